@@ -1,0 +1,23 @@
+//! What is true of Wakeful without any I/O: ids, times, secrets, and the rules
+//! of the contract as pure functions. Nothing here waits, connects, stores or
+//! reads a clock: `now`, ids and randomness are arguments.
+
+pub mod email;
+pub mod id;
+pub mod password;
+pub mod seal;
+pub mod secret;
+pub mod time;
+pub mod token;
+pub mod totp;
+
+/// Why a value was refused, as one sentence about the field for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+impl Invalid {
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}

@@ -1,0 +1,78 @@
+//! Sealing: XChaCha20-Poly1305 with a random nonce in front. What the bytes
+//! belong to is bound in as `context`, so a sealed value moved to another row
+//! or column does not open.
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use std::fmt;
+use zeroize::Zeroizing;
+
+pub const NONCE: usize = 24;
+
+/// A 256-bit key, wiped when dropped and never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(Zeroizing<[u8; 32]>);
+
+impl Key {
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub fn seal(&self, nonce: [u8; NONCE], context: &str, plain: &[u8]) -> Vec<u8> {
+        let payload = Payload { msg: plain, aad: context.as_bytes() };
+        let sealed = self
+            .cipher()
+            .encrypt(&XNonce::from(nonce), payload)
+            .expect("sealing fails only over 256 GiB");
+        [&nonce[..], &sealed].concat()
+    }
+
+    /// The plain bytes, or nothing when key, context or bytes are not the ones sealed.
+    pub fn open(&self, context: &str, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let (nonce, body) = sealed.split_first_chunk::<NONCE>()?;
+        let payload = Payload { msg: body, aad: context.as_bytes() };
+        self.cipher().decrypt(&XNonce::from(*nonce), payload).ok().map(Zeroizing::new)
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new((&*self.0).into())
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> Key {
+        Key::new([byte; 32])
+    }
+
+    #[test]
+    fn what_was_sealed_opens_with_the_same_key_and_context() {
+        let sealed = key(1).seal([7; NONCE], "users.mfa:1", b"seed");
+        assert_eq!(key(1).open("users.mfa:1", &sealed).expect("opens").as_slice(), b"seed");
+    }
+
+    #[test]
+    fn another_key_another_context_or_a_changed_byte_does_not_open() {
+        let sealed = key(1).seal([7; NONCE], "a", b"seed");
+        assert!(key(2).open("a", &sealed).is_none());
+        assert!(key(1).open("b", &sealed).is_none());
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert!(key(1).open("a", &changed).is_none(), "byte {at}");
+        }
+        assert!(key(1).open("a", &sealed[..10]).is_none());
+    }
+}

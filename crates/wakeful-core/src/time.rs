@@ -1,0 +1,77 @@
+//! Time as the service keeps it: milliseconds since 1970, UTC, written as
+//! `2026-11-15T09:30:00.123Z`. The clock itself is somebody else's.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::time::Duration;
+
+/// A point in time. Arithmetic saturates: a wild value never panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(as_millis(span)))
+    }
+
+    pub fn before(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(as_millis(span)))
+    }
+
+    /// How long ago `earlier` was; nothing when it lies ahead.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).cast_unsigned())
+    }
+
+    /// The time in a text such as `2026-11-15T09:30:00Z`, offset required.
+    pub fn parse(text: &str) -> Option<Self> {
+        let at: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(at.as_millisecond()))
+    }
+}
+
+fn as_millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
+        write!(f, "{at:.3}")
+    }
+}
+
+impl Serialize for Millis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Who tells the time. The binary owns the real one; tests advance theirs.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Millis;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_in_utc_with_exactly_three_decimals() {
+        assert_eq!(Millis(1_763_199_000_123).to_string(), "2025-11-15T09:30:00.123Z");
+        assert_eq!(Millis(1_763_199_000_000).to_string(), "2025-11-15T09:30:00.000Z");
+        assert_eq!(Millis(i64::MAX).to_string(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let at = Millis(1_763_199_000_120);
+        assert_eq!(Millis::parse(&at.to_string()), Some(at));
+        assert_eq!(Millis::parse("yesterday"), None);
+    }
+
+    #[test]
+    fn a_time_ahead_was_no_time_ago() {
+        assert_eq!(Millis(5).since(Millis(9)), Duration::ZERO);
+    }
+}
