@@ -2,6 +2,7 @@
 //! of the contract as pure functions. Nothing here waits, connects, stores or
 //! reads a clock: `now`, ids and randomness are arguments.
 
+pub mod backoff;
 pub mod email;
 pub mod id;
 pub mod password;

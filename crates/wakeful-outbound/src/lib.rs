@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The only room that opens connections to strangers.
+
+pub mod mail;
