@@ -4,6 +4,9 @@
 
 pub mod email;
 pub mod id;
+pub mod monitor;
+mod number;
+pub mod observation;
 pub mod password;
 pub mod seal;
 pub mod secret;
