@@ -8,36 +8,18 @@
 //! down reverses all three. A fault says nothing about the target: the status
 //! and the count of failures stay, and confirming goes on at the next check.
 
-use serde::{Deserialize, Serialize};
+mod seen;
+mod state;
+
 use std::time::Duration;
 
-use crate::Invalid;
-use crate::certificate::{Given, Warning};
+use crate::certificate::Warning;
 use crate::monitor::Monitor;
-use crate::number;
-use crate::observation::{Fault, Observation, Phases, tidy};
+use crate::observation::{Fault, Observation, Phases};
 use crate::time::Millis;
 
-/// The status of a monitor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// No verdict yet.
-    #[default]
-    Pending,
-    Up,
-    Down,
-}
-
-impl Status {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Up => "up",
-            Self::Down => "down",
-        }
-    }
-}
+pub use seen::{Report, Seen};
+pub use state::{Beat, Failing, Heartbeat, State, Status};
 
 /// What a monitor's settings say about its verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,119 +40,6 @@ impl Policy {
                 .spec
                 .http()
                 .is_some_and(|http| http.certificate_expiry_notification),
-        }
-    }
-}
-
-/// What came in about a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
-    Observation(Observation),
-    Fault(Fault),
-    Report(Report),
-    /// An api monitor heard nothing for this long: interval and grace.
-    Missed(Duration),
-}
-
-/// What the target says of itself through notify or the push address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    pub up: bool,
-    pub message: String,
-    pub load_time: Option<Duration>,
-}
-
-impl Report {
-    /// Reads the status of a report: `up` or `down` in any letter case.
-    pub fn parse(status: &str) -> Result<Self, Invalid> {
-        let up = match status.trim().to_ascii_lowercase().as_str() {
-            "up" => true,
-            "down" => false,
-            _ => return Err(Invalid::new("must be up or down")),
-        };
-        let word = if up { Status::Up } else { Status::Down }.as_str();
-        Ok(Self { up, message: format!("reported {word}"), load_time: None })
-    }
-
-    #[must_use]
-    pub fn with_message(self, message: &str) -> Self {
-        Self { message: tidy(message), ..self }
-    }
-
-    #[must_use]
-    pub fn with_load_time(self, load_time: Duration) -> Self {
-        Self { load_time: Some(load_time), ..self }
-    }
-}
-
-/// Everything a verdict remembers of a monitor: small, stored, read at start.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct State {
-    pub status: Status,
-    /// When the status became what it is.
-    #[serde(with = "number::maybe_instant", skip_serializing_if = "Option::is_none")]
-    pub since: Option<Millis>,
-    #[serde(with = "number::maybe_instant", skip_serializing_if = "Option::is_none")]
-    pub last_check: Option<Millis>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub last_message: String,
-    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
-    pub load_time: Option<Duration>,
-    /// The failures in a row, until one passes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failing: Option<Failing>,
-    #[serde(skip_serializing_if = "Given::is_empty")]
-    pub warned: Given,
-}
-
-/// A row of failing checks, confirmed when the status is down.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failing {
-    pub checks: u16,
-    /// The time of the first one: when the outage began, as far as we know.
-    #[serde(with = "number::instant")]
-    pub started: Millis,
-    /// The message of the first one.
-    pub cause: String,
-}
-
-impl State {
-    /// The state to go on with when checks begin anew, after a pause or for a
-    /// changed target: an old doubt must not confirm a new failure.
-    #[must_use]
-    pub fn renewed(self) -> Self {
-        let failing = self.failing.filter(|_| self.status == Status::Down);
-        Self { failing, ..self }
-    }
-}
-
-/// One line of a monitor's history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heartbeat {
-    pub at: Millis,
-    pub status: Beat,
-    pub message: String,
-    pub load_time: Option<Duration>,
-    pub phases: Phases,
-}
-
-/// What one heartbeat says, confirmed or not; upside down is already applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Beat {
-    Up,
-    Down,
-    /// We could not look.
-    Unknown,
-}
-
-impl Beat {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-            Self::Unknown => "unknown",
         }
     }
 }

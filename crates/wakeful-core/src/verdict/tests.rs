@@ -310,12 +310,7 @@ fn play(story: &str) -> (State, Vec<Step>) {
 
 fn begin(words: &str) -> (State, Policy) {
     let mut words = words.split_whitespace();
-    let status = match words.next().expect("a starting status") {
-        "pending" => Status::Pending,
-        "up" => Status::Up,
-        "down" => Status::Down,
-        other => panic!("no status: {other}"),
-    };
+    let status = words.next().and_then(Status::parse).expect("a starting status");
     let failing = (status == Status::Down).then(|| Failing {
         checks: 2,
         started: Millis(-60_000),
