@@ -219,6 +219,13 @@ mod tests {
     }
 
     #[test]
+    fn an_overdue_monitor_is_checked_within_its_own_interval() {
+        for number in 0..100 {
+            assert!(Rhythm::new(id(number), seconds(1)).resume(Some(0), 5_000) < 6_000);
+        }
+    }
+
+    #[test]
     fn a_heartbeat_is_missed_after_interval_and_grace() {
         let grace = Duration::from_secs(6);
         assert_eq!(deadline(Some(100_000), 0, seconds(60), grace), 166_000);

@@ -198,10 +198,9 @@ fn looked(state: &State, sign: Sign, policy: &Policy, now: Millis) -> Step {
     Step { state, heartbeat, change, recheck_after, warning: None }
 }
 
-/// The row of failures with this one; an outage that stands is left as it is.
+/// The row of failures with this one at its end.
 fn one_more(state: &State, message: &str, now: Millis) -> Failing {
     match &state.failing {
-        Some(row) if state.status == Status::Down => row.clone(),
         Some(row) => Failing { checks: row.checks.saturating_add(1), ..row.clone() },
         None => Failing { checks: 1, started: now, cause: message.to_owned() },
     }

@@ -107,11 +107,12 @@ fn an_outage_begins_with_its_first_failing_check() {
 
 #[test]
 fn the_first_verdict_being_up_opens_and_closes_nothing() {
-    let (state, steps) = play("pending; ok@7s");
-    let change = steps[0].change.as_ref().expect("pending turns up");
-    assert!(!change.opens() && !change.closes() && !change.fires());
-    assert_eq!(change.outage, None);
-    assert_eq!(state.since, Some(Millis(7_000)));
+    for story in ["pending; ok@7s", "pending; fail@2s; ok@7s"] {
+        let (_, steps) = play(story);
+        let change = steps.last().and_then(|step| step.change.as_ref()).expect("turns up");
+        assert!(!change.opens() && !change.closes() && !change.fires(), "{story}");
+        assert_eq!(change.outage, None, "{story}");
+    }
 }
 
 #[test]
@@ -138,6 +139,19 @@ fn a_fault_shows_in_the_message_and_nowhere_else() {
     let (before, _) = play("up; ok@0; fail@60s");
     let (after, _) = play("up; ok@0; fail@60s; fault@65s");
     assert_eq!(after, State { last_message: "fault at 65000".to_owned(), ..before });
+}
+
+#[test]
+fn a_status_holds_since_it_changed() {
+    for (story, since) in [
+        ("pending; fail@1s", None),
+        ("pending; ok@7s", Some(7)),
+        ("pending; ok@7s; ok@60s; fail@120s; fault@125s", Some(7)),
+        ("pending; ok@7s; fail@60s; fail@65s; fail@120s", Some(65)),
+    ] {
+        let (state, _) = play(story);
+        assert_eq!(state.since, since.map(|seconds| Millis(seconds * 1_000)), "{story}");
+    }
 }
 
 #[test]
