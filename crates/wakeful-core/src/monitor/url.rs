@@ -1,0 +1,134 @@
+//! The address of an http monitor: http or https, parsed once by the URL
+//! standard and dialled as parsed. The text is kept as sent for the round trip.
+
+use ::url::Url;
+use std::fmt;
+
+use crate::Invalid;
+use crate::monitor::hostname::Host;
+use crate::monitor::stored_as_text;
+
+const LONGEST: usize = 2_048;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpUrl {
+    as_sent: String,
+    parsed: Url,
+}
+
+impl HttpUrl {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = text.trim();
+        if text.chars().count() > LONGEST {
+            return Err(Invalid::new(format!("must have at most {LONGEST} characters")));
+        }
+        // The parser drops tabs and line ends, so that what people see is not what is dialled.
+        if text.chars().any(char::is_control) {
+            return Err(Invalid::new("must not hold tabs, line ends or other control characters"));
+        }
+        let parsed = Url::parse(text).map_err(|_| not_a_url())?;
+        check(&parsed)?;
+        Ok(Self { as_sent: text.to_owned(), parsed })
+    }
+
+    /// What is dialled and asked for.
+    pub fn url(&self) -> &Url {
+        &self.parsed
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.as_sent
+    }
+}
+
+fn check(url: &Url) -> Result<(), Invalid> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(not_a_url());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        // In the address they would be stored, shown and logged in the clear.
+        return Err(Invalid::new(
+            "must not hold a user name or password; send them as http.username and http.password",
+        ));
+    }
+    if url.port() == Some(0) {
+        return Err(Invalid::new("must have a port from 1 to 65535"));
+    }
+    let host = url.host().ok_or_else(not_a_url)?;
+    Host::checked(host.to_owned()).map(drop).map_err(|why| Invalid(format!("its host {why}")))
+}
+
+fn not_a_url() -> Invalid {
+    Invalid::new("must be an address such as https://example.com/path, http or https")
+}
+
+impl fmt::Display for HttpUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_sent)
+    }
+}
+
+stored_as_text!(HttpUrl);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_kept_as_sent_and_dialled_as_parsed() {
+        for (text, dialled) in [
+            ("https://example.com", "https://example.com/"),
+            (" HTTP://Example.com:80/a?b=c#d ", "http://example.com/a?b=c#d"),
+            ("http://127.0.0.1:8080/health", "http://127.0.0.1:8080/health"),
+            ("http://0177.1/", "http://127.0.0.1/"),
+            ("http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/"),
+            ("https://bücher.example/ü x", "https://xn--bcher-kva.example/%C3%BC%20x"),
+        ] {
+            let url = HttpUrl::parse(text).unwrap_or_else(|why| panic!("{text:?}: {why}"));
+            assert_eq!(url.as_str(), text.trim());
+            assert_eq!(url.url().as_str(), dialled);
+        }
+    }
+
+    #[test]
+    fn only_http_addresses_of_sane_length_are_accepted() {
+        let long = format!("http://example.com/{}", "a".repeat(LONGEST));
+        let slashes = format!("http://{}", "/".repeat(1 << 20));
+        for text in [
+            "",
+            "example.com",
+            "/path",
+            "file:///etc/passwd",
+            "ftp://example.com/",
+            "gopher://example.com/",
+            "javascript:alert(1)",
+            "http://",
+            "http:///",
+            "http://user@example.com/",
+            "http://user:pw@example.com/",
+            "http://:pw@example.com/",
+            "http://example.com:0/",
+            "http://example.com:65536/",
+            "http://example.com:80:80/",
+            "http://exa mple.com/",
+            "http://example.com/\r\nHost: x",
+            "http://exam\tple.com/",
+            "http://a..b/",
+            "http://256.256.256.256/",
+            "http://[::1/",
+            &long,
+            &slashes,
+        ] {
+            assert!(HttpUrl::parse(text).is_err(), "{:?}", &text[..text.len().min(60)]);
+        }
+    }
+
+    #[test]
+    fn a_stored_address_is_read_through_the_same_door() {
+        let url = HttpUrl::parse("https://example.com/a").expect("an address");
+        let text = serde_json::to_string(&url).expect("serialises");
+        assert_eq!(text, "\"https://example.com/a\"");
+        assert_eq!(serde_json::from_str::<HttpUrl>(&text).expect("reads"), url);
+        assert!(serde_json::from_str::<HttpUrl>("\"file:///etc/passwd\"").is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! What a check brings back: an `Observation` of the target, or a `Fault` when
+//! we could not look. The two are different types so that no rule can take our
+//! own trouble for the target's: a fault never becomes a verdict.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+use crate::number;
+use crate::time::Millis;
+
+/// Longer messages are cut: they are for people, and every heartbeat holds one.
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// The target was looked at. Down is a result like any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    pub up: bool,
+    pub message: String,
+    #[serde(with = "number::micros", default, skip_serializing_if = "Option::is_none")]
+    pub load_time: Option<Duration>,
+    #[serde(default)]
+    pub phases: Phases,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+    pub evidence: Evidence,
+}
+
+impl Observation {
+    /// The target answered as it should, `load_time` after the check began.
+    pub fn up(load_time: Duration, message: impl AsRef<str>) -> Self {
+        Self {
+            up: true,
+            message: tidy(message.as_ref()),
+            load_time: Some(load_time),
+            phases: Phases::default(),
+            certificate: None,
+            evidence: Evidence::Answered,
+        }
+    }
+
+    /// The target did not answer as it should; `evidence` says what was heard.
+    pub fn down(evidence: Evidence, message: impl AsRef<str>) -> Self {
+        Self {
+            up: false,
+            message: tidy(message.as_ref()),
+            load_time: None,
+            phases: Phases::default(),
+            certificate: None,
+            evidence,
+        }
+    }
+
+    /// A wrong answer took time too.
+    #[must_use]
+    pub fn with_load_time(self, load_time: Duration) -> Self {
+        Self { load_time: Some(load_time), ..self }
+    }
+
+    #[must_use]
+    pub fn with_phases(self, phases: Phases) -> Self {
+        Self { phases, ..self }
+    }
+
+    #[must_use]
+    pub fn with_certificate(self, certificate: Option<Certificate>) -> Self {
+        Self { certificate, ..self }
+    }
+}
+
+/// Where the time of a check went. A phase that was not reached is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Phases {
+    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
+    pub resolve: Option<Duration>,
+    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Duration>,
+    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Duration>,
+    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<Duration>,
+    #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Duration>,
+}
+
+/// The certificate the target showed, whether or not it is trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    pub subject: String,
+    pub issuer: String,
+    #[serde(with = "number::instant")]
+    pub not_after: Millis,
+    pub trusted: bool,
+}
+
+/// What an observation says about our own network. Any byte from the target,
+/// and a refusal or reset too, proves that it works; silence proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// The target, or a name server about it, sent something.
+    Answered,
+    /// The connection was refused or reset.
+    Refused,
+    /// Nothing came before the deadline.
+    Silence,
+    /// The network said there is no way (ENETUNREACH, EHOSTUNREACH).
+    Unreachable,
+}
+
+impl Evidence {
+    /// Whether something came from outside, so that our own network must work.
+    pub fn proves_network(self) -> bool {
+        matches!(self, Self::Answered | Self::Refused)
+    }
+}
+
+/// We could not look: nothing is known about the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub message: String,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, message: impl AsRef<str>) -> Self {
+        Self { kind, message: tidy(message.as_ref()) }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Why we could not look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The egress policy denies the address.
+    Egress,
+    /// The operating system denies the socket, as for ping without the right.
+    Permission,
+    /// Out of file handles, memory or ports.
+    Resources,
+    /// Our own network is down.
+    Network,
+    /// The monitor or the service is set up in a way that cannot be checked.
+    Config,
+    /// A defect of Wakeful.
+    Internal,
+}
+
+impl FaultKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Egress => "egress",
+            Self::Permission => "permission",
+            Self::Resources => "resources",
+            Self::Network => "network",
+            Self::Config => "config",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// One line of bounded length: what a target sends may hold anything.
+pub(crate) fn tidy(message: &str) -> String {
+    let line: String = message
+        .chars()
+        .take(LONGEST_MESSAGE)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    line.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        let seen = Observation::down(Evidence::Answered, "503\r\nX: y\u{1b}[31m\0 ");
+        assert_eq!(seen.message, "503  X: y [31m");
+        let long = Observation::up(Duration::ZERO, "é".repeat(5_000));
+        assert_eq!(long.message.chars().count(), LONGEST_MESSAGE);
+        assert_eq!(Fault::new(FaultKind::Internal, "a\nb").message, "a b");
+    }
+
+    #[test]
+    fn a_refusal_proves_our_network_and_silence_does_not() {
+        assert!(Evidence::Answered.proves_network());
+        assert!(Evidence::Refused.proves_network());
+        assert!(!Evidence::Silence.proves_network());
+        assert!(!Evidence::Unreachable.proves_network());
+    }
+
+    #[test]
+    fn an_observation_travels_as_json_without_loss() {
+        let seen = Observation::down(Evidence::Silence, "no answer")
+            .with_load_time(Duration::from_micros(1_234))
+            .with_phases(Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() })
+            .with_certificate(Some(Certificate {
+                subject: "example.com".into(),
+                issuer: "CA".into(),
+                not_after: Millis(1_763_199_000_123),
+                trusted: true,
+            }));
+        let text = serde_json::to_string(&seen).expect("serialises");
+        assert!(text.contains(r#""load_time":1234,"phases":{"connect":7}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Observation>(&text).expect("reads"), seen);
+
+        let bare = r#"{"up":true,"message":"","evidence":"answered"}"#;
+        assert_eq!(serde_json::from_str::<Observation>(bare).expect("reads").load_time, None);
+    }
+}
