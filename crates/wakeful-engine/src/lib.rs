@@ -26,7 +26,7 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use team::SaveUser;
-pub use wakeful_store::{ApiKey, Member};
+pub use wakeful_store::{ApiKey, Member, StoreError};
 
 use hasher::Hasher;
 use std::sync::Arc;
