@@ -22,7 +22,7 @@ mod team;
 
 pub use accounts::{Account, NewAccount};
 pub use apikeys::{ApiKey, FoundKey, NewApiKey};
-pub use backup::{BackupError, restore_sqlite};
+pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
 pub use error::StoreError;
 pub use keyring::{Keyring, KeyringError};
