@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-run: web rust ## build everything and serve http://127.0.0.1:8080 with data in ./data
+run: rust web ## build everything and serve http://127.0.0.1:8080 with data in ./data
 	cargo build --release --locked -p wakeful
 	exec $(TARGET)/release/wakeful serve --listen 127.0.0.1:8080 --data ./data
 
@@ -31,7 +31,7 @@ lint: rust ## check format, lints and scripts
 fmt: rust ## format the Rust code
 	cargo fmt --all
 
-dist: web rust ## build the binary that is shipped: slower to build, smaller and faster
+dist: rust web ## build the binary that is shipped: slower to build, smaller and faster
 	cargo build --profile dist --locked -p wakeful
 
 rust:
