@@ -91,7 +91,9 @@ impl Fields {
     /// Digits that may come as a string or, where that is natural, as a number.
     pub(crate) fn optional_digits(&mut self, field: &str, width: usize) -> Option<String> {
         match self.values.get(field) {
-            Some(Value::Number(number)) if number.is_u64() => Some(format!("{number:0>width$}")),
+            Some(Value::Number(number)) if number.is_u64() => {
+                Some(format!("{:0>width$}", number.to_string()))
+            }
             _ => self.optional_text(field),
         }
     }
