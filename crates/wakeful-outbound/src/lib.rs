@@ -1,1 +1,5 @@
-//! Placeholder.
+//! The only room that opens connections to strangers: the egress guard,
+//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`.
+
+pub mod check;
+pub mod net;
