@@ -26,8 +26,8 @@ pub struct Denied {
 }
 
 impl Denied {
-    fn new(target: impl ToString, reason: &'static str) -> Self {
-        Self { target: target.to_string(), reason }
+    fn new(target: impl Into<String>, reason: &'static str) -> Self {
+        Self { target: target.into(), reason }
     }
 }
 
@@ -48,11 +48,11 @@ impl Guard {
     pub fn check(&self, addr: SocketAddr) -> Result<(), Denied> {
         let ip = addr.ip().to_canonical();
         if let Some(reason) = self.refusal(ip) {
-            return Err(Denied::new(ip, reason));
+            return Err(Denied::new(ip.to_string(), reason));
         }
         if self.policy == Policy::Public && self.own.iter().any(|own| covers(*own, ip, addr.port()))
         {
-            return Err(Denied::new(ip, "belongs to this service"));
+            return Err(Denied::new(ip.to_string(), "belongs to this service"));
         }
         Ok(())
     }

@@ -243,6 +243,7 @@ impl Session {
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 enum Wire {
     Http1(http1::Connection<TokioIo<Stream>, Full<Bytes>>),
     Http2(Box<http2::Connection<TokioIo<Stream>, Full<Bytes>, Tasks>>, Tasks),

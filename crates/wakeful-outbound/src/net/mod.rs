@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 use wakeful_core::monitor::spec::Host;
-use wakeful_core::observation::{Certificate, Evidence, Phases};
+use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
 use wakeful_core::time::Clock;
 
 use crate::check::ping::Pinger;
@@ -252,7 +252,11 @@ impl Trace {
     pub(crate) fn timed_out(&self, by: Deadline) -> Trouble {
         let span = by.span();
         let message = match self.stage {
-            Stage::Resolving => format!("the name was not resolved within {span}"),
+            // Who was silent is not known, so nothing is known of the target.
+            Stage::Resolving => {
+                let message = format!("the name was not resolved within {span}");
+                return Trouble::ours(FaultKind::Network, message);
+            }
             Stage::Connecting | Stage::Waiting => format!("no answer within {span}"),
             Stage::Securing => format!("TLS handshake not finished within {span}"),
             Stage::Reading => format!("response not complete within {span}"),

@@ -93,16 +93,18 @@ impl Names {
             NetError::Proto(_) | NetError::Msg(_) | NetError::Message(_) => {
                 Err(Trouble::answered(format!("{name} cannot be resolved: {error}")))
             }
-            NetError::Timeout => Err(self.whose_silence(name).await),
+            NetError::Timeout => Err(self.whose_silence(name, by).await),
             other => Err(ours(&other)),
         }
     }
 
     /// A resolver that answers another question is well; then it is the name
     /// servers of the target that do not answer.
-    async fn whose_silence(&self, name: &str) -> Trouble {
+    async fn whose_silence(&self, name: &str, by: Deadline) -> Trouble {
         let known = self.resolver.lookup(".", RecordType::NS);
-        match tokio::time::timeout(DOUBT, known).await {
+        // Not all that is left: the answer must be given before the deadline.
+        let left = by.at().saturating_duration_since(Instant::now());
+        match tokio::time::timeout(DOUBT.min(left.mul_f64(0.8)), known).await {
             Ok(Ok(_) | Err(NetError::Dns(_))) => Trouble::Down(
                 Evidence::Silence,
                 format!("the name servers of {name} do not answer"),
