@@ -39,17 +39,22 @@ pub(crate) fn welcome(settings: &Settings, email: &Email) -> Words {
     }
 }
 
-/// The token stands behind a `#`: browsers do not send that part to servers,
+/// Where a reset token is used. It stands behind a `#`: browsers do not send that part to servers,
 /// and a mail scanner that follows the link spends nothing.
+pub(crate) fn reset_link(settings: &Settings, token: &Secret) -> String {
+    format!("{}/password#tokenid={}", settings.public_url, token.expose())
+}
+
 pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> Words {
     let url = &settings.public_url;
+    let link = reset_link(settings, token);
     let token = token.expose();
     Words {
         subject: "Set a new Wakeful password".into(),
         text: format!(
             "Somebody asked for a new password for {email}.\n\n\
              To set one, open this link within an hour. It works once:\n\n    \
-             {url}/password#tokenid={token}\n\n\
+             {link}\n\n\
              Or send it yourself:\n\n    \
              curl -X POST {url}/api/v1/password/update -H 'Content-Type: application/json' \\\n      \
              -d '{{\"email\": \"{email}\", \"password1\": \"NEW\", \"password2\": \"NEW\", \"tokenid\": \"{token}\"}}'\n\n\

@@ -14,6 +14,7 @@ pub mod janitor;
 mod letters;
 pub mod mailer;
 mod mfa;
+mod operator;
 mod passwords;
 mod random;
 mod team;
@@ -26,7 +27,7 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use team::SaveUser;
-pub use wakeful_store::{ApiKey, Member};
+pub use wakeful_store::{ApiKey, ListedUser, Member, StoreError};
 
 use hasher::Hasher;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use wakeful_core::email::{self, Email};
 use wakeful_core::password::NewPassword;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::Account;
+use wakeful_store::{Account, Mail};
 
 use crate::{Engine, Error, Result, letters, random};
 
@@ -32,13 +32,23 @@ impl Engine {
     async fn send_reset(&self, account: &Account) -> Result<()> {
         self.count(&self.resets(&email::key(&account.email))).await?;
         let token = Kind::Reset.issue(random::bytes());
-        let now = self.now();
         let letter = letters::reset(self.settings(), &account.email, &token);
         let mail = self.letter(&account.email, letter);
-        let digest = Digest::of(token.expose());
-        self.store().add_reset(account.user, digest, now.after(RESET_LIVES), &mail, now).await?;
+        self.keep_reset(account, &token, Some(&mail)).await?;
         self.0.mail_waits.notify_one();
         Ok(())
+    }
+
+    pub(crate) async fn keep_reset(
+        &self,
+        account: &Account,
+        token: &Secret,
+        mail: Option<&Mail>,
+    ) -> Result<()> {
+        let now = self.now();
+        let expires = now.after(RESET_LIVES);
+        let digest = Digest::of(token.expose());
+        Ok(self.store().add_reset(account.user, digest, expires, mail, now).await?)
     }
 
     /// Sets a password by a mailed token or by a live Bearer Token of the account.

@@ -7,14 +7,15 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::dialect::Pool;
-use crate::{Store, StoreError};
+use crate::StoreError;
+
+/// How long the copy waits for a writer that holds the whole file.
+const BUSY: Duration = Duration::from_secs(30);
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    #[error("backup works on SQLite only: use pg_dump for PostgreSQL")]
-    Engine,
     #[error("{0} exists already: choose another name or remove it")]
     Exists(PathBuf),
     #[error("cannot write {path}: {source}")]
@@ -25,30 +26,31 @@ pub enum BackupError {
     Store(#[from] StoreError),
 }
 
-impl Store {
-    /// Copies the database to a file that does not exist yet, while others write.
-    pub async fn backup(&self, to: &Path) -> Result<(), BackupError> {
-        let Pool::Sqlite { writer, .. } = &self.pool else { return Err(BackupError::Engine) };
-        if to.exists() {
-            return Err(BackupError::Exists(to.to_owned()));
-        }
-        // Made first and empty, so that nobody else can read what comes in.
-        let beside = beside(to, "partial");
-        let made = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&beside)
-            .map_err(|source| file(&beside, source))?;
-        let path = beside.to_str().ok_or_else(|| {
-            file(&beside, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
-        })?;
-        sqlx::query("vacuum into $1").bind(path).execute(writer).await.map_err(StoreError::from)?;
-        made.sync_all().map_err(|source| file(&beside, source))?;
-        sound(&beside).await?;
-        fs::rename(&beside, to).map_err(|source| file(to, source))
+/// Copies the database at `from` to a file that does not exist yet, while
+/// others write.
+pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
+    if to.exists() {
+        return Err(BackupError::Exists(to.to_owned()));
     }
+    let options = SqliteConnectOptions::new().filename(from).create_if_missing(false);
+    let mut db = options.busy_timeout(BUSY).connect().await.map_err(StoreError::from)?;
+    // Made first and empty, so that nobody else can read what comes in.
+    let beside = beside(to, "partial");
+    let made = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&beside)
+        .map_err(|source| file(&beside, source))?;
+    let path = beside.to_str().ok_or_else(|| {
+        file(&beside, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+    })?;
+    sqlx::query("vacuum into $1").bind(path).execute(&mut db).await.map_err(StoreError::from)?;
+    db.close().await.map_err(StoreError::from)?;
+    made.sync_all().map_err(|source| file(&beside, source))?;
+    sound(&beside).await?;
+    fs::rename(&beside, to).map_err(|source| file(to, source))
 }
 
 /// Puts a backup in the place of the database at `path`. The caller holds the

@@ -25,18 +25,21 @@ pub enum KeyringError {
     File { path: PathBuf, source: io::Error },
     #[error("the master key file {0} can be read by others: run chmod 600 on it")]
     Open(PathBuf),
-    #[error(
-        "the master key in {0} is not one: it must be 32 bytes as base64, one a line or separated by commas"
-    )]
+    #[error("the master key in {0} is not one: each line must be 32 bytes as base64")]
     Malformed(String),
 }
 
 impl Keyring {
-    /// Keys given by the operator, as base64 separated by commas or lines.
-    pub fn parse(text: &str, from: &str) -> Result<Self, KeyringError> {
+    /// Keys given by the operator; at least one.
+    pub fn given(keys: &[Key]) -> Option<Self> {
+        (!keys.is_empty()).then(|| Self::of(keys.to_vec()))
+    }
+
+    /// The keys in the text of a key file, one a line.
+    fn parse(text: &str, from: &str) -> Result<Self, KeyringError> {
         let malformed = || KeyringError::Malformed(from.to_owned());
         let keys = text
-            .split([',', '\n'])
+            .lines()
             .map(str::trim)
             .filter(|part| !part.is_empty())
             .map(|part| {

@@ -28,7 +28,7 @@ mod team;
 pub use accounts::{Account, NewAccount};
 pub use alerts::{Delivery, ListedAlert};
 pub use apikeys::{ApiKey, FoundKey, NewApiKey};
-pub use backup::{BackupError, restore_sqlite};
+pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};

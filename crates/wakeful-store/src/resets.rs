@@ -10,16 +10,17 @@ use crate::dialect::{within, write};
 use crate::{Mail, Result, Store, mails};
 
 impl Store {
-    /// Makes a reset token in place of an earlier one, with the mail that brings it.
+    /// Makes a reset token in place of an earlier one, with the mail that brings
+    /// it, unless somebody else does.
     pub async fn add_reset(
         &self,
         user: UserId,
         digest: Digest,
         expires: Millis,
-        mail: &Mail,
+        mail: Option<&Mail>,
         now: Millis,
     ) -> Result<()> {
-        let mail = mails::sealed(&self.keyring, mail);
+        let mail = mail.map(|mail| mails::sealed(&self.keyring, mail));
         let mut tx = self.begin().await?;
         within!(tx, |db| {
             sqlx::query(
@@ -33,7 +34,9 @@ impl Store {
             .bind(expires.0)
             .execute(&mut *db)
             .await?;
-            mails::insert!(db, mail, now)?;
+            if let Some(mail) = &mail {
+                mails::insert!(db, mail, now)?;
+            }
             Ok::<_, Error>(())
         })?;
         tx.commit().await
