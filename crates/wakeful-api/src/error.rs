@@ -152,6 +152,19 @@ impl From<Error> for ApiError {
                 "Sign-up is closed here; ask a member of your team or the operator for an account.",
             ),
             Error::NotFound(what) => Self::not_found(what),
+            Error::Inactive => conflict(
+                "monitor_inactive",
+                "The monitor is not active: set isactive to true first.",
+            ),
+            Error::Passive => conflict(
+                "monitor_passive",
+                "A monitor of type api is never called: its target reports to it.",
+            ),
+            Error::UnknownNotifiers(ids) => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                let message = format!("names notifiers that do not exist: {}", ids.join(", "));
+                Self::fields(vec![FieldError { field: "notifiers".into(), message }])
+            }
             Error::Limited { retry_after } => Self::too_many("too many attempts", retry_after),
             Error::Overloaded => {
                 Self::unavailable("Too many people are logging in at once; try again.")
