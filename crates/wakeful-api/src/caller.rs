@@ -33,7 +33,10 @@ impl Credentials {
     }
 
     /// Who they belong to now; an error once they have ended.
-    pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<wakeful_engine::Caller> {
+    pub(crate) async fn caller(
+        &self,
+        engine: &Engine,
+    ) -> wakeful_engine::Result<wakeful_engine::Caller> {
         match self {
             Self::Token(token) => engine.caller_by_token(token.expose()).await,
             Self::Keys(pair) => engine.caller_by_keys(pair).await,
@@ -45,7 +48,8 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let credentials = Credentials::of(&parts.headers).ok_or_else(ApiError::not_authenticated)?;
+        let credentials =
+            Credentials::of(&parts.headers).ok_or_else(ApiError::not_authenticated)?;
         let who = credentials.caller(api.engine()).await?;
         api.count_call(who.via)?;
         Ok(Self { who, credentials })

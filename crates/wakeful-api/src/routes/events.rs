@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_core::Stream;
+use futures_util::Stream;
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};

@@ -38,7 +38,8 @@ pub(crate) async fn heartbeats(
     Query(mut query): Query,
 ) -> ApiResult<HeartbeatList> {
     let id = id(&monitorid)?;
-    let to = time(&mut query, "to").unwrap_or_else(|| api.engine().now().after(Duration::from_millis(1)));
+    let to = time(&mut query, "to")
+        .unwrap_or_else(|| api.engine().now().after(Duration::from_millis(1)));
     let from = time(&mut query, "from").unwrap_or_else(|| to.before(DAY));
     let limit = query::limit(&mut query).or(Some(MOST_AT_ONCE));
     let before = query::cursor(&mut query, place);

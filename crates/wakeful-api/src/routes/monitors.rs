@@ -13,12 +13,12 @@ use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::pathid;
 use crate::query::{self, Query};
 use crate::wire::monitors as wire;
 use crate::wire::{
     Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorList, Notify, SaveMonitor,
 };
-use crate::pathid;
 
 /// How long a check that is only tried may take, unless the caller says.
 const TRY_WITHIN: Duration = Duration::from_secs(10);

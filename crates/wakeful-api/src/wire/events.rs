@@ -2,6 +2,7 @@
 
 use axum::response::sse;
 use serde_json::json;
+use wakeful_core::verdict::Status;
 use wakeful_engine::Event;
 
 use super::history::HeartbeatBody;
@@ -16,7 +17,7 @@ pub(crate) fn event(event: &Event) -> sse::Event {
             json!({
                 "monitorid": monitor,
                 "status": status.as_str(),
-                "previous_status": previous.map(|status| status.as_str()),
+                "previous_status": previous.map(Status::as_str),
                 "heartbeat": HeartbeatBody::of(heartbeat),
             }),
         ),

@@ -32,9 +32,7 @@ impl Wire for Fields {
 impl Fields {
     pub(crate) fn of(value: Value) -> Result<Self, ApiError> {
         match value {
-            Value::Object(values) => {
-                Ok(Self { values, prefix: String::new(), errors: Vec::new() })
-            }
+            Value::Object(values) => Ok(Self { values, prefix: String::new(), errors: Vec::new() }),
             _ => Err(ApiError::fields(vec![FieldError {
                 field: "body".into(),
                 message: "must be a JSON object".into(),

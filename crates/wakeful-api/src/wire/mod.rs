@@ -18,10 +18,12 @@ pub(crate) use accounts::{Me, SaveSettings, SignUp, UserSaved};
 pub(crate) use apikeys::{ApiKeyList, ApiKeyMade, NewApiKey};
 pub(crate) use contact::ContactUs;
 pub(crate) use done::Done;
-pub(crate) use fields::{Fields, Wire};
-pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 pub(crate) use events::event;
-pub(crate) use history::{AlertBody, AlertList, HeartbeatAnswer, HeartbeatBody, HeartbeatList, Notify, load_time};
+pub(crate) use fields::{Fields, Wire};
+pub(crate) use history::{
+    AlertBody, AlertList, HeartbeatAnswer, HeartbeatBody, HeartbeatList, Notify, load_time,
+};
+pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 pub(crate) use monitors::{MonitorAnswer, MonitorBody, MonitorList, SaveMonitor};
 pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SignedIn, Token};

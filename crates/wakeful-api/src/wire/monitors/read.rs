@@ -4,11 +4,11 @@
 use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
-use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::id::NotifierId;
 use wakeful_core::monitor::http::{max_redirects, password};
 use wakeful_core::monitor::spec::{
-    ApiSpec, Authentication, Body, DnsSpec, Headers, Hostname, HttpSpec, HttpUrl, Keyword, Kind, Method,
-    PingSpec, RecordType, Resolver, Spec, StatusCodes, TcpSpec, Username, port,
+    ApiSpec, Authentication, Body, DnsSpec, Headers, Hostname, HttpSpec, HttpUrl, Keyword, Kind,
+    Method, PingSpec, RecordType, Resolver, Spec, StatusCodes, TcpSpec, Username, port,
 };
 use wakeful_core::monitor::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags, timing};
 
@@ -265,7 +265,10 @@ fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
         set(&mut http.method, fields.optional("method", Method::parse));
         set(&mut http.body, fields.optional("body", Body::parse));
         set(&mut http.headers, fields.optional("headers", Headers::parse));
-        set(&mut http.authentication, fields.optional("authentication_type", Authentication::parse));
+        set(
+            &mut http.authentication,
+            fields.optional("authentication_type", Authentication::parse),
+        );
         set(&mut http.username, fields.optional("username", Username::parse));
         set(&mut http.password, fields.optional("password", password));
         set(&mut http.ignore_tls_error, fields.optional_flag("ignore_tls_error"));
@@ -295,7 +298,7 @@ mod tests {
     use super::*;
     use crate::wire::monitors::MonitorBody;
     use serde_json::{Value, json};
-    use wakeful_core::id::TeamId;
+    use wakeful_core::id::{MonitorId, TeamId};
     use wakeful_core::time::Millis;
     use wakeful_core::verdict::State;
 
@@ -367,7 +370,8 @@ mod tests {
     fn a_partial_body_keeps_what_it_leaves_out() {
         for body in examples() {
             let monitor = stored(read(body.clone(), None).expect("good"));
-            let draft = read(json!({"isactive": false, "tags": ["x"]}), Some(&monitor)).expect("good");
+            let draft =
+                read(json!({"isactive": false, "tags": ["x"]}), Some(&monitor)).expect("good");
             assert!(!draft.isactive);
             assert_eq!(draft.spec, monitor.spec, "{body}");
             assert_eq!(draft.name, monitor.name);
@@ -401,21 +405,40 @@ mod tests {
             wrong(with(&json!({"type": "http", "name": "", "heartbeat_interval": 0, "http": {
                 "url": "ftp://x", "accepted_status_codes": "700", "method": "BREW",
                 "headers": "X: a\r\nY"}}))),
-            ["http.url", "http.accepted_status_codes", "http.method", "http.headers", "name",
-                "heartbeat_interval"]
+            [
+                "http.url",
+                "http.accepted_status_codes",
+                "http.method",
+                "http.headers",
+                "name",
+                "heartbeat_interval"
+            ]
         );
-        assert_eq!(wrong(with(&json!({"type": "http_keyword", "http": {"url": "http://x"}}))), ["http.keyword"]);
+        assert_eq!(
+            wrong(with(&json!({"type": "http_keyword", "http": {"url": "http://x"}}))),
+            ["http.keyword"]
+        );
         assert_eq!(wrong(with(&json!({"type": "tcp"}))), ["hostname", "port"]);
-        assert_eq!(wrong(with(&json!({"type": "tcp", "hostname": "x", "port": "70000"}))), ["port"]);
-        assert_eq!(wrong(with(&json!({"type": "dns", "hostname": "x"}))), ["dns.resolver_server", "dns.record_type"]);
-        assert_eq!(wrong(with(&json!({"type": "ping", "hostname": "x", "notifiers": "nobody"}))), ["notifiers"]);
+        assert_eq!(
+            wrong(with(&json!({"type": "tcp", "hostname": "x", "port": "70000"}))),
+            ["port"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "dns", "hostname": "x"}))),
+            ["dns.resolver_server", "dns.record_type"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "ping", "hostname": "x", "notifiers": "nobody"}))),
+            ["notifiers"]
+        );
         assert_eq!(wrong(with(&json!({"type": "smtp"}))), ["type"]);
         assert_eq!(wrong(with(&json!({"type": "http", "http": "x"}))), ["http", "http.url"]);
     }
 
     #[test]
     fn a_new_type_needs_its_settings_whole() {
-        let ping = stored(read(with(&json!({"type": "ping", "hostname": "x"})), None).expect("good"));
+        let ping =
+            stored(read(with(&json!({"type": "ping", "hostname": "x"})), None).expect("good"));
         assert_eq!(read(json!({"type": "tcp"}), Some(&ping)).expect_err("wrong"), ["port"]);
         assert_eq!(read(json!({"type": "http"}), Some(&ping)).expect_err("wrong"), ["http.url"]);
         assert!(read(json!({"type": "tcp", "port": "80"}), Some(&ping)).is_ok());

@@ -85,7 +85,12 @@ pub(crate) struct LinkedBody {
 }
 
 impl MonitorBody {
-    pub(crate) fn of(monitor: &Monitor, state: &State, linked: &[Linked], public_url: &str) -> Self {
+    pub(crate) fn of(
+        monitor: &Monitor,
+        state: &State,
+        linked: &[Linked],
+        public_url: &str,
+    ) -> Self {
         let spec = &monitor.spec;
         let grace = match spec {
             Spec::Api(api) => api.grace,
@@ -135,7 +140,7 @@ impl HttpBody {
             username: http.username.to_string(),
             body: http.body.to_string(),
             headers: http.headers.as_str().to_owned(),
-            accepted_status_codes: http.accepted.items(),
+            accepted_status_codes: http.accepted.items().collect(),
             max_redirects: http.max_redirects,
         }
     }
