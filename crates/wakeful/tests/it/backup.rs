@@ -136,13 +136,19 @@ async fn a_restore_brings_back_the_past_and_keeps_the_present_beside_it() {
 
 #[tokio::test]
 async fn a_database_that_was_destroyed_can_be_restored() {
-    let (home, server, ann, file) = backed_up().await;
-    server.kill().await;
-    std::fs::write(home.file(), "overwritten by accident").unwrap();
-    home.run(&["restore", "--yes", path(&file)]).await.ok();
-    let server = home.serve().await;
-    assert_eq!(integrity(&home.file()).await, "ok");
-    ann.log_in(&server.anonymous()).await;
+    let (home, mut server, ann, file) = backed_up().await;
+    for log_is_left in [true, false] {
+        if log_is_left {
+            server.kill().await
+        } else {
+            server.stop().await
+        }
+        std::fs::write(home.file(), "overwritten by accident ".repeat(1000)).unwrap();
+        home.run(&["restore", "--yes", path(&file)]).await.ok();
+        server = home.serve().await;
+        assert_eq!(integrity(&home.file()).await, "ok");
+        ann.log_in(&server.anonymous()).await;
+    }
 }
 
 #[tokio::test]

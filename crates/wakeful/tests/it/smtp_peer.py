@@ -8,11 +8,11 @@ that certificate and is answered by {"certificate": …}. Ends with its input.
 """
 
 import argparse
+import asyncio
 import json
 import ssl
 import sys
 
-from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 
@@ -43,26 +43,13 @@ def login(user, password):
     return {"authenticator": check, "auth_required": True, "auth_require_tls": False}
 
 
-class Peer(Controller):
-    def __init__(self, options, context):
-        self.mode, self.context = options.mode, context
-        self.more = login(*options.login) if options.login else {}
-        wrapped = {"ssl_context": context} if options.mode == "tls" else {}
-        super().__init__(Keeper(), hostname="127.0.0.1", port=0, **wrapped)
-
-    def factory(self):
-        more = dict(self.more)
-        if self.mode == "starttls":
-            more |= {"tls_context": self.context, "require_starttls": True}
-        return SMTP(self.handler, hostname="localhost", **more)
-
-    # The base class connects to itself to see that it runs, which a
-    # certificate that it does not trust would break; listening is enough here.
-    def _trigger_server(self):
-        pass
+def server(mode, context, more):
+    if mode == "starttls":
+        more |= {"tls_context": context, "require_starttls": True}
+    return SMTP(Keeper(), hostname="localhost", **more)
 
 
-def main():
+async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=["none", "starttls", "tls"])
     parser.add_argument("--cert")
@@ -73,14 +60,19 @@ def main():
     if options.cert:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(options.cert, options.key)
-    peer = Peer(options, context)
-    peer.start()
-    say(port=peer.server.sockets[0].getsockname()[1])
-    for line in sys.stdin:
+    more = login(*options.login) if options.login else {}
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(
+        lambda: server(options.mode, context, dict(more)),
+        "127.0.0.1",
+        0,
+        ssl=context if options.mode == "tls" else None,
+    )
+    say(port=listener.sockets[0].getsockname()[1])
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
         cert, key = line.split()
         context.load_cert_chain(cert, key)
         say(certificate=cert)
-    peer.stop()
 
 
-main()
+asyncio.run(main())
