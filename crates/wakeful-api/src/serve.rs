@@ -9,7 +9,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -51,7 +53,10 @@ pub async fn serve(
         };
         let Ok(peer) = stream.peer_addr() else { continue };
         let router = router.clone();
+        let heard = Arc::new(AtomicBool::new(false));
+        let hears = heard.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            hears.store(true, Ordering::Relaxed);
             let mut request: Request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().oneshot(request)
@@ -60,8 +65,14 @@ pub async fn serve(
             server.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         let connection = graceful.watch(connection);
         tasks.spawn(async move {
-            // A client that goes away mid-sentence is no news.
-            let _ = connection.await;
+            let mut connection = pin!(connection);
+            // The server's own time for headers begins when the first bytes have told it
+            // the protocol; a client that never sends them must not keep its place.
+            let first = tokio::time::timeout(HEADERS_WITHIN, connection.as_mut()).await;
+            if first.is_err() && heard.load(Ordering::Relaxed) {
+                // A client that goes away mid-sentence is no news.
+                let _ = connection.await;
+            }
             drop(place);
         });
     }

@@ -101,12 +101,6 @@ impl Keyring {
     /// Puts these keys in place of those in the file, whole or not at all.
     pub fn replace(&self, path: &Path) -> Result<(), KeyringError> {
         let beside = path.with_extension("new");
-        match fs::remove_file(&beside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(file(&beside, error));
-            }
-            _ => {}
-        }
         self.write_new(&beside)?;
         fs::rename(&beside, path).map_err(|source| file(path, source))?;
         sync_folder(path)
@@ -125,7 +119,15 @@ impl Keyring {
         }
     }
 
+    /// Writes the keys to a file of their own. A process that was killed at this
+    /// point may have left one, and in a container the next has the same number.
     fn write_new(&self, path: &Path) -> Result<(), KeyringError> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(file(path, error));
+            }
+            _ => {}
+        }
         let lines: Vec<String> =
             self.keys.iter().map(|(_, key)| data_encoding::BASE64.encode(key.bytes())).collect();
         let text = Zeroizing::new(lines.join("\n") + "\n");
@@ -194,4 +196,21 @@ fn sync_folder(path: &Path) -> Result<(), KeyringError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| file(path, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_not_in_the_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("master.key");
+        for left in [std::process::id().to_string(), "new".to_owned()] {
+            fs::write(path.with_extension(left), "half a k").expect("written");
+        }
+        let made = Keyring::load_or_create(&path).expect("made in spite of it");
+        made.rotated().replace(&path).expect("replaced in spite of it");
+        assert_eq!(Keyring::load_or_create(&path).expect("read").len(), 2);
+    }
 }
