@@ -5,6 +5,7 @@ pub mod decode;
 pub mod guard;
 pub mod http;
 pub mod resolve;
+mod source;
 pub mod tls;
 pub mod trouble;
 

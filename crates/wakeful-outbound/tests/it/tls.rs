@@ -188,7 +188,7 @@ async fn a_certificate_of_a_stranger_is_down() {
 /// What a server sends back to our first flight, whatever it was.
 async fn replies_with(bytes: &'static [u8]) -> Peer {
     Peer::new(async |mut stream| {
-        stream.read(&mut [0; 4_096]).await?;
+        let _ = stream.read(&mut [0; 4_096]).await?;
         stream.write_all(bytes).await?;
         stream.read_to_end(&mut Vec::new()).await?;
         Ok(())
