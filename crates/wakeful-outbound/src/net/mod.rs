@@ -8,6 +8,7 @@ pub mod resolve;
 mod source;
 pub mod tls;
 pub mod trouble;
+mod wire;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;

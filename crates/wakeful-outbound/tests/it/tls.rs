@@ -164,8 +164,8 @@ async fn an_expired_certificate_is_down_and_its_age_told() {
 #[tokio::test]
 async fn a_certificate_for_another_name_is_down() {
     let authority = Authority::new();
-    let shown = authority.issue(&["other.example"], FAR);
-    let told = "certificate is not for 127.0.0.1 but for DnsName(\"other.example\")";
+    let shown = authority.issue(&["other.example", "10.0.0.1"], FAR);
+    let told = "certificate is not for 127.0.0.1 but for other.example, 10.0.0.1";
     shown_bad(&authority, shown, told).await;
 }
 
