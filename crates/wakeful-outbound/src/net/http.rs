@@ -131,6 +131,9 @@ impl Session {
         let (sender, connection) = http1::Builder::new()
             .max_headers(HEADER_COUNT)
             .max_header_size(HEADER_BYTES)
+            // Also bounds what is worked off in one go, as when a server floods
+            // us with interim answers, and the memory of a slow reader.
+            .max_buf_size(HEADER_BYTES)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| explain(&error))?;

@@ -59,9 +59,9 @@ fn in_public_no_spelling_reaches_home_by_any_sink() {
         return;
     }
     let addrs = ["93.184.216.34", "169.254.169.254", "10.0.0.5"]
-        .map(|ip| format!("ip addr add {ip}/32 dev lo && "));
-    let command = format!("ip link set lo up && {}", addrs.concat());
-    run_inside(&command, "egress::inside_a_namespace");
+        .map(|ip| format!(" && ip addr add {ip}/32 dev lo"));
+    let setup = format!("ip link set lo up{}", addrs.concat());
+    run_inside(&["unshare", "--net", "sh"], &setup, "egress::inside_a_namespace");
 }
 
 #[tokio::test]
