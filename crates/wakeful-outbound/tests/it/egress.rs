@@ -90,9 +90,11 @@ async fn inside_a_namespace() {
             assert_eq!(fault.kind, FaultKind::Egress, "{spelling}: {fault:?}");
         }
         if let Ok(url) = format!("http://{spelling}/").parse() {
-            let sent = deliver(&net, url).await;
-            assert!(matches!(sent, Err(Trouble::Ours(fault)) if fault.kind == FaultKind::Egress));
+            assert_blocked(deliver(&net, url).await, spelling);
         }
+        // As a mail server would be.
+        let connected = net.connect(spelling, 80, Deadline::within(ENOUGH)).await;
+        assert_blocked(connected.map(drop), spelling);
     }
     assert!(public.seen() > 20, "the redirects were followed up to the guard");
 
@@ -108,6 +110,13 @@ async fn inside_a_namespace() {
     let private = net_by(Policy::Private, resolver.addr);
     look_by(&private, &Spec::Http(http("http://10.0.0.5/")), ENOUGH).await.unwrap();
     assert_eq!(canaries.visits(), 1);
+}
+
+fn assert_blocked(sent: Result<(), Trouble>, spelling: &str) {
+    match sent {
+        Err(Trouble::Ours(fault)) if fault.kind == FaultKind::Egress => {}
+        other => panic!("{spelling}: {other:?}"),
+    }
 }
 
 /// The checks that a spelling can be given to.
