@@ -61,6 +61,12 @@ ids! {
     ContactId,
     MonitorId,
     NotifierId,
+    HeartbeatId,
+    /// An outage or a warning.
+    AlertId,
+    /// What happened, once: every delivery of it carries this id.
+    EventId,
+    DeliveryId,
 }
 
 fn v7(now: Millis, random: [u8; 10]) -> Uuid {

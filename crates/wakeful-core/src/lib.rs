@@ -2,17 +2,22 @@
 //! of the contract as pure functions. Nothing here waits, connects, stores or
 //! reads a clock: `now`, ids and randomness are arguments.
 
+pub mod alert;
+pub mod backoff;
+pub mod certificate;
 pub mod email;
 pub mod id;
 pub mod monitor;
 mod number;
 pub mod observation;
 pub mod password;
+pub mod schedule;
 pub mod seal;
 pub mod secret;
 pub mod time;
 pub mod token;
 pub mod totp;
+pub mod verdict;
 
 /// Why a value was refused, as one sentence about the field for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -33,3 +33,19 @@ pub(crate) mod micros {
         Ok(Option::<u64>::deserialize(from)?.map(Duration::from_micros))
     }
 }
+
+/// An optional point in time as milliseconds since 1970.
+pub(crate) mod maybe_instant {
+    use crate::time::Millis;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(at: &Option<Millis>, to: S) -> Result<S::Ok, S::Error> {
+        at.map(|at| at.0).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Millis>, D::Error> {
+        Ok(Option::<i64>::deserialize(from)?.map(Millis))
+    }
+}

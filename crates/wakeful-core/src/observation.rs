@@ -110,7 +110,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Whether the target is out of reach of this doubt: our network works.
+    /// Whether something came from outside, so that our own network must work.
     pub fn proves_network(self) -> bool {
         matches!(self, Self::Answered | Self::Refused)
     }

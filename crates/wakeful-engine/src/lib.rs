@@ -1,1 +1,128 @@
-//! Placeholder.
+//! What the service does, called or by the clock: operations on accounts and
+//! the loops beside them. Every write passes through here; nothing here knows
+//! HTTP, SQL or a socket.
+
+mod accounts;
+mod apikeys;
+mod attempts;
+mod auth;
+mod caller;
+mod contact;
+mod error;
+mod hasher;
+pub mod janitor;
+mod letters;
+pub mod mailer;
+mod mfa;
+mod operator;
+mod passwords;
+mod random;
+mod team;
+
+pub use accounts::{SignUp, SignedIn};
+pub use apikeys::NewKeyPair;
+pub use auth::{Credentials, KeyPair};
+pub use caller::{Caller, Via};
+pub use contact::ContactForm;
+pub use error::Error;
+pub use mfa::MfaSetup;
+pub use team::SaveUser;
+pub use wakeful_store::{ApiKey, ListedUser, Member, StoreError};
+
+use hasher::Hasher;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+use wakeful_core::time::{Clock, Millis};
+use wakeful_outbound::mail::Postbox;
+use wakeful_store::Store;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What an operator may choose about the operations here.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where people reach the page, without a slash at the end; links in mails
+    /// start with it, never with what a request calls the host.
+    pub public_url: String,
+    pub signup_open: bool,
+    pub session_idle: Duration,
+    pub session_max: Duration,
+    pub failed_logins_per_minute: u32,
+    pub signups_per_hour: u32,
+    pub contacts_per_hour: u32,
+    pub resets_per_hour: u32,
+    pub mail_from: String,
+    /// Who reads the contact form; empty: the sender of the service's mail.
+    pub contact_to: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        const DAY: u64 = 24 * 3600;
+        Self {
+            public_url: "http://127.0.0.1:8080".into(),
+            signup_open: true,
+            session_idle: Duration::from_secs(30 * DAY),
+            session_max: Duration::from_secs(180 * DAY),
+            failed_logins_per_minute: 10,
+            signups_per_hour: 100,
+            contacts_per_hour: 20,
+            resets_per_hour: 3,
+            mail_from: "Wakeful <wakeful@localhost>".into(),
+            contact_to: String::new(),
+        }
+    }
+}
+
+/// The operations, shared by every request and loop.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    postbox: Postbox,
+    hasher: Hasher,
+    mail_waits: Notify,
+    tasks: TaskTracker,
+}
+
+impl Engine {
+    pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings, postbox: Postbox) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            clock,
+            settings,
+            postbox,
+            hasher: Hasher::default(),
+            mail_waits: Notify::new(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// Whether storage answers.
+    pub async fn ready(&self) -> Result<()> {
+        Ok(self.store().ping().await?)
+    }
+
+    /// Waits until what was begun in the background is done.
+    pub async fn settle(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    fn now(&self) -> Millis {
+        self.0.clock.now()
+    }
+}

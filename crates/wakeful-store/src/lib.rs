@@ -1,1 +1,81 @@
-//! Placeholder.
+//! The only room with SQL. One `Store` over SQLite or PostgreSQL, one SQL text
+//! for both; what differs sits in `dialect.rs` and in two migration folders.
+//! A team's data is reached through `store.team(id)` and no other way.
+
+mod accounts;
+mod apikeys;
+mod backup;
+mod contacts;
+mod dialect;
+mod error;
+mod keyring;
+mod limits;
+mod mails;
+mod mfa;
+mod migrate;
+mod open;
+mod operator;
+mod reseal;
+mod resets;
+mod sessions;
+mod team;
+
+pub use accounts::{Account, NewAccount};
+pub use apikeys::{ApiKey, FoundKey, NewApiKey};
+pub use backup::{BackupError, backup_sqlite, restore_sqlite};
+pub use contacts::Contact;
+pub use error::StoreError;
+pub use keyring::{Keyring, KeyringError};
+pub use limits::Hits;
+pub use mails::{ClaimedMail, Mail};
+pub use mfa::Mfa;
+pub use open::{Location, Options};
+pub use operator::ListedUser;
+pub use reseal::Resealed;
+pub use sessions::{FoundSession, NewSession};
+pub use team::{Member, TeamStore, UserChange};
+
+use dialect::Pool;
+use std::sync::Arc;
+use wakeful_core::id::TeamId;
+
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// The database and the keys that its secrets are sealed under.
+#[derive(Clone)]
+pub struct Store {
+    pool: Pool,
+    keyring: Arc<Keyring>,
+}
+
+impl Store {
+    /// The data of one team: the only way to it.
+    pub fn team(&self, id: TeamId) -> TeamStore<'_> {
+        TeamStore::new(self, id)
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        dialect::read!(self, |db| sqlx::query("select 1").execute(db).await.map(|_| ()))?;
+        Ok(())
+    }
+
+    /// Which engine is behind this store, for logs and operators.
+    pub fn engine(&self) -> &'static str {
+        match &self.pool {
+            Pool::Sqlite { .. } => "SQLite",
+            Pool::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    /// Ends all connections; what was committed stays.
+    pub async fn close(&self) {
+        match &self.pool {
+            Pool::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pool::Postgres(pool) => pool.close().await,
+        }
+    }
+}

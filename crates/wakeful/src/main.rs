@@ -1,1 +1,63 @@
-fn main() {}
+//! The binary: reads what is asked and the settings, and does it. The only
+//! place that owns a real clock and the process's signals.
+
+#![expect(unreachable_pub, reason = "in a binary, `pub` marks what a module offers to the others")]
+
+mod cli;
+mod clock;
+mod commands;
+mod lock;
+mod logging;
+mod serve;
+mod settings;
+mod wiring;
+
+use clap::{CommandFactory as _, Parser as _};
+use cli::{Cli, Command, ConfigCommand};
+use settings::{DEFAULT_TOML, Settings};
+use std::io::Write as _;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let level = std::env::var(logging::VARIABLE).ok();
+    let done = logging::start(level.as_deref()).map_err(Into::into).and_then(|()| run(cli));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "wakeful: {}", wiring::sentence(why.as_ref()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli) -> wiring::Outcome {
+    let Cli { flags, command } = cli;
+    // These two need no settings, so that wrong ones are not in their way.
+    match command {
+        Command::Config(ConfigCommand::Default) => return commands::print(DEFAULT_TOML),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "wakeful", &mut script);
+            return commands::print(&String::from_utf8_lossy(&script));
+        }
+        _ => {}
+    }
+    let settings = Settings::load(&flags, std::env::vars_os())?;
+    if let Command::Config(ConfigCommand::Check) = command {
+        return commands::print(settings.report());
+    }
+    rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .map_err(|_| "the TLS provider was set twice")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve => serve::run(&settings).await,
+            command => commands::run(&settings, command).await,
+        }
+    })
+}

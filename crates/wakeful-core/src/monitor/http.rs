@@ -8,8 +8,8 @@ use std::ops::Deref;
 use crate::Invalid;
 use crate::monitor::headers::Headers;
 use crate::monitor::status_codes::StatusCodes;
-use crate::monitor::stored_as_text;
 use crate::monitor::url::HttpUrl;
+use crate::monitor::{no_nul, stored_as_text};
 use crate::secret::Secret;
 
 pub const MOST_REDIRECTS: u8 = 10;
@@ -200,12 +200,14 @@ texts! {
 
 impl Keyword {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        no_nul(text)?;
         bounded(text, 1_024).map(|text| Self(text.to_owned()))
     }
 }
 
 impl Body {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        no_nul(text)?;
         bounded(text, 262_144).map(|text| Self(text.to_owned()))
     }
 }
@@ -267,6 +269,13 @@ mod tests {
         ] {
             assert!(refused && longest);
         }
+    }
+
+    #[test]
+    fn what_the_database_cannot_hold_is_refused() {
+        assert!(Keyword::parse("a\0b").is_err());
+        assert!(Body::parse("a\0b").is_err());
+        assert!(Body::parse("line\r\nline\t").is_ok());
     }
 
     #[test]

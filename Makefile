@@ -1,0 +1,38 @@
+# The two commands that matter: `make run` and `make test`. `make help` lists the rest.
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+SCRIPTS := .ci/run $(filter-out %.txt,$(wildcard scripts/*))
+export PATH := $(CURDIR)/target/tools/bin:$(PATH)
+
+.PHONY: help run web test lint fmt dist rust
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: rust web ## build everything and serve http://127.0.0.1:8080 with data in ./data
+	cargo build --release --locked -p wakeful
+	exec $(TARGET)/release/wakeful serve --listen 127.0.0.1:8080 --data ./data
+
+web: ## build the page into web/dist
+	@[ ! -f web/package.json ] || command -v npm >/dev/null || \
+		{ echo "The page is built with Node.js 20 or later, which is missing: install nodejs and npm." >&2; exit 1; }
+	@[ ! -f web/package.json ] || (cd web && npm ci --no-audit --no-fund && npm run build)
+
+test: rust ## run every test; installs what is missing
+	scripts/install-test-deps
+	@! grep -rqE '^ *//[/!] ```' crates/*/src || cargo test --locked --doc --workspace
+	scripts/with-postgres cargo nextest run --locked --workspace
+
+lint: rust ## check format, lints and scripts
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@! command -v shellcheck >/dev/null || shellcheck $(SCRIPTS)
+
+fmt: rust ## format the Rust code
+	cargo fmt --all
+
+dist: rust web ## build the binary that is shipped: slower to build, smaller and faster
+	cargo build --profile dist --locked -p wakeful
+
+rust:
+	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

@@ -1,0 +1,66 @@
+//! Reading a JSON body: bounded, of the right content type, an object, and
+//! with every wrong field told at once.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+use crate::app::Api;
+use crate::error::ApiError;
+use crate::wire::{Fields, Wire};
+
+/// A request body, read and checked.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: Wire> FromRequest<Api> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        if !is_json(request.headers()) {
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                "Send the body as JSON with Content-Type: application/json.",
+            ));
+        }
+        let bytes = collect(request, api.settings().body_limit).await?;
+        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "malformed_json",
+                format!("The body is not valid JSON: see {place}."),
+            )
+        })?;
+        let mut fields = Fields::of(value)?;
+        let read = T::read(&mut fields);
+        fields.finish(read).map(Self)
+    }
+}
+
+async fn collect(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+    match Limited::new(request.into_body(), limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
+        Err(_) => Err(ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "incomplete_body",
+            "The body ended before its announced length; send it again.",
+        )),
+    }
+}
+
+pub(crate) fn too_large(limit: usize) -> ApiError {
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "body_too_large",
+        format!("The body is larger than {limit} bytes; send less."),
+    )
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.and_then(|kind| kind.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}

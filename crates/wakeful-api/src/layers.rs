@@ -1,0 +1,142 @@
+//! What happens around every request: an id and a log line, bounds on size and
+//! time, headers for browsers, one shape for every refusal.
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use std::time::{Duration, Instant};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use tracing::Instrument as _;
+
+use crate::app::Api;
+use crate::body::too_large;
+use crate::error::{ApiError, Cause};
+use crate::requestid;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+
+/// Sent with every answer, whatever it is.
+const HEADERS: &[(&str, &str)] = &[
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("content-security-policy", POLICY),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+];
+
+/// Puts the layers around the routes. The last one added is the outermost.
+pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
+    let router = router
+        .fallback(|| async { no_such_path() })
+        .method_not_allowed_fallback(|| async { wrong_method() })
+        .layer(middleware::from_fn_with_state(state.clone(), bounds))
+        .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))
+        .layer(CompressionLayer::new());
+    let origins = &state.settings().cors_origins;
+    let router = if origins.is_empty() { router } else { router.layer(cors(origins)) };
+    router
+        .layer(middleware::from_fn_with_state(state.clone(), headers))
+        .layer(middleware::from_fn(log))
+}
+
+pub(crate) fn no_such_path() -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        "no_such_path",
+        "There is nothing at this path; the API is described at /api/docs.",
+    )
+}
+
+fn wrong_method() -> ApiError {
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "This path does not take this method; the Allow header names those it does.",
+    )
+}
+
+/// Refuses what announces itself as too large, and what takes too long.
+async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let limit = api.settings().body_limit;
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > limit as u64) {
+        return too_large(limit).into_response();
+    }
+    match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => ApiError::unavailable("The request took too long and was given up; try again.")
+            .into_response(),
+    }
+}
+
+async fn headers(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let under_api = request.uri().path().starts_with("/api/");
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        let name = HeaderName::from_static(name);
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if under_api {
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    }
+    if api.settings().https {
+        let always = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, always);
+    }
+    response
+}
+
+/// One line a request. The route stands in it and not the path as sent, which
+/// may hold a token; nothing of the query, the headers or the body.
+async fn log(request: Request, next: Next) -> Response {
+    let id = requestid::new();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_else(|| "(none)".to_owned());
+    let span = tracing::info_span!("request", request.id = %id);
+    let begun = Instant::now();
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let took = begun.elapsed();
+    let status = response.status().as_u16();
+    let cause = response.extensions_mut().remove::<Cause>();
+    span.in_scope(|| match &cause {
+        Some(Cause(error)) => {
+            let error: &(dyn std::error::Error + 'static) = error.as_ref();
+            tracing::error!(%method, route, status, ms = took.as_secs_f64() * 1e3, error, "{method} {route} answered {status}");
+        }
+        None => tracing::info!(%method, route, status, ms = took.as_secs_f64() * 1e3, "{method} {route} answered {status}"),
+    });
+    let labels = [("method", method.to_string()), ("route", route), ("status", status.to_string())];
+    metrics::counter!("wakeful_http_requests_total", &labels).increment(1);
+    metrics::histogram!("wakeful_http_request_seconds", &labels[..2]).record(took.as_secs_f64());
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    response
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| origin.parse().ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("x-api-key"),
+            HeaderName::from_static("x-enc-key"),
+        ])
+        .expose_headers([REQUEST_ID, header::RETRY_AFTER])
+        .max_age(Duration::from_secs(3600))
+}

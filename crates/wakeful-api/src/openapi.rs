@@ -1,0 +1,95 @@
+//! The OpenAPI document. Handlers describe what is their own; what is true of
+//! every route (which errors it may answer, what credentials it takes) is added
+//! here by rule, so that it cannot be forgotten.
+
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{
+    ComponentsBuilder, ContentBuilder, Info, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr,
+    ResponseBuilder, SecurityRequirement,
+};
+use utoipa::{PartialSchema as _, ToSchema as _};
+
+use crate::error::{ErrorBody, FieldError};
+
+/// The document as it is served and committed.
+pub fn document() -> OpenApi {
+    crate::router::api().1
+}
+
+pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
+    let mut info = Info::new("Wakeful", env!("CARGO_PKG_VERSION"));
+    info.description = Some("Uptime monitoring: monitors, notifiers, teams and accounts.".into());
+    let no_strings: [String; 0] = [];
+    let components = ComponentsBuilder::new()
+        .schema(ErrorBody::name(), ErrorBody::schema())
+        .schema(FieldError::name(), FieldError::schema())
+        .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
+        .security_scheme("api_key", header("X-API-Key"))
+        .security_scheme("enc_key", header("X-Enc-Key"))
+        .build();
+    let mut document = OpenApiBuilder::new().info(info).components(Some(components)).build();
+    let either = vec![
+        SecurityRequirement::new("bearer", no_strings.clone()),
+        SecurityRequirement::new("api_key", no_strings.clone()).add("enc_key", no_strings),
+    ];
+    document.merge(described(public, &[]));
+    document.merge(described(protected, &either));
+    document
+}
+
+fn header(name: &str) -> SecurityScheme {
+    SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(name)))
+}
+
+fn described(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi {
+    for (path, item) in &mut document.paths.paths {
+        for (method, operation) in operations(item) {
+            operation.operation_id = Some(operation_id(method, path));
+            if !security.is_empty() {
+                operation.security = Some(security.to_vec());
+                refusal(operation, "401", "No valid credentials were sent");
+            }
+            if operation.request_body.is_some() {
+                refusal(operation, "400", "The body is not valid JSON");
+                refusal(operation, "415", "The body is not sent as application/json");
+                refusal(operation, "422", "Fields are wrong; all of them are listed");
+            }
+            refusal(operation, "413", "The body is too large");
+            refusal(operation, "429", "Too often; Retry-After says when to come back");
+            refusal(
+                operation,
+                "503",
+                "Storage is not available; Retry-After says when to come back",
+            );
+        }
+    }
+    document
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
+    let PathItem { get, post, delete, put, patch, .. } = item;
+    [("get", get), ("post", post), ("delete", delete), ("put", put), ("patch", patch)]
+        .into_iter()
+        .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+/// `post_team_save` for `POST /api/v1/team/save`.
+fn operation_id(method: &str, path: &str) -> String {
+    let words: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && !part.starts_with('{') && !matches!(*part, "api" | "v1"))
+        .collect();
+    format!("{method}_{}", words.join("_"))
+}
+
+/// Adds an error answer, unless the handler described it in its own words.
+fn refusal(operation: &mut Operation, status: &str, description: &str) {
+    let schema = RefOr::Ref(Ref::from_schema_name(ErrorBody::name()));
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    let response = ResponseBuilder::new()
+        .description(description)
+        .content("application/json", content)
+        .build();
+    operation.responses.responses.entry(status.to_owned()).or_insert(RefOr::T(response));
+}

@@ -1,0 +1,68 @@
+//! Every route on one screen. What stands in `public` needs no credentials;
+//! everything in `protected` takes a `Caller` and is 401 without one.
+
+use axum::Router;
+use axum::routing::get;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::Api;
+use crate::routes::{accounts, apikeys, contact, mfa, passwords, sessions, team};
+use crate::{docs, health, layers, openapi, page};
+
+fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(sessions::authenticate))
+        .routes(routes!(sessions::login))
+        .routes(routes!(accounts::signup))
+        .routes(routes!(passwords::lost))
+        .routes(routes!(passwords::update))
+        .routes(routes!(contact::contact_us))
+}
+
+fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(sessions::authenticated))
+        .routes(routes!(sessions::logout))
+        .routes(routes!(sessions::logout_all))
+        .routes(routes!(accounts::me))
+        .routes(routes!(accounts::save_settings))
+        .routes(routes!(accounts::delete))
+        .routes(routes!(team::get))
+        .routes(routes!(team::save))
+        .routes(routes!(team::revoke))
+        .routes(routes!(team::delete))
+        .routes(routes!(apikeys::list))
+        .routes(routes!(apikeys::save))
+        .routes(routes!(apikeys::delete))
+        .routes(routes!(mfa::setup))
+        .routes(routes!(mfa::enable))
+        .routes(routes!(mfa::disable))
+}
+
+/// The routes of the API with the document that describes them.
+pub(crate) fn api() -> (Router<Api>, OpenApi) {
+    let (public, public_doc) = public().split_for_parts();
+    let (protected, protected_doc) = protected().split_for_parts();
+    (public.merge(protected), openapi::assemble(public_doc, protected_doc))
+}
+
+/// Everything the service answers.
+pub fn router(state: Api) -> Router {
+    let (routes, document) = api();
+    let mut router = routes
+        .route("/", get(page::index))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics));
+    if state.settings().docs {
+        router = router.merge(docs::routes(&document));
+    }
+    layers::around(router, &state).with_state(state)
+}
+
+/// The metrics alone, for a listener of their own.
+pub fn metrics_router(state: Api) -> Router {
+    Router::new().route("/metrics", get(health::open_metrics)).with_state(state)
+}

@@ -1,0 +1,10 @@
+//! The handlers, one file per resource. Each makes four moves: who calls, what
+//! do they want, do it, show it.
+
+pub(crate) mod accounts;
+pub(crate) mod apikeys;
+pub(crate) mod contact;
+pub(crate) mod mfa;
+pub(crate) mod passwords;
+pub(crate) mod sessions;
+pub(crate) mod team;

@@ -1,0 +1,70 @@
+//! Getting a token and giving it back.
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::address::ClientIp;
+use crate::app::Api;
+use crate::body::Body;
+use crate::caller::Caller;
+use crate::error::{ApiResult, ErrorBody};
+use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
+
+/// Verifies the credentials of the request: answers the Bearer Token it came
+/// with, or a new one for an API key pair.
+#[utoipa::path(get, path = "/api/v1/authenticated", tag = "Authenticate",
+    responses((status = 200, description = "The credentials are good", body = Token)))]
+pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> ApiResult<Token> {
+    let token = match caller.token {
+        Some(token) => token,
+        None => api.engine().issue_token(&caller.who).await?,
+    };
+    Ok(Json(Token::of(&token)))
+}
+
+/// Trades a user name and password, or an API key pair, for a Bearer Token.
+#[utoipa::path(post, path = "/api/v1/authenticated", tag = "Authenticate", request_body = AuthenticateBody,
+    responses(
+        (status = 200, description = "The credentials are good", body = Token),
+        (status = 401, description = "The credentials are wrong", body = ErrorBody)))]
+pub(crate) async fn authenticate(
+    State(api): State<Api>,
+    ClientIp(from): ClientIp,
+    Body(wanted): Body<Authenticate>,
+) -> ApiResult<Token> {
+    let token = match wanted {
+        Authenticate::Password(credentials) => api.engine().log_in(&credentials, from).await?.token,
+        Authenticate::Keys(pair) => api.engine().log_in_by_keys(&pair, from).await?,
+    };
+    Ok(Json(Token::of(&token)))
+}
+
+/// Logs a user in.
+#[utoipa::path(post, path = "/api/v1/login", tag = "User", request_body = LogIn,
+    responses(
+        (status = 200, description = "Logged in", body = SignedIn),
+        (status = 401, description = "The credentials are wrong, or mfacode is missing or wrong",
+            body = ErrorBody)))]
+pub(crate) async fn login(
+    State(api): State<Api>,
+    ClientIp(from): ClientIp,
+    Body(wanted): Body<LogIn>,
+) -> ApiResult<SignedIn> {
+    Ok(Json(api.engine().log_in(&wanted.into(), from).await?.into()))
+}
+
+/// Ends the session whose token the request carries.
+#[utoipa::path(post, path = "/api/v1/logout", tag = "User",
+    responses((status = 200, description = "Logged out", body = Done)))]
+pub(crate) async fn logout(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+    api.engine().log_out(&caller.who).await?;
+    Done::say("You are logged out.")
+}
+
+/// Ends all sessions of the caller; API keys stay.
+#[utoipa::path(post, path = "/api/v1/logoutall", tag = "User",
+    responses((status = 200, description = "Logged out everywhere", body = Done)))]
+pub(crate) async fn logout_all(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+    api.engine().log_out_everywhere(&caller.who).await?;
+    Done::say("You are logged out everywhere.")
+}

@@ -1,0 +1,89 @@
+//! The HTTP server on a listener: bounded in connections and in the time a
+//! client may take over its headers, and stopped by letting what has begun end.
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+const CONNECTIONS: usize = 4096;
+const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+/// After an error such as "too many open files", accepting again at once spins.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until told to stop, then waits up to `grace` for what has begun.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    grace: Duration,
+) {
+    let server = Arc::new(server());
+    let graceful = GracefulShutdown::new();
+    let tasks = TaskTracker::new();
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            () = shutdown.cancelled() => break,
+            accepted = accept(&listener, &places) => accepted,
+        };
+        let (stream, place) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "a connection could not be accepted"
+                );
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let Ok(peer) = stream.peer_addr() else { continue };
+        let router = router.clone();
+        let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request: Request = request.map(axum::body::Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().oneshot(request)
+        });
+        let connection =
+            server.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+        let connection = graceful.watch(connection);
+        tasks.spawn(async move {
+            // A client that goes away mid-sentence is no news.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not end within {} s and were cut off", grace.as_secs());
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    stream.set_nodelay(true)?;
+    Ok((stream, place))
+}
+
+fn server() -> Builder<TokioExecutor> {
+    let mut server = Builder::new(TokioExecutor::new());
+    server.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+    server.http2().timer(TokioTimer::new()).keep_alive_interval(Some(Duration::from_secs(60)));
+    server
+}

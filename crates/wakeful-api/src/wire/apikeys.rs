@@ -1,0 +1,81 @@
+//! API key pairs under the account's Integrations.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::id::ApiKeyId;
+use wakeful_core::time::Millis;
+use wakeful_engine::{ApiKey, NewKeyPair};
+
+use super::fields::{Fields, Wire};
+
+#[derive(ToSchema)]
+pub(crate) struct NewApiKey {
+    #[schema(min_length = 1, max_length = 255)]
+    pub(crate) name: String,
+}
+
+impl Wire for NewApiKey {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { name: fields.short_text("name", 255)? })
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ApiKeyList {
+    success: bool,
+    apikeys: Vec<ListedKey>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ListedKey {
+    #[schema(value_type = String, format = Uuid)]
+    apikeyid: ApiKeyId,
+    name: String,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    /// To the minute; null when it never was.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used: Option<Millis>,
+    /// How the API key begins.
+    prefix: String,
+}
+
+impl ApiKeyList {
+    pub(crate) fn of(keys: Vec<ApiKey>) -> Self {
+        let apikeys = keys
+            .into_iter()
+            .map(|key| ListedKey {
+                apikeyid: key.id,
+                name: key.name,
+                created: key.created,
+                last_used: key.last_used,
+                prefix: key.prefix,
+            })
+            .collect();
+        Self { success: true, apikeys }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ApiKeyMade {
+    success: bool,
+    message: String,
+    #[schema(value_type = String, format = Uuid)]
+    apikeyid: ApiKeyId,
+    /// For the header X-API-Key; shown this once.
+    apikey: String,
+    /// For the header X-Enc-Key; shown this once and kept nowhere.
+    enckey: String,
+}
+
+impl ApiKeyMade {
+    pub(crate) fn of(pair: &NewKeyPair) -> Self {
+        Self {
+            success: true,
+            message: "Keep both keys: they are shown this once.".into(),
+            apikeyid: pair.id,
+            apikey: pair.apikey.expose().to_owned(),
+            enckey: pair.enckey.expose().to_owned(),
+        }
+    }
+}

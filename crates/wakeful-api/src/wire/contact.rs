@@ -1,0 +1,35 @@
+//! The contact form, with the field names of the web form it serves.
+
+use utoipa::ToSchema;
+use wakeful_core::email::Email;
+use wakeful_engine::ContactForm;
+
+use super::fields::{Fields, Wire};
+
+#[derive(ToSchema)]
+pub(crate) struct ContactUs {
+    #[schema(rename = "contact-name", max_length = 255)]
+    name: String,
+    #[schema(rename = "contact-email", value_type = String, format = Email)]
+    email: Email,
+    #[schema(rename = "contact-subject", max_length = 255)]
+    subject: String,
+    #[schema(rename = "contact-message", max_length = 20000)]
+    message: String,
+}
+
+impl Wire for ContactUs {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let name = fields.short_text("contact-name", 255);
+        let email = fields.parse("contact-email", Email::parse);
+        let subject = fields.short_text("contact-subject", 255);
+        let message = fields.short_text("contact-message", 20_000);
+        Some(Self { name: name?, email: email?, subject: subject?, message: message? })
+    }
+}
+
+impl From<ContactUs> for ContactForm {
+    fn from(wire: ContactUs) -> Self {
+        Self { name: wire.name, email: wire.email, subject: wire.subject, message: wire.message }
+    }
+}

@@ -1,0 +1,188 @@
+//! A reader over the fields of a JSON object that notes every wrong field
+//! instead of stopping at the first. `null` reads as left out; fields nobody
+//! asks for are ignored.
+
+use serde_json::{Map, Value};
+use wakeful_core::Invalid;
+
+use crate::error::{ApiError, FieldError};
+
+/// A request that can be read from fields. `None` only when a field was noted
+/// as wrong.
+pub(crate) trait Wire: Sized {
+    fn read(fields: &mut Fields) -> Option<Self>;
+}
+
+pub(crate) struct Fields {
+    values: Map<String, Value>,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    pub(crate) fn of(value: Value) -> Result<Self, ApiError> {
+        match value {
+            Value::Object(values) => Ok(Self { values, errors: Vec::new() }),
+            _ => Err(ApiError::fields(vec![FieldError {
+                field: "body".into(),
+                message: "must be a JSON object".into(),
+            }])),
+        }
+    }
+
+    /// What was read, or 422 with every wrong field.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, ApiError> {
+        match read {
+            Some(read) if self.errors.is_empty() => Ok(read),
+            _ => Err(ApiError::fields(self.errors)),
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, field: &str, message: impl Into<String>) {
+        self.errors.push(FieldError { field: field.to_owned(), message: message.into() });
+    }
+
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.values.get(field).is_some_and(|value| !value.is_null())
+    }
+
+    /// A text that must be there and not be empty.
+    pub(crate) fn text(&mut self, field: &str) -> Option<String> {
+        if !self.has(field) {
+            self.refuse(field, "is required");
+            return None;
+        }
+        let text = self.optional_text(field)?;
+        if text.trim().is_empty() {
+            self.refuse(field, "must not be empty");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A text that must be there and have at most so many characters.
+    pub(crate) fn short_text(&mut self, field: &str, most: usize) -> Option<String> {
+        let text = self.text(field)?;
+        self.at_most(field, text, most)
+    }
+
+    /// A text that may be left out.
+    pub(crate) fn optional_text(&mut self, field: &str) -> Option<String> {
+        match self.values.get(field) {
+            None | Some(Value::Null) => None,
+            // PostgreSQL cannot keep the character, and nobody types it.
+            Some(Value::String(text)) if text.contains('\0') => {
+                self.refuse(field, "must not contain the NUL character");
+                None
+            }
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(_) => {
+                self.refuse(field, "must be a string");
+                None
+            }
+        }
+    }
+
+    /// A text that may be left out and has at most so many characters.
+    pub(crate) fn optional_short_text(&mut self, field: &str, most: usize) -> Option<String> {
+        let text = self.optional_text(field)?;
+        self.at_most(field, text, most)
+    }
+
+    /// Digits that may come as a string or, where that is natural, as a number.
+    pub(crate) fn optional_digits(&mut self, field: &str, width: usize) -> Option<String> {
+        match self.values.get(field) {
+            Some(Value::Number(number)) if number.is_u64() => {
+                Some(format!("{:0>width$}", number.to_string()))
+            }
+            _ => self.optional_text(field),
+        }
+    }
+
+    /// A text that must be there, turned into a value by `parse`.
+    pub(crate) fn parse<T>(
+        &mut self,
+        field: &str,
+        parse: impl FnOnce(&str) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let text = self.text(field)?;
+        match parse(&text) {
+            Ok(value) => Some(value),
+            Err(Invalid(why)) => {
+                self.refuse(field, why);
+                None
+            }
+        }
+    }
+
+    /// A list of texts that must be there and not be empty.
+    pub(crate) fn texts(&mut self, field: &str, most: usize) -> Option<Vec<String>> {
+        let wrong = match self.values.get(field) {
+            None | Some(Value::Null) => "is required".to_owned(),
+            Some(Value::Array(items)) if items.is_empty() => "must not be empty".to_owned(),
+            Some(Value::Array(items)) if items.len() > most => {
+                format!("must have at most {most} items")
+            }
+            Some(Value::Array(items)) => {
+                let texts: Option<Vec<String>> =
+                    items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+                match texts {
+                    Some(texts) => return Some(texts),
+                    None => "must be an array of strings".to_owned(),
+                }
+            }
+            Some(_) => "must be an array of strings".to_owned(),
+        };
+        self.refuse(field, wrong);
+        None
+    }
+
+    fn at_most(&mut self, field: &str, text: String, most: usize) -> Option<String> {
+        if text.chars().count() > most {
+            self.refuse(field, format!("must have at most {most} characters"));
+            return None;
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn wrong(fields: Fields) -> Vec<String> {
+        fields.errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect()
+    }
+
+    #[test]
+    fn every_wrong_field_is_noted_at_once() {
+        let mut fields = Fields::of(json!({"a": 1, "b": "", "c": "x\u{0}", "d": null})).unwrap();
+        for field in ["a", "b", "c", "d", "e"] {
+            assert_eq!(fields.text(field), None);
+        }
+        assert_eq!(
+            wrong(fields),
+            [
+                "a must be a string",
+                "b must not be empty",
+                "c must not contain the NUL character",
+                "d is required",
+                "e is required"
+            ]
+        );
+    }
+
+    #[test]
+    fn digits_may_be_a_number_that_lost_its_zeros() {
+        let mut fields = Fields::of(json!({"code": 1234, "text": "001234"})).unwrap();
+        assert_eq!(fields.optional_digits("code", 6).as_deref(), Some("001234"));
+        assert_eq!(fields.optional_digits("text", 6).as_deref(), Some("001234"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for value in [json!([]), json!("x"), json!(null), json!(1)] {
+            assert!(Fields::of(value).is_err());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The second factor: set up, turned on, turned off.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::secret::Secret;
+use wakeful_engine::MfaSetup;
+
+use super::fields::{Fields, Wire};
+
+#[derive(ToSchema)]
+pub(crate) struct EnableMfa {
+    /// A code of the authenticator app.
+    pub(crate) mfacode: String,
+}
+
+impl Wire for EnableMfa {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { mfacode: code(fields)? })
+    }
+}
+
+#[derive(ToSchema)]
+pub(crate) struct DisableMfa {
+    #[schema(value_type = String)]
+    pub(crate) password: Secret,
+    /// A code of the authenticator app or a recovery code.
+    pub(crate) mfacode: String,
+}
+
+impl Wire for DisableMfa {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let password = fields.text("password").map(Secret::new);
+        let mfacode = code(fields);
+        Some(Self { password: password?, mfacode: mfacode? })
+    }
+}
+
+fn code(fields: &mut Fields) -> Option<String> {
+    match fields.optional_digits("mfacode", 6) {
+        Some(code) if !code.trim().is_empty() => Some(code),
+        _ => fields.text("mfacode"),
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MfaSetUp {
+    success: bool,
+    message: String,
+    /// The shared secret in base32, to type into an app.
+    secret: String,
+    /// The same as an otpauth URI.
+    uri: String,
+    /// The URI as a QR code, an SVG picture.
+    qr: String,
+}
+
+impl MfaSetUp {
+    pub(crate) fn of(setup: &MfaSetup) -> Self {
+        Self {
+            success: true,
+            message: "Add the secret to an authenticator app, then send a code to mfa/enable."
+                .into(),
+            secret: setup.secret.expose().to_owned(),
+            uri: setup.uri.expose().to_owned(),
+            qr: setup.qr.expose().to_owned(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MfaCodes {
+    success: bool,
+    message: String,
+    /// Each is accepted once in place of a code; shown this once.
+    recovery_codes: Vec<String>,
+}
+
+impl MfaCodes {
+    pub(crate) fn of(codes: &[Secret]) -> Self {
+        Self {
+            success: true,
+            message: "Multi-factor authentication is on. Keep the recovery codes: they are shown this once."
+                .into(),
+            recovery_codes: codes.iter().map(|code| code.expose().to_owned()).collect(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The shapes on the wire: what requests may look like and what answers do.
+//! Reading is lenient and ends here; past this folder values have types.
+
+mod accounts;
+mod apikeys;
+mod contact;
+mod done;
+mod fields;
+mod mfa;
+mod passwords;
+mod sessions;
+mod team;
+
+pub(crate) use accounts::{Me, SaveSettings, SignUp, UserSaved};
+pub(crate) use apikeys::{ApiKeyList, ApiKeyMade, NewApiKey};
+pub(crate) use contact::ContactUs;
+pub(crate) use done::Done;
+pub(crate) use fields::{Fields, Wire};
+pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
+pub(crate) use passwords::{LostPassword, UpdatePassword};
+pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SignedIn, Token};
+pub(crate) use team::{SaveUser, TeamList, Users};

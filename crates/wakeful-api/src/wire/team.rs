@@ -1,0 +1,106 @@
+//! The users of a team.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::email::Email;
+use wakeful_core::id::UserId;
+use wakeful_core::password::NewPassword;
+use wakeful_engine::Member;
+
+use super::accounts::{optional_passwords, passwords};
+use super::fields::{Fields, Wire};
+
+/// As many as one call may name.
+const MOST: usize = 100;
+
+/// A user to add (no `userid`) or to change.
+#[derive(ToSchema)]
+pub(crate) struct SaveUser {
+    #[schema(value_type = Option<String>)]
+    userid: Option<String>,
+    #[schema(value_type = String, format = Email)]
+    email: Email,
+    /// Required for a new user; leave both out to keep a user's password.
+    #[schema(value_type = Option<String>, min_length = 8, max_length = 256)]
+    password1: Option<NewPassword>,
+    /// Must equal password1.
+    #[schema(value_type = Option<String>, min_length = 8, max_length = 256)]
+    #[expect(dead_code, reason = "read and compared with password1; kept for the schema")]
+    password2: (),
+}
+
+impl Wire for SaveUser {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let changes = fields.has("userid");
+        let userid = fields.optional_text("userid");
+        let email = fields.parse("email", Email::parse);
+        let password1 = if changes {
+            optional_passwords(fields, email.as_ref())
+        } else {
+            passwords(fields, email.as_ref()).map(Some)
+        };
+        Some(Self { userid, email: email?, password1: password1?, password2: () })
+    }
+}
+
+impl SaveUser {
+    /// What to do; nothing when the `userid` is no id of anybody.
+    pub(crate) fn wanted(self) -> Option<wakeful_engine::SaveUser> {
+        match (self.userid, self.password1) {
+            (Some(userid), password) => Some(wakeful_engine::SaveUser::Change {
+                user: UserId::parse(&userid)?,
+                email: self.email,
+                password,
+            }),
+            (None, Some(password)) => {
+                Some(wakeful_engine::SaveUser::Add { email: self.email, password })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Users named by their ids.
+#[derive(ToSchema)]
+pub(crate) struct Users {
+    #[schema(min_items = 1, max_items = 100)]
+    userids: Vec<String>,
+}
+
+impl Wire for Users {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { userids: fields.texts("userids", MOST)? })
+    }
+}
+
+impl Users {
+    /// The ids; nothing when one of them is no id of anybody.
+    pub(crate) fn ids(&self) -> Option<Vec<UserId>> {
+        self.userids.iter().map(|id| UserId::parse(id)).collect()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamList {
+    success: bool,
+    /// The team's users.
+    message: Vec<TeamUser>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamUser {
+    #[schema(format = Email)]
+    email: String,
+    #[schema(value_type = String, format = Uuid)]
+    userid: UserId,
+}
+
+impl TeamList {
+    pub(crate) fn of(members: Vec<Member>) -> Self {
+        let message = members
+            .into_iter()
+            .map(|member| TeamUser { email: member.email, userid: member.user })
+            .collect();
+        Self { success: true, message }
+    }
+}

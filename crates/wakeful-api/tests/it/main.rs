@@ -1,0 +1,5 @@
+//! The contract over HTTP, on both databases: the tree here mirrors the paths.
+
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+mod sessions;

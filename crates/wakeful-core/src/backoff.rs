@@ -1,0 +1,45 @@
+//! How long to wait before trying again: the contract's ladder, each step
+//! moved by up to a fifth either way so that many do not come back at once.
+
+use std::time::Duration;
+
+/// 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 6 h, 12 h.
+pub const LADDER: [Duration; 9] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(2 * 60),
+    Duration::from_secs(10 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3600),
+    Duration::from_secs(3 * 3600),
+    Duration::from_secs(6 * 3600),
+    Duration::from_secs(12 * 3600),
+];
+
+/// The wait after the given number of failed attempts; nothing when that was
+/// the last. `jitter` is any random number.
+pub fn wait(attempts: u32, jitter: u32) -> Option<Duration> {
+    let step = LADDER.get(attempts.checked_sub(1)? as usize)?;
+    let share = f64::from(jitter) / f64::from(u32::MAX);
+    Some(step.mul_f64(0.8 + 0.4 * share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_lies_within_a_fifth_of_its_step() {
+        for (at, step) in LADDER.iter().enumerate() {
+            let attempts = u32::try_from(at + 1).expect("small");
+            assert_eq!(wait(attempts, 0), Some(step.mul_f64(0.8)));
+            assert_eq!(wait(attempts, u32::MAX), Some(step.mul_f64(1.2)));
+        }
+    }
+
+    #[test]
+    fn after_the_last_step_there_is_no_wait() {
+        assert_eq!(wait(10, 0), None);
+        assert_eq!(wait(0, 0), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! The times of a monitor: what may be set, and what holds when nothing is.
+//! All are whole seconds in the API.
+
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::Invalid;
+
+const TIMEOUT: RangeInclusive<u64> = 1..=300;
+const RETRY_INTERVAL: RangeInclusive<u64> = 1..=3_600;
+const RETRIES: RangeInclusive<u64> = 0..=100;
+const GRACE: RangeInclusive<u64> = 0..=2_592_000;
+
+/// Seconds between checks: a second to thirty days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Interval(u32);
+
+impl Interval {
+    pub const SHORTEST: u32 = 1;
+    pub const LONGEST: u32 = 2_592_000;
+
+    pub fn new(seconds: u64) -> Result<Self, Invalid> {
+        u32::try_from(seconds)
+            .ok()
+            .filter(|seconds| (Self::SHORTEST..=Self::LONGEST).contains(seconds))
+            .map(Self)
+            .ok_or_else(|| {
+                Invalid::new(format!(
+                    "must be a number of seconds from {} to {}",
+                    Self::SHORTEST,
+                    Self::LONGEST
+                ))
+            })
+    }
+
+    pub fn seconds(self) -> u32 {
+        self.0
+    }
+
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.0.into())
+    }
+}
+
+impl TryFrom<u64> for Interval {
+    type Error = Invalid;
+
+    fn try_from(seconds: u64) -> Result<Self, Invalid> {
+        Self::new(seconds)
+    }
+}
+
+impl From<Interval> for u64 {
+    fn from(interval: Interval) -> Self {
+        interval.0.into()
+    }
+}
+
+pub fn timeout(seconds: u64) -> Result<Duration, Invalid> {
+    within(&TIMEOUT, seconds)
+}
+
+pub fn retry_interval(seconds: u64) -> Result<Duration, Invalid> {
+    within(&RETRY_INTERVAL, seconds)
+}
+
+pub fn grace(seconds: u64) -> Result<Duration, Invalid> {
+    within(&GRACE, seconds)
+}
+
+/// How many re-checks confirm a failure.
+pub fn retries(number: u64) -> Result<u16, Invalid> {
+    u16::try_from(number).ok().filter(|_| RETRIES.contains(&number)).ok_or_else(|| {
+        Invalid::new(format!("must be a number from {} to {}", RETRIES.start(), RETRIES.end()))
+    })
+}
+
+fn within(range: &RangeInclusive<u64>, seconds: u64) -> Result<Duration, Invalid> {
+    match range.contains(&seconds) {
+        true => Ok(Duration::from_secs(seconds)),
+        false => Err(Invalid::new(format!(
+            "must be a number of seconds from {} to {}",
+            range.start(),
+            range.end()
+        ))),
+    }
+}
+
+/// 80 % of the interval, at least 1 s, at most 30 s.
+pub(super) fn default_timeout(interval: Interval) -> Duration {
+    (interval.duration() * 4 / 5).clamp(Duration::from_secs(1), Duration::from_secs(30))
+}
+
+/// The smaller of 5 s and the interval.
+pub(super) fn default_retry_interval(interval: Interval) -> Duration {
+    interval.duration().min(Duration::from_secs(5))
+}
+
+/// 10 % of the interval, at least 5 s.
+pub(super) fn default_grace(interval: Interval) -> Duration {
+    (interval.duration() / 10).max(Duration::from_secs(5))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_second_to_thirty_days() {
+        assert_eq!(Interval::new(1).expect("an interval").seconds(), 1);
+        assert_eq!(Interval::new(2_592_000).expect("an interval").seconds(), 2_592_000);
+        for seconds in [0, 2_592_001, u64::MAX] {
+            assert!(Interval::new(seconds).is_err(), "{seconds}");
+        }
+        assert!(serde_json::from_str::<Interval>("0").is_err());
+        assert_eq!(serde_json::from_str::<Interval>("60").ok(), Interval::new(60).ok());
+    }
+
+    #[test]
+    fn every_time_has_its_bounds() {
+        for (good, bad) in [
+            ([timeout(1), timeout(300)], [timeout(0), timeout(301)]),
+            (
+                [retry_interval(1), retry_interval(3_600)],
+                [retry_interval(0), retry_interval(3_601)],
+            ),
+            ([grace(0), grace(2_592_000)], [grace(2_592_001), grace(u64::MAX)]),
+        ] {
+            assert!(good.iter().all(Result::is_ok), "{good:?}");
+            assert!(bad.iter().all(Result::is_err), "{bad:?}");
+        }
+        assert_eq!((retries(0), retries(100)), (Ok(0), Ok(100)));
+        assert!(retries(101).is_err());
+        assert!(retries(65_536).is_err());
+    }
+}

@@ -1,0 +1,368 @@
+//! Stories of checks and what they come to. A story is a starting status with
+//! settings, then events with their times; the outcome is the status at the
+//! end, each notice on the way, and the re-check the last event asks for.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::observation::{Certificate, Evidence, FaultKind};
+
+#[test]
+fn one_failure_is_rechecked_before_it_counts() {
+    check("up; fail@0", "up, recheck@5s");
+    check("up; fail@0; fail@5s", "down, notice down");
+    check("up; fail@0; ok@5s", "up");
+    check("up; fail@0; ok@5s; fail@60s", "up, recheck@65s");
+}
+
+#[test]
+fn the_number_of_retries_is_the_number_of_rechecks() {
+    check("up retries=0; fail@0", "down, notice down");
+    check("up retries=2; fail@0; fail@5s", "up, recheck@10s");
+    check("up retries=2; fail@0; fail@5s; ok@10s; fail@60s; fail@65s", "up, recheck@70s");
+    check("up retries=2; fail@0; fail@5s; fail@10s", "down, notice down");
+}
+
+#[test]
+fn an_outage_is_told_once_and_recovery_is_believed_at_once() {
+    check("down", "down");
+    check("down; fail@0; fail@60s; fail@120s", "down");
+    check("down; ok@0", "up, notice up");
+    check("up; fail@0; fail@5s; fail@60s; ok@120s; ok@180s", "up, notice down, notice up");
+    check("down; ok@0; fail@60s", "up, notice up, recheck@65s");
+}
+
+#[test]
+fn the_first_verdict_is_told_only_when_it_is_down() {
+    check("pending", "pending");
+    check("pending; ok@0", "up");
+    check("pending; fail@0", "pending, recheck@5s");
+    check("pending; fail@0; fail@5s", "down, notice down");
+    check("pending; fail@0; ok@5s", "up");
+    check("pending; ok@0; fail@60s; fail@65s; ok@120s", "up, notice down, notice up");
+}
+
+#[test]
+fn upside_down_reverses_every_verdict() {
+    check("up upside-down; ok@0", "up, recheck@5s");
+    check("up upside-down; ok@0; ok@5s", "down, notice down");
+    check("down upside-down; fail@0", "up, notice up");
+    check("pending upside-down; fail@0", "up");
+    check("up upside-down; missed@0", "up");
+    check("down upside-down; missed@0", "up, notice up");
+    check("pending upside-down; missed@0", "up");
+    check("up upside-down; report-up@0", "down, notice down");
+    check("down upside-down; report-down@0", "up, notice up");
+}
+
+#[test]
+fn a_fault_is_never_a_verdict() {
+    for start in ["pending", "up", "down"] {
+        for mode in ["", " upside-down"] {
+            check(&format!("{start}{mode} retries=0; fault@0; fault@60s; fault@120s"), start);
+        }
+    }
+}
+
+#[test]
+fn a_fault_neither_confirms_a_failure_nor_forgives_it() {
+    check("up; fail@0; fault@5s", "up");
+    check("up; fail@0; fault@5s; fail@60s", "down, notice down");
+    check("up; fail@0; fault@5s; ok@60s; fail@120s", "up, recheck@125s");
+}
+
+#[test]
+fn a_report_is_believed_at_once() {
+    check("up; report-down@0", "down, notice down");
+    check("down; report-up@0", "up, notice up");
+    check("pending; report-up@0", "up");
+    check("pending; report-down@0", "down, notice down");
+    check("up; fail@0; report-up@1s; fail@5s", "up, recheck@10s");
+    check("up; report-down@0; report-down@1s", "down, notice down");
+    check("up; report-down@0; ok@10s", "up, notice down, notice up");
+}
+
+#[test]
+fn a_missed_heartbeat_turns_down_without_retries() {
+    check("up; missed@66s", "down, notice down");
+    check("pending; missed@66s", "down, notice down");
+    check("up; missed@66s; missed@126s", "down, notice down");
+    check("up; missed@66s; report-up@70s", "up, notice down, notice up");
+}
+
+#[test]
+fn an_outage_begins_with_its_first_failing_check() {
+    let (_, steps) = play("up retries=2; ok@0; fail@60s; fail@65s; fail@70s; fail@130s; ok@190s");
+    let changes: Vec<&Change> = steps.iter().filter_map(|step| step.change.as_ref()).collect();
+    let [down, up] = changes[..] else { panic!("{changes:?}") };
+    let outage = Outage { started: Millis(60_000), cause: "fail at 60000".to_owned() };
+    assert_eq!(
+        (down.previous, down.status, &down.outage),
+        (Status::Up, Status::Down, &Some(outage.clone()))
+    );
+    assert_eq!((up.previous, up.status, &up.outage), (Status::Down, Status::Up, &Some(outage)));
+    assert!(down.opens() && !down.closes() && down.fires());
+    assert!(up.closes() && !up.opens() && up.fires());
+}
+
+#[test]
+fn the_first_verdict_being_up_opens_and_closes_nothing() {
+    for story in ["pending; ok@7s", "pending; fail@2s; ok@7s"] {
+        let (_, steps) = play(story);
+        let change = steps.last().and_then(|step| step.change.as_ref()).expect("turns up");
+        assert!(!change.opens() && !change.closes() && !change.fires(), "{story}");
+        assert_eq!(change.outage, None, "{story}");
+    }
+}
+
+#[test]
+fn a_heartbeat_says_what_was_seen_confirmed_or_not() {
+    let (state, steps) = play("up; ok@0; fail@60s; fault@65s; report-down@70s; missed@80s");
+    let beats: Vec<Beat> = steps.iter().map(|step| step.heartbeat.status).collect();
+    assert_eq!(beats, [Beat::Up, Beat::Down, Beat::Unknown, Beat::Down, Beat::Down]);
+    let messages: Vec<&str> = steps.iter().map(|step| step.heartbeat.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "ok at 0",
+            "fail at 60000",
+            "fault at 65000",
+            "reported down",
+            "nothing was reported for 66 s"
+        ]
+    );
+    assert_eq!(state.last_message, "nothing was reported for 66 s");
+}
+
+#[test]
+fn a_fault_shows_in_the_message_and_nowhere_else() {
+    let (before, _) = play("up; ok@0; fail@60s");
+    let (after, _) = play("up; ok@0; fail@60s; fault@65s");
+    assert_eq!(after, State { last_message: "fault at 65000".to_owned(), ..before });
+}
+
+#[test]
+fn a_status_holds_since_it_changed() {
+    for (story, since) in [
+        ("pending; fail@1s", None),
+        ("pending; ok@7s", Some(7)),
+        ("pending; ok@7s; ok@60s; fail@120s; fault@125s", Some(7)),
+        ("pending; ok@7s; fail@60s; fail@65s; fail@120s", Some(65)),
+    ] {
+        let (state, _) = play(story);
+        assert_eq!(state.since, since.map(|seconds| Millis(seconds * 1_000)), "{story}");
+    }
+}
+
+#[test]
+fn the_state_follows_the_last_check() {
+    let (state, _) = play("up; ok@3s");
+    assert_eq!(state.last_check, Some(Millis(3_000)));
+    assert_eq!(state.load_time, Some(Duration::from_millis(12)));
+    let (state, _) = play("up; ok@3s; fail@60s");
+    assert_eq!((state.last_check, state.load_time), (Some(Millis(60_000)), None));
+}
+
+#[test]
+fn an_upside_down_alert_says_why_a_good_answer_counts_as_down() {
+    let (state, _) = play("up upside-down; ok@0; ok@5s");
+    assert_eq!(state.last_message, "ok at 5000 (upside-down mode: this counts as down)");
+    let (state, _) = play("up upside-down; fail@0");
+    assert_eq!(state.last_message, "fail at 0");
+}
+
+#[test]
+fn a_doubt_from_before_a_pause_confirms_nothing() {
+    let (doubtful, _) = play("up; fail@0");
+    let policy = Policy { retries: 1, ..plain() };
+    let after = step(&doubtful.renewed(), event("fail", 9_000), &policy, Millis(9_000));
+    assert_eq!(after.state.status, Status::Up);
+    let (down, _) = play("up; fail@0; fail@5s");
+    assert_eq!(down.clone().renewed(), down);
+}
+
+#[test]
+fn certificate_warnings_come_with_the_checks_that_show_it() {
+    let day = 86_400_000;
+    let shown = |left: i64, now: i64| {
+        let certificate = Certificate {
+            subject: "a.example".to_owned(),
+            issuer: "CA".to_owned(),
+            not_after: Millis(now + left),
+            trusted: true,
+        };
+        let up = Observation::up(Duration::ZERO, "200 OK");
+        Seen::Observation(up.with_certificate(Some(certificate)))
+    };
+    let watching = Policy { certificate_warnings: true, ..plain() };
+    let now = Millis(40 * day);
+    let first = step(&State::default(), shown(10 * day, now.0), &watching, now);
+    assert_eq!(first.warning.as_ref().map(|warning| warning.days), Some(14));
+    let second = step(&first.state, shown(10 * day, now.0), &watching, now);
+    assert_eq!(second.warning, None);
+    let silent = step(&State::default(), shown(10 * day, now.0), &plain(), now);
+    assert_eq!(silent.warning, None);
+}
+
+#[test]
+fn a_report_names_its_status_in_any_letter_case() {
+    for (text, up) in [("up", true), (" UP ", true), ("Down", false)] {
+        assert_eq!(Report::parse(text).expect("known").up, up);
+    }
+    for text in ["", "pending", "ok", "up down"] {
+        assert!(Report::parse(text).is_err(), "{text:?}");
+    }
+    let report = Report::parse("up").expect("known").with_message("a\r\nb");
+    assert_eq!(report.message, "a  b");
+}
+
+proptest! {
+    #[test]
+    fn no_row_of_faults_changes_a_status(start in story(), faults in 1_usize..50, upside_down: bool) {
+        let policy = Policy { retries: 0, upside_down, ..plain() };
+        let before = run(State::default(), &start, &policy).0;
+        let (after, steps) = run(before.clone(), &vec!["fault"; faults], &policy);
+        prop_assert_eq!(after.status, before.status);
+        prop_assert_eq!(after.failing, before.failing);
+        prop_assert!(steps.iter().all(|step| step.change.is_none() && step.recheck_after.is_none()));
+    }
+
+    #[test]
+    fn notices_alternate_and_begin_with_down(events in story(), retries in 0_u16..4, upside_down: bool) {
+        let policy = Policy { retries, upside_down, ..plain() };
+        let (_, steps) = run(State::default(), &events, &policy);
+        let notices = steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.fires());
+        for (at, change) in notices.enumerate() {
+            let expected = if at % 2 == 0 { Status::Down } else { Status::Up };
+            prop_assert_eq!(change.status, expected);
+            prop_assert!(change.outage.is_some());
+        }
+    }
+
+    #[test]
+    fn down_and_only_down_has_an_outage_behind_it(events in story(), retries in 0_u16..4) {
+        let policy = Policy { retries, ..plain() };
+        let (_, steps) = run(State::default(), &events, &policy);
+        for step in steps {
+            let row = step.state.failing.as_ref();
+            prop_assert!(step.state.status != Status::Down || row.is_some());
+            prop_assert_eq!(
+                step.recheck_after.is_some(),
+                step.heartbeat.status == Beat::Down && step.state.status != Status::Down
+            );
+            prop_assert!(row.is_none_or(|row| step.state.status == Status::Down || row.checks <= retries));
+        }
+    }
+
+    #[test]
+    fn a_state_is_stored_and_read_back_and_goes_on_alike(events in story(), more in story()) {
+        let (state, _) = run(State::default(), &events, &plain());
+        let text = serde_json::to_string(&state).expect("serialises");
+        let read: State = serde_json::from_str(&text).expect("reads");
+        prop_assert_eq!(&read, &state);
+        prop_assert_eq!(run(read, &more, &plain()), run(state, &more, &plain()));
+    }
+}
+
+fn story() -> impl Strategy<Value = Vec<&'static str>> {
+    let event = proptest::sample::select(vec![
+        "ok",
+        "fail",
+        "fail",
+        "fault",
+        "report-up",
+        "report-down",
+        "missed",
+    ]);
+    proptest::collection::vec(event, 0..40)
+}
+
+/// Plays events a second apart.
+fn run(start: State, events: &[&str], policy: &Policy) -> (State, Vec<Step>) {
+    let mut state = start;
+    let mut steps = Vec::new();
+    for (at, word) in (0_i64..).step_by(1_000).zip(events) {
+        let step = step(&state, event(word, at), policy, Millis(at));
+        state = step.state.clone();
+        steps.push(step);
+    }
+    (state, steps)
+}
+
+#[track_caller]
+fn check(story: &str, outcome: &str) {
+    assert_eq!(told(story), outcome, "{story}");
+}
+
+fn told(story: &str) -> String {
+    let (state, steps) = play(story);
+    let mut words = vec![state.status.as_str().to_owned()];
+    for change in steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.fires()) {
+        words.push(format!("notice {}", change.status.as_str()));
+    }
+    if let Some(last) = steps.last()
+        && let Some(after) = last.recheck_after
+    {
+        words.push(format!("recheck@{}s", last.heartbeat.at.after(after).0 / 1_000));
+    }
+    words.join(", ")
+}
+
+fn play(story: &str) -> (State, Vec<Step>) {
+    let (start, events) = story.split_once(';').unwrap_or((story, ""));
+    let (mut state, policy) = begin(start);
+    let mut steps = Vec::new();
+    for text in events.split(';').map(str::trim).filter(|text| !text.is_empty()) {
+        let (word, at) = text.split_once('@').expect("event@time");
+        let at = seconds(at) * 1_000;
+        let step = step(&state, event(word, at), &policy, Millis(at));
+        state = step.state.clone();
+        steps.push(step);
+    }
+    (state, steps)
+}
+
+fn begin(words: &str) -> (State, Policy) {
+    let mut words = words.split_whitespace();
+    let status = words.next().and_then(Status::parse).expect("a starting status");
+    let failing = (status == Status::Down).then(|| Failing {
+        checks: 2,
+        started: Millis(-60_000),
+        cause: "earlier".to_owned(),
+    });
+    let mut policy = plain();
+    for word in words {
+        match word.split_once('=') {
+            None if word == "upside-down" => policy.upside_down = true,
+            Some(("retries", number)) => policy.retries = number.parse().expect("a number"),
+            _ => panic!("no setting: {word}"),
+        }
+    }
+    (State { status, failing, ..State::default() }, policy)
+}
+
+fn plain() -> Policy {
+    Policy {
+        retries: 1,
+        retry_interval: Duration::from_secs(5),
+        upside_down: false,
+        certificate_warnings: false,
+    }
+}
+
+fn event(word: &str, at: i64) -> Seen {
+    let message = format!("{word} at {at}");
+    match word {
+        "ok" => Seen::Observation(Observation::up(Duration::from_millis(12), message)),
+        "fail" => Seen::Observation(Observation::down(Evidence::Refused, message)),
+        "fault" => Seen::Fault(Fault::new(FaultKind::Network, message)),
+        "report-up" => Seen::Report(Report::parse("up").expect("known")),
+        "report-down" => Seen::Report(Report::parse("down").expect("known")),
+        "missed" => Seen::Missed(Duration::from_secs(66)),
+        other => panic!("no event: {other}"),
+    }
+}
+
+fn seconds(text: &str) -> i64 {
+    text.trim_end_matches('s').parse().expect("a number of seconds")
+}

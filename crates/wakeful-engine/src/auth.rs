@@ -1,0 +1,223 @@
+//! Proving who calls: a password with a second factor, a Bearer Token, or an
+//! API key pair. A wrong email and a wrong password cost the same time and get
+//! the same answer.
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::Duration;
+use wakeful_core::email;
+use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::seal::Key;
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+use wakeful_core::token::{Digest, Kind};
+use wakeful_store::{Account, NewSession};
+
+use crate::accounts::SignedIn;
+use crate::attempts::Limit;
+use crate::caller::{Caller, Via};
+use crate::{Engine, Error, Result, random};
+
+/// How stale `last_used` may be: a write a minute, not one a request.
+const TOUCH_EVERY: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    pub email: String,
+    pub password: Secret,
+    pub mfacode: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct KeyPair {
+    pub apikey: Secret,
+    pub enckey: Secret,
+}
+
+/// What is sealed under an Enc key.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StandsFor {
+    pub(crate) user: UserId,
+    pub(crate) team: TeamId,
+    pub(crate) scope: Scope,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    /// All that the user may do.
+    Full,
+}
+
+impl Engine {
+    /// Lets a user in by email, password and, where it is on, a second factor.
+    pub async fn log_in(&self, credentials: &Credentials, from: IpAddr) -> Result<SignedIn> {
+        let limit = self.failed_logins(&email::key(&credentials.email), from);
+        let outcome = self.prove(credentials, &limit).await;
+        metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
+        let account = outcome?;
+        let token = self.open_session(account.user).await?;
+        Ok(SignedIn { user: account.user, team: account.team, email: account.email, token })
+    }
+
+    async fn prove(&self, credentials: &Credentials, limit: &Limit) -> Result<Account> {
+        self.allow(limit).await?;
+        let account = self.store().account_by_email(&email::key(&credentials.email)).await?;
+        let turn = self.0.hasher.turn().await?;
+        // Asked again with the turn in hand: many who try at once pass the
+        // first question together, but only a few are here at any time.
+        self.allow(limit).await?;
+        let stored = account.as_ref().map(|account| account.password_hash.as_str());
+        let right = turn.verify(&credentials.password, stored).await;
+        let Some(account) = account.filter(|_| right) else {
+            return Err(self.failed(limit, Error::BadCredentials).await?);
+        };
+        if account.mfa_enabled {
+            let code = credentials.mfacode.as_deref().ok_or(Error::MfaRequired)?;
+            match self.use_code(account.user, code).await {
+                Err(Error::MfaInvalid) => {
+                    return Err(self.failed(limit, Error::MfaInvalid).await?);
+                }
+                other => other?,
+            }
+        }
+        Ok(account)
+    }
+
+    /// Counts a failure and gives it back as the answer.
+    pub(crate) async fn failed(&self, limit: &Limit, why: Error) -> Result<Error> {
+        match self.count(limit).await {
+            Ok(()) | Err(Error::Limited { .. }) => Ok(why),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether this is the password of a user who is already let in.
+    pub(crate) async fn prove_password(
+        &self,
+        caller: &Caller,
+        password: &Secret,
+        from: IpAddr,
+    ) -> Result<()> {
+        let limit = self.failed_logins(&email::key(&caller.email), from);
+        self.allow(&limit).await?;
+        let account = self.store().account(caller.user).await?;
+        let turn = self.0.hasher.turn().await?;
+        self.allow(&limit).await?;
+        let stored = account.as_ref().map(|account| account.password_hash.as_str());
+        if turn.verify(password, stored).await {
+            return Ok(());
+        }
+        Err(self.failed(&limit, Error::BadCredentials).await?)
+    }
+
+    /// The caller behind a Bearer Token.
+    pub async fn caller_by_token(&self, token: &str) -> Result<Caller> {
+        if Kind::Bearer.decode(token).is_none() {
+            return Err(Error::NotAuthenticated);
+        }
+        let found = self.store().session(Digest::of(token)).await?;
+        let session = found.ok_or(Error::NotAuthenticated)?;
+        let now = self.now();
+        if now.since(session.last_used) >= self.settings().session_idle
+            || now.since(session.created) >= self.settings().session_max
+        {
+            return Err(Error::NotAuthenticated);
+        }
+        if stale(session.last_used, now) {
+            self.store().touch_session(session.id, now).await?;
+        }
+        Ok(Caller {
+            user: session.user,
+            team: session.team,
+            email: session.email,
+            via: Via::Session(session.id),
+        })
+    }
+
+    /// The caller behind an API key pair. Who it is comes out of what opens
+    /// under the Enc key, not out of the row.
+    pub async fn caller_by_keys(&self, pair: &KeyPair) -> Result<Caller> {
+        let enckey = Kind::EncKey.decode(pair.enckey.expose()).ok_or(Error::NotAuthenticated)?;
+        let found = self.store().api_key(Digest::of(pair.apikey.expose())).await?;
+        let found = found.ok_or(Error::NotAuthenticated)?;
+        let opened = Key::new(enckey).open(&context(found.id), &found.stands_for);
+        let opened = opened.ok_or(Error::NotAuthenticated)?;
+        let stands_for: StandsFor =
+            serde_json::from_slice(&opened).map_err(|_| Error::NotAuthenticated)?;
+        if stands_for.user != found.user || stands_for.team != found.team {
+            return Err(Error::NotAuthenticated);
+        }
+        let now = self.now();
+        if found.last_used.is_none_or(|used| stale(used, now)) {
+            self.store().touch_api_key(found.id, now).await?;
+        }
+        Ok(Caller {
+            user: stands_for.user,
+            team: stands_for.team,
+            email: found.email,
+            via: Via::ApiKey(found.id),
+        })
+    }
+
+    /// Trades an API key pair given in a body for a token.
+    pub async fn log_in_by_keys(&self, pair: &KeyPair, from: IpAddr) -> Result<Secret> {
+        let limit = self.failed_logins(pair.apikey.expose(), from);
+        self.allow(&limit).await?;
+        match self.caller_by_keys(pair).await {
+            Ok(caller) => self.open_session(caller.user).await,
+            Err(Error::NotAuthenticated) => Err(self.failed(&limit, Error::BadCredentials).await?),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Issues a token to a caller who came with an API key pair.
+    pub async fn issue_token(&self, caller: &Caller) -> Result<Secret> {
+        self.open_session(caller.user).await
+    }
+
+    /// Ends the session that the caller came with. An API key has none.
+    pub async fn log_out(&self, caller: &Caller) -> Result<()> {
+        match caller.via {
+            Via::Session(session) => Ok(self.store().end_session(session).await?),
+            Via::ApiKey(_) => Ok(()),
+        }
+    }
+
+    /// Ends all of the caller's sessions; API keys stay.
+    pub async fn log_out_everywhere(&self, caller: &Caller) -> Result<()> {
+        Ok(self.store().end_sessions(caller.user).await?)
+    }
+
+    async fn open_session(&self, user: UserId) -> Result<Secret> {
+        let (token, session) = self.new_session(user);
+        self.store().add_session(&session, self.now()).await?;
+        Ok(token)
+    }
+
+    pub(crate) fn new_session(&self, user: UserId) -> (Secret, NewSession) {
+        let token = Kind::Bearer.issue(random::bytes());
+        let id = SessionId::new(self.now(), random::bytes());
+        let session = NewSession { id, user, digest: Digest::of(token.expose()) };
+        (token, session)
+    }
+}
+
+pub(crate) fn context(id: ApiKeyId) -> String {
+    format!("api_keys.stands_for:{id}")
+}
+
+fn stale(used: Millis, now: Millis) -> bool {
+    now.since(used) >= TOUCH_EVERY
+}
+
+fn result_label(outcome: &Result<Account>) -> &'static str {
+    match outcome {
+        Ok(_) => "ok",
+        Err(Error::BadCredentials) => "bad_credentials",
+        Err(Error::MfaRequired) => "mfa_required",
+        Err(Error::MfaInvalid) => "mfa_invalid",
+        Err(Error::Limited { .. }) => "limited",
+        Err(_) => "error",
+    }
+}

@@ -1,0 +1,45 @@
+//! Why an operation was refused: causes that a caller can act on. The words
+//! and the status a client sees are chosen by the API.
+
+use std::time::Duration;
+use wakeful_store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("email or password is wrong")]
+    BadCredentials,
+    #[error("no valid credentials were given")]
+    NotAuthenticated,
+    #[error("the account asks for a second factor")]
+    MfaRequired,
+    #[error("the second factor is wrong or was used before")]
+    MfaInvalid,
+    #[error("multi-factor authentication is already on")]
+    MfaAlreadyOn,
+    #[error("multi-factor authentication is not set up")]
+    MfaNotSetUp,
+    #[error("the token is unknown, used, too old or belongs to another address")]
+    BadResetToken,
+    #[error("the email address has an account")]
+    EmailTaken,
+    #[error("sign-up is closed")]
+    SignUpClosed,
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    #[error("too many attempts")]
+    Limited { retry_after: Duration },
+    #[error("too many passwords wait to be checked")]
+    Overloaded,
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            // The only unique value that callers choose is the email address.
+            StoreError::Taken => Self::EmailTaken,
+            error => Self::Store(error),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The loop that forgets what has had its day: sessions, reset tokens and
+//! counters that no longer mean anything. Missing a round costs nothing.
+
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Engine, Result};
+
+const EVERY: Duration = Duration::from_secs(600);
+/// Longer than the longest window of a limit.
+const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
+
+pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    loop {
+        if let Err(error) = sweep(&engine).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "old rows could not be swept");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(EVERY) => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// One round.
+pub async fn sweep(engine: &Engine) -> Result<()> {
+    let now = engine.now();
+    let settings = engine.settings();
+    let store = engine.store();
+    store
+        .sweep_sessions(now.before(settings.session_idle), now.before(settings.session_max))
+        .await?;
+    store.sweep_resets(now).await?;
+    store.sweep_limits(now.before(LIMITS_LIVE)).await?;
+    Ok(())
+}

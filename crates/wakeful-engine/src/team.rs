@@ -1,0 +1,63 @@
+//! The users of a team: seen, added, changed, logged out and removed by any
+//! of them, and by nobody else.
+
+use wakeful_core::email::Email;
+use wakeful_core::id::UserId;
+use wakeful_core::password::NewPassword;
+use wakeful_store::Member;
+
+use crate::caller::Caller;
+use crate::{Engine, Error, Result};
+
+/// A user to add, who needs a password, or to change.
+#[derive(Clone, Debug)]
+pub enum SaveUser {
+    Add { email: Email, password: NewPassword },
+    Change { user: UserId, email: Email, password: Option<NewPassword> },
+}
+
+impl Engine {
+    pub async fn members(&self, caller: &Caller) -> Result<Vec<Member>> {
+        Ok(self.store().team(caller.team).members().await?)
+    }
+
+    pub async fn save_user(&self, caller: &Caller, save: &SaveUser) -> Result<UserId> {
+        match save {
+            SaveUser::Change { user, email, password } => {
+                self.change_user(caller, *user, email, password.as_ref()).await?;
+                Ok(*user)
+            }
+            SaveUser::Add { email, password } => {
+                let account = self.new_account(email, password, "").await?;
+                match self.store().team(caller.team).add_user(&account, self.now()).await? {
+                    true => Ok(account.user),
+                    false => Err(Error::NotAuthenticated),
+                }
+            }
+        }
+    }
+
+    /// Ends every session and API key of these users, of all or of none.
+    pub async fn revoke_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
+        let revoked = self.store().team(caller.team).revoke(&distinct(users), self.now()).await?;
+        found(revoked)
+    }
+
+    /// Deletes these users, all or none.
+    pub async fn delete_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
+        let deleted =
+            self.store().team(caller.team).delete_users(&distinct(users), self.now()).await?;
+        found(deleted)
+    }
+}
+
+fn distinct(users: &[UserId]) -> Vec<UserId> {
+    let mut users = users.to_vec();
+    users.sort_unstable();
+    users.dedup();
+    users
+}
+
+fn found(all: bool) -> Result<()> {
+    if all { Ok(()) } else { Err(Error::NotFound("user")) }
+}

@@ -1,0 +1,206 @@
+//! Mail: a letter handed to an SMTP server, or kept as an `.eml` file when
+//! there is none. Header injection is impossible: addresses are parsed and
+//! header values encoded by the mail library, never pasted.
+
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Body, Mailbox, Message};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+use tokio::io::AsyncWriteExt as _;
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+
+/// All of an SMTP conversation, from the name to the last reply.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One message, ready to go.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// Stable over retries: becomes the Message-ID and the file's name.
+    pub id: String,
+    pub date: Millis,
+    pub from: String,
+    pub to: String,
+    pub reply_to: Option<String>,
+    pub subject: String,
+    pub text: String,
+}
+
+/// Where letters are handed over.
+#[derive(Clone, Debug)]
+pub enum Postbox {
+    /// No mail server: each letter becomes a file in this folder.
+    Folder(PathBuf),
+    Smtp(Smtp),
+}
+
+#[derive(Clone, Debug)]
+pub struct Smtp {
+    pub host: String,
+    pub port: u16,
+    pub security: Security,
+    /// Empty: no authentication.
+    pub username: String,
+    pub password: Secret,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    None,
+    StartTls,
+    Tls,
+}
+
+/// What became of a letter that was taken.
+#[derive(Debug)]
+pub enum Handed {
+    File(PathBuf),
+    /// The server's last reply.
+    Server(String),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct MailError {
+    /// Sending the same letter again cannot help.
+    pub permanent: bool,
+    pub message: String,
+}
+
+impl MailError {
+    fn permanent(message: impl Into<String>) -> Self {
+        Self { permanent: true, message: message.into() }
+    }
+
+    fn passing(message: impl Into<String>) -> Self {
+        Self { permanent: false, message: message.into() }
+    }
+}
+
+impl Postbox {
+    pub async fn send(&self, letter: &Letter) -> Result<Handed, MailError> {
+        let message = compose(letter)?;
+        match self {
+            Self::Folder(folder) => {
+                keep(folder, letter, &message.formatted()).await.map(Handed::File).map_err(
+                    |error| MailError::passing(format!("cannot write the mail file: {error}")),
+                )
+            }
+            Self::Smtp(smtp) => smtp.send(message).await.map(Handed::Server),
+        }
+    }
+}
+
+impl Smtp {
+    async fn send(&self, message: Message) -> Result<String, MailError> {
+        let transport = self.transport()?;
+        let sent = tokio::time::timeout(TIMEOUT, transport.send(message)).await;
+        match sent {
+            Ok(Ok(reply)) => {
+                let words = reply.message().collect::<Vec<_>>().join(" ");
+                Ok(format!("{} {words}", reply.code()))
+            }
+            Ok(Err(error)) => {
+                let permanent = error.is_permanent() || error.is_client();
+                Err(MailError { permanent, message: self.told(&error) })
+            }
+            Err(_) => Err(MailError::passing(format!(
+                "the mail server {}:{} did not finish within {} s",
+                self.host,
+                self.port,
+                TIMEOUT.as_secs()
+            ))),
+        }
+    }
+
+    fn transport(&self) -> Result<AsyncSmtpTransport<Tokio1Executor>, MailError> {
+        let tls = || {
+            TlsParameters::new(self.host.clone())
+                .map_err(|error| MailError::permanent(self.told(&error)))
+        };
+        let tls = match self.security {
+            Security::None => Tls::None,
+            Security::StartTls => Tls::Required(tls()?),
+            Security::Tls => Tls::Wrapper(tls()?),
+        };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&self.host)
+            .port(self.port)
+            .timeout(Some(TIMEOUT))
+            .tls(tls);
+        if !self.username.is_empty() {
+            let password = self.password.expose().to_owned();
+            builder = builder.credentials(Credentials::new(self.username.clone(), password));
+        }
+        Ok(builder.build())
+    }
+
+    /// The library's error with its causes, in one line.
+    fn told(&self, error: &dyn std::error::Error) -> String {
+        let mut text = format!("the mail server {}:{} refused: {error}", self.host, self.port);
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            let inner_text = inner.to_string();
+            if !text.contains(&inner_text) {
+                text.push_str(": ");
+                text.push_str(&inner_text);
+            }
+            cause = inner.source();
+        }
+        text
+    }
+}
+
+fn compose(letter: &Letter) -> Result<Message, MailError> {
+    let mailbox = |what: &str, address: &str| -> Result<Mailbox, MailError> {
+        address.parse().map_err(|_| MailError::permanent(format!("the {what} address is not one")))
+    };
+    let date = SystemTime::UNIX_EPOCH + Duration::from_millis(letter.date.0.max(0).cast_unsigned());
+    let mut builder = Message::builder()
+        .message_id(Some(format!("<{}@wakeful>", letter.id)))
+        .date(date)
+        .from(mailbox("sender's", &letter.from)?)
+        .to(mailbox("recipient's", &letter.to)?)
+        .subject(&letter.subject)
+        .header(ContentType::TEXT_PLAIN);
+    if let Some(reply_to) = &letter.reply_to {
+        builder = builder.reply_to(mailbox("reply", reply_to)?);
+    }
+    builder
+        .body(body(&letter.text))
+        .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+}
+
+/// Plain text stays as it is where RFC 5322 allows it (ASCII, lines below 998):
+/// other encodings break long links, and people read these files.
+fn body(text: &str) -> Body {
+    let text = text.replace('\n', "\r\n");
+    let plain = text.is_ascii() && text.lines().all(|line| line.len() < 998);
+    if plain {
+        let body = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit);
+        return body.unwrap_or_else(|_| Body::new(text));
+    }
+    Body::new(text)
+}
+
+/// Writes the file whole under another name first: who watches the folder
+/// never reads half a letter. Others may not read it: it can hold a reset link.
+async fn keep(folder: &PathBuf, letter: &Letter, bytes: &[u8]) -> io::Result<PathBuf> {
+    tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
+    let path = folder.join(format!("{}.eml", letter.id));
+    let partial = folder.join(format!(".{}.partial", letter.id));
+    let mut file = tokio::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&partial)
+        .await?;
+    file.write_all(bytes).await?;
+    file.sync_all().await?;
+    tokio::fs::rename(&partial, &path).await?;
+    Ok(path)
+}

@@ -1,0 +1,95 @@
+//! Where the two engines differ: how a statement reaches a connection. A body
+//! is written once and compiled once per driver. SQLite has one writer, so
+//! writing and reading take different doors; on PostgreSQL they are the same.
+
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+
+use crate::{Result, Store};
+
+#[derive(Clone)]
+pub(crate) enum Pool {
+    Sqlite { writer: SqlitePool, readers: SqlitePool },
+    Postgres(PgPool),
+}
+
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// Runs a reading body on either engine.
+macro_rules! read {
+    ($store:expr, |$db:ident| $body:expr) => {
+        match &$store.pool {
+            $crate::dialect::Pool::Sqlite { readers: $db, .. } => $body,
+            $crate::dialect::Pool::Postgres($db) => $body,
+        }
+    };
+}
+
+/// Runs one writing statement on either engine, committed when it returns.
+macro_rules! write {
+    ($store:expr, |$db:ident| $body:expr) => {
+        match &$store.pool {
+            $crate::dialect::Pool::Sqlite { writer: $db, .. } => $body,
+            $crate::dialect::Pool::Postgres($db) => $body,
+        }
+    };
+}
+
+/// Runs a body inside an open transaction.
+macro_rules! within {
+    ($tx:expr, |$db:ident| $body:expr) => {
+        match &mut $tx {
+            $crate::dialect::Tx::Sqlite(tx) => {
+                let $db = &mut **tx;
+                $body
+            }
+            $crate::dialect::Tx::Postgres(tx) => {
+                let $db = &mut **tx;
+                $body
+            }
+        }
+    };
+}
+
+/// Reads a row into a type, for both drivers' rows.
+macro_rules! from_row {
+    ($type:ty, |$row:ident| $body:expr) => {
+        impl sqlx::FromRow<'_, sqlx::sqlite::SqliteRow> for $type {
+            fn from_row($row: &sqlx::sqlite::SqliteRow) -> sqlx::Result<Self> {
+                use sqlx::Row as _;
+                Ok($body)
+            }
+        }
+        impl sqlx::FromRow<'_, sqlx::postgres::PgRow> for $type {
+            fn from_row($row: &sqlx::postgres::PgRow) -> sqlx::Result<Self> {
+                use sqlx::Row as _;
+                Ok($body)
+            }
+        }
+    };
+}
+
+pub(crate) use {from_row, read, within, write};
+
+impl Store {
+    /// Opens a transaction that may write. SQLite takes its lock at once, so
+    /// that two processes wait for each other here and not at the commit.
+    pub(crate) async fn begin(&self) -> Result<Tx> {
+        Ok(match &self.pool {
+            Pool::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
+            Pool::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        })
+    }
+}
+
+impl Tx {
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Counters that limit how often a thing is tried. They are rows, so a restart
+//! does not set them back, and each has a key of its own, so that one account
+//! never fills another's.
+
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use crate::dialect::{from_row, read, write};
+use crate::{Result, Store};
+
+/// How often a thing happened since its window began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hits {
+    pub count: i64,
+    pub started: Millis,
+}
+
+from_row!(Hits, |row| Self {
+    count: row.try_get("hits")?,
+    started: Millis(row.try_get("started")?),
+});
+
+impl Store {
+    /// Counts once more in the window that began after `oldest`, or in a new one.
+    pub async fn count_hit(&self, key: Digest, oldest: Millis, now: Millis) -> Result<Hits> {
+        Ok(write!(self, |db| {
+            // A window from the future is what a clock set back leaves behind.
+            sqlx::query_as(
+                "insert into limits (digest, started, hits)
+                 values ($1, $2, 1)
+                 on conflict (digest) do update
+                 set hits = case when limits.started > $3 and limits.started <= $2
+                                 then limits.hits + 1 else 1 end,
+                     started = case when limits.started > $3 and limits.started <= $2
+                                    then limits.started else $2 end
+                 returning hits, started",
+            )
+            .bind(&key.0[..])
+            .bind(now.0)
+            .bind(oldest.0)
+            .fetch_one(db)
+            .await
+        })?)
+    }
+
+    /// The count of the window that began after `oldest`, without adding to it.
+    pub async fn hits(&self, key: Digest, oldest: Millis, now: Millis) -> Result<Option<Hits>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select hits, started
+                 from limits
+                 where digest = $1 and started > $2 and started <= $3",
+            )
+            .bind(&key.0[..])
+            .bind(oldest.0)
+            .bind(now.0)
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    pub async fn sweep_limits(&self, oldest: Millis) -> Result<u64> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from limits where started < $1")
+                .bind(oldest.0)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?)
+    }
+}

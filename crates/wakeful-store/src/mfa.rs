@@ -1,0 +1,185 @@
+//! The second factor of a user: the sealed seed, the last time step that was
+//! used, recovery codes, and the lock after too many wrong codes.
+
+use sqlx::Error;
+use wakeful_core::id::UserId;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::totp::Seed;
+
+use crate::dialect::{from_row, read, within, write};
+use crate::{Result, Store, StoreError};
+
+const COLUMN: &str = "users.mfa_seed";
+
+/// A user's second factor. `sealed` names the seed without showing it.
+pub struct Mfa {
+    pub enabled: bool,
+    pub seed: Option<Seed>,
+    pub sealed: Vec<u8>,
+    pub locked_until: Millis,
+}
+
+struct Row {
+    seed: Option<Vec<u8>>,
+    enabled: bool,
+    locked_until: i64,
+}
+
+from_row!(Row, |row| Self {
+    seed: row.try_get("mfa_seed")?,
+    enabled: row.try_get("mfa_enabled")?,
+    locked_until: row.try_get("mfa_locked_until")?,
+});
+
+impl Store {
+    pub async fn mfa(&self, user: UserId) -> Result<Option<Mfa>> {
+        let row: Option<Row> = read!(self, |db| {
+            sqlx::query_as(
+                "select mfa_seed, mfa_enabled, mfa_locked_until from users where id = $1",
+            )
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(row) = row else { return Ok(None) };
+        let seed = match &row.seed {
+            None => None,
+            Some(sealed) => {
+                let plain = self.keyring.open(&context(user), sealed);
+                Some(Seed::from_bytes(&plain.ok_or(StoreError::Sealed(COLUMN))?))
+            }
+        };
+        Ok(Some(Mfa {
+            enabled: row.enabled,
+            seed,
+            sealed: row.seed.unwrap_or_default(),
+            locked_until: Millis(row.locked_until),
+        }))
+    }
+
+    /// Keeps a seed that waits to be proved; false when MFA is already on.
+    pub async fn set_mfa_seed(&self, user: UserId, seed: &Seed) -> Result<bool> {
+        let sealed = self.keyring.seal(&context(user), seed.bytes());
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_seed = $2, mfa_step = 0, mfa_failures = 0, mfa_locked_until = 0
+                 where id = $1 and not mfa_enabled",
+            )
+            .bind(user.uuid())
+            .bind(&sealed[..])
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Turns MFA on with the seed that was proved; false when it was replaced
+    /// or turned on meanwhile.
+    pub async fn enable_mfa(
+        &self,
+        user: UserId,
+        sealed: &[u8],
+        step: i64,
+        recovery: &[Digest],
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let enabled = within!(tx, |db| {
+            let done = sqlx::query(
+                "update users
+                 set mfa_enabled = true, mfa_step = $3
+                 where id = $1 and mfa_seed = $2 and not mfa_enabled",
+            )
+            .bind(user.uuid())
+            .bind(sealed)
+            .bind(step)
+            .execute(&mut *db)
+            .await?;
+            for code in recovery {
+                sqlx::query("insert into recovery_codes (user_id, digest) values ($1, $2)")
+                    .bind(user.uuid())
+                    .bind(&code.0[..])
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(done.rows_affected() == 1)
+        })?;
+        if enabled {
+            tx.commit().await?;
+        }
+        Ok(enabled)
+    }
+
+    /// Turns MFA off and forgets seed and recovery codes.
+    pub async fn disable_mfa(&self, user: UserId) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
+                     mfa_failures = 0, mfa_locked_until = 0
+                 where id = $1",
+            )
+            .bind(user.uuid())
+            .execute(&mut *db)
+            .await?;
+            sqlx::query("delete from recovery_codes where user_id = $1")
+                .bind(user.uuid())
+                .execute(&mut *db)
+                .await?;
+            Ok::<_, Error>(())
+        })?;
+        tx.commit().await
+    }
+
+    /// Uses up a time step; false when it, or a later one, was used before.
+    pub async fn use_mfa_step(&self, user: UserId, step: i64) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "update users set mfa_step = $2, mfa_failures = 0
+                 where id = $1 and mfa_enabled and mfa_step < $2",
+            )
+            .bind(user.uuid())
+            .bind(step)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Uses up a recovery code; false when there is no such code any more.
+    pub async fn use_recovery_code(&self, user: UserId, code: Digest) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from recovery_codes where user_id = $1 and digest = $2")
+                .bind(user.uuid())
+                .bind(&code.0[..])
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Counts a wrong code; the `allowed`-th in a row locks until then.
+    pub async fn count_wrong_code(&self, user: UserId, allowed: i64, until: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_locked_until = case when mfa_failures + 1 >= $2 then $3 else mfa_locked_until end,
+                     mfa_failures = case when mfa_failures + 1 >= $2 then 0 else mfa_failures + 1 end
+                 where id = $1",
+            )
+            .bind(user.uuid())
+            .bind(allowed)
+            .bind(until.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
+    }
+}
+
+fn context(user: UserId) -> String {
+    format!("{COLUMN}:{user}")
+}

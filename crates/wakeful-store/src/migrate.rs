@@ -1,0 +1,111 @@
+//! The schema's history. Each step runs in a transaction of its own together
+//! with the row that says it ran, so a crash leaves a step done or not begun.
+//! Nodes that start together wait for each other: SQLite by its write lock,
+//! PostgreSQL by an advisory lock. A step that ran is never edited.
+
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection};
+use std::time::Duration;
+use wakeful_core::token::Digest;
+
+use crate::open::sqlite;
+use crate::{Location, Result, StoreError};
+
+struct Step {
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+macro_rules! steps {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Step {
+            name: $name,
+            sqlite: include_str!(concat!("../migrations/sqlite/", $name, ".sql")),
+            postgres: include_str!(concat!("../migrations/postgres/", $name, ".sql")),
+        }),+]
+    };
+}
+
+/// In order; a new step goes to the end and has a file in both folders.
+const STEPS: &[Step] = steps!["0001_accounts"];
+
+const HISTORY: &str = "create table if not exists schema_migrations (
+    name text primary key,
+    checksum text not null
+)";
+
+/// Any number no other program is likely to lock.
+const LOCK: i64 = 0x57_41_4b_45_46_55_4c;
+
+/// Brings the schema up to date. Safe to call from many processes at once.
+pub(crate) async fn run(location: &Location) -> Result<()> {
+    match location {
+        Location::Sqlite(path) => {
+            // Waits as long as the step of another process may take.
+            let options = sqlite(path).busy_timeout(Duration::from_secs(600));
+            let mut db = options.connect().await?;
+            sqlite_steps(&mut db).await?;
+            db.close().await?;
+        }
+        Location::Postgres(options) => {
+            let mut db = options.connect().await?;
+            sqlx::query("select pg_advisory_lock($1)").bind(LOCK).execute(&mut db).await?;
+            postgres_steps(&mut db).await?;
+            db.close().await?;
+        }
+    }
+    Ok(())
+}
+
+macro_rules! run_steps {
+    ($db:ident, $begin:literal, $sql:ident) => {{
+        for step in STEPS {
+            let mut tx = $db.begin_with($begin).await?;
+            tx.execute(HISTORY).await?;
+            let ran: Vec<(String, String)> =
+                sqlx::query_as("select name, checksum from schema_migrations order by name")
+                    .fetch_all(&mut *tx)
+                    .await?;
+            if pending(step.name, step.$sql, &ran)? {
+                tx.execute(sqlx::raw_sql(step.$sql)).await?;
+                sqlx::query("insert into schema_migrations (name, checksum) values ($1, $2)")
+                    .bind(step.name)
+                    .bind(checksum(step.$sql))
+                    .execute(&mut *tx)
+                    .await?;
+                tracing::info!(migration = step.name, "brought the schema to {}", step.name);
+            }
+            tx.commit().await?;
+        }
+        Ok(())
+    }};
+}
+
+async fn sqlite_steps(db: &mut SqliteConnection) -> Result<()> {
+    run_steps!(db, "begin immediate", sqlite)
+}
+
+async fn postgres_steps(db: &mut PgConnection) -> Result<()> {
+    run_steps!(db, "begin", postgres)
+}
+
+/// Whether a step still has to run; an error when the history is not ours.
+fn pending(name: &str, sql: &str, ran: &[(String, String)]) -> Result<bool> {
+    if let Some((newer, _)) = ran.iter().find(|(ran, _)| !STEPS.iter().any(|step| step.name == ran))
+    {
+        return Err(StoreError::History(format!(
+            "the database has the step {newer}, which this version does not know: start the newer version"
+        )));
+    }
+    match ran.iter().find(|(ran, _)| ran == name) {
+        None => Ok(true),
+        Some((_, kept)) if *kept == checksum(sql) => Ok(false),
+        Some(_) => Err(StoreError::History(format!(
+            "the step {name} is not the one that this database was made with"
+        ))),
+    }
+}
+
+fn checksum(sql: &str) -> String {
+    data_encoding::HEXLOWER.encode(&Digest::of(sql).0)
+}

@@ -1,0 +1,156 @@
+//! Opening the database: the engine is chosen by the URL, the connections are
+//! set up for durability, the schema is brought up to date, and the keyring is
+//! proved to be the one this database was sealed under.
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::dialect::{Pool, read, write};
+use crate::{Keyring, Result, Store, StoreError, migrate};
+
+/// How long a SQLite statement waits for another process's lock.
+const BUSY: Duration = Duration::from_secs(4);
+/// How long a caller waits for a free connection before it is told to come back.
+const ACQUIRE: Duration = Duration::from_secs(2);
+
+/// Where the data is.
+#[derive(Clone, Debug)]
+pub enum Location {
+    Sqlite(PathBuf),
+    Postgres(Box<PgConnectOptions>),
+}
+
+impl Location {
+    /// The place a URL names, or one sentence on what is accepted.
+    pub fn parse(url: &str) -> std::result::Result<Self, String> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return match path {
+                "" => Err("sqlite: needs the path of a file behind it".into()),
+                path => Ok(Self::Sqlite(path.into())),
+            };
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            // The driver's own words may repeat the URL, password included.
+            return url.parse().map(|options| Self::Postgres(Box::new(options))).map_err(|_| {
+                "is not a PostgreSQL URL such as postgres://user:password@host/database".into()
+            });
+        }
+        Err("must start with sqlite: or postgres://".into())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub location: Location,
+    pub max_connections: u32,
+}
+
+impl Store {
+    /// Opens the database, brings its schema up to date and checks the keys.
+    pub async fn open(options: &Options, keyring: Keyring) -> Result<Self> {
+        migrate::run(&options.location).await?;
+        let pool = match &options.location {
+            Location::Sqlite(path) => {
+                // The pool of readers may not write, so a writing statement sent
+                // through the wrong door fails in every test instead of waiting.
+                let writer = SqlitePoolOptions::new().max_connections(1);
+                let readers = SqlitePoolOptions::new().max_connections(options.max_connections);
+                Pool::Sqlite {
+                    writer: writer.acquire_timeout(ACQUIRE).connect_with(sqlite(path)).await?,
+                    readers: readers
+                        .acquire_timeout(ACQUIRE)
+                        .connect_with(sqlite(path).pragma("query_only", "on"))
+                        .await?,
+                }
+            }
+            Location::Postgres(connect) => Pool::Postgres(
+                PgPoolOptions::new()
+                    .max_connections(options.max_connections)
+                    .acquire_timeout(ACQUIRE)
+                    .connect_with(postgres(connect))
+                    .await?,
+            ),
+        };
+        let store = Self { pool, keyring: Arc::new(keyring) };
+        store.prove_keyring().await?;
+        Ok(store)
+    }
+
+    /// The first start seals a known word; every later one must open it.
+    async fn prove_keyring(&self) -> Result<()> {
+        const NAME: &str = "keyring";
+        let sealed = self.keyring.seal("meta.value:keyring", b"wakeful");
+        write!(self, |db| {
+            sqlx::query(
+                "insert into meta (name, value) values ($1, $2) on conflict (name) do nothing",
+            )
+            .bind(NAME)
+            .bind(sealed)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        let kept: Vec<u8> = read!(self, |db| {
+            sqlx::query_scalar("select value from meta where name = $1")
+                .bind(NAME)
+                .fetch_one(db)
+                .await
+        })?;
+        match self.keyring.open("meta.value:keyring", &kept) {
+            Some(_) => Ok(()),
+            None => Err(StoreError::Sealed("this database")),
+        }
+    }
+}
+
+pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        // Must come before the first table; it lets a file give back space in small steps.
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .pragma("journal_size_limit", "67108864")
+}
+
+fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
+    connect.clone().application_name("wakeful").options([
+        ("statement_timeout", "5s"),
+        ("lock_timeout", "3s"),
+        ("idle_in_transaction_session_timeout", "10s"),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_chooses_the_engine_and_others_are_refused() {
+        assert!(
+            matches!(Location::parse("sqlite:/tmp/x.db"), Ok(Location::Sqlite(path)) if path == Path::new("/tmp/x.db"))
+        );
+        assert!(
+            matches!(Location::parse("sqlite://rel.db"), Ok(Location::Sqlite(path)) if path == Path::new("rel.db"))
+        );
+        assert!(matches!(Location::parse("postgres://a:b@h/d"), Ok(Location::Postgres(_))));
+        for url in ["", "mysql://x", "sqlite:", "wakeful.db"] {
+            assert!(Location::parse(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_refused_url_does_not_repeat_its_password() {
+        let error = Location::parse("postgres://ann:hunter2@h:port/d").expect_err("no such port");
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}

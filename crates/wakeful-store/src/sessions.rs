@@ -1,0 +1,127 @@
+//! Sessions: who holds a Bearer Token. Only the token's digest is kept, and it
+//! is looked up on every request, so a session that ends is ended everywhere.
+
+use uuid::Uuid;
+use wakeful_core::id::{SessionId, TeamId, UserId};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use crate::dialect::{from_row, read, write};
+use crate::{Result, Store};
+
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    pub id: SessionId,
+    pub user: UserId,
+    pub digest: Digest,
+}
+
+/// A session with the user it belongs to.
+#[derive(Clone, Debug)]
+pub struct FoundSession {
+    pub id: SessionId,
+    pub user: UserId,
+    pub team: TeamId,
+    pub email: String,
+    pub created: Millis,
+    pub last_used: Millis,
+}
+
+from_row!(FoundSession, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    user: row.try_get::<Uuid, _>("user_id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    email: row.try_get("email")?,
+    created: Millis(row.try_get("created")?),
+    last_used: Millis(row.try_get("last_used")?),
+});
+
+impl Store {
+    pub async fn add_session(&self, session: &NewSession, now: Millis) -> Result<()> {
+        write!(self, |db| {
+            let db = &mut *db.acquire().await?;
+            insert!(db, session, now)
+        })?;
+        Ok(())
+    }
+
+    pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select s.id, s.user_id, u.team_id, u.email, s.created, s.last_used
+                 from sessions s
+                 join users u on u.id = s.user_id
+                 where s.digest = $1",
+            )
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    pub async fn touch_session(&self, id: SessionId, now: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update sessions set last_used = $2 where id = $1 and last_used < $2")
+                .bind(id.uuid())
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Ends one session.
+    pub async fn end_session(&self, id: SessionId) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("delete from sessions where id = $1")
+                .bind(id.uuid())
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Ends all sessions of a user; API keys stay.
+    pub async fn end_sessions(&self, user: UserId) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("delete from sessions where user_id = $1")
+                .bind(user.uuid())
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Forgets sessions that were last used, or made, before these times.
+    pub async fn sweep_sessions(&self, idle: Millis, made: Millis) -> Result<u64> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from sessions where last_used < $1 or created < $2")
+                .bind(idle.0)
+                .bind(made.0)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?)
+    }
+}
+
+/// Inserts a session, inside a transaction or on a connection.
+macro_rules! insert {
+    ($db:expr, $session:expr, $now:expr) => {
+        sqlx::query(
+            "insert into sessions (id, digest, user_id, created, last_used)
+             values ($1, $2, $3, $4, $4)",
+        )
+        .bind($session.id.uuid())
+        .bind(&$session.digest.0[..])
+        .bind($session.user.uuid())
+        .bind($now.0)
+        .execute(&mut *$db)
+        .await
+        .map(|_| ())
+    };
+}
+pub(crate) use insert;

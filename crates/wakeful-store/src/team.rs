@@ -1,0 +1,187 @@
+//! One team's data. Every statement here carries the team's id, so an id of
+//! another team finds nothing, exactly as an id that does not exist.
+
+use sqlx::Error;
+use uuid::Uuid;
+use wakeful_core::email::Email;
+use wakeful_core::id::{SessionId, TeamId, UserId};
+use wakeful_core::time::Millis;
+
+use crate::accounts;
+use crate::dialect::{from_row, read, within};
+use crate::{NewAccount, Result, Store};
+
+pub struct TeamStore<'a> {
+    store: &'a Store,
+    team: TeamId,
+}
+
+/// A user as the team sees them.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub user: UserId,
+    pub email: String,
+}
+
+from_row!(Member, |row| Self {
+    user: row.try_get::<Uuid, _>("id")?.into(),
+    email: row.try_get("email")?,
+});
+
+/// What a save changes of a user. A new password ends the user's sessions,
+/// except the one that made the change.
+#[derive(Clone, Debug)]
+pub struct UserChange {
+    pub user: UserId,
+    pub email: Email,
+    pub password_hash: Option<String>,
+    pub keep_session: Option<SessionId>,
+}
+
+impl<'a> TeamStore<'a> {
+    pub(crate) fn new(store: &'a Store, team: TeamId) -> Self {
+        Self { store, team }
+    }
+
+    /// The team's users in the order they came.
+    pub async fn members(&self) -> Result<Vec<Member>> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_as("select id, email from users where team_id = $1 order by id")
+                .bind(self.team.uuid())
+                .fetch_all(db)
+                .await
+        })?)
+    }
+
+    /// Adds a user; false when the team is gone, `Taken` when the address is not free.
+    pub async fn add_user(&self, account: &NewAccount, now: Millis) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let added = within!(tx, |db| {
+            let there = hold_team!(db, self.team, now)?;
+            if there {
+                accounts::insert!(db, self.team, account, now)?;
+            }
+            Ok::<_, Error>(there)
+        })?;
+        tx.commit().await?;
+        Ok(added)
+    }
+
+    /// Changes a user; false when the team has no such user.
+    pub async fn change_user(&self, change: &UserChange, now: Millis) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let changed = within!(tx, |db| {
+            let done = sqlx::query(
+                "update users
+                 set email = $3, email_key = $4, modified = $6,
+                     password_hash = coalesce($5, password_hash)
+                 where id = $1 and team_id = $2",
+            )
+            .bind(change.user.uuid())
+            .bind(self.team.uuid())
+            .bind(change.email.as_str())
+            .bind(change.email.key())
+            .bind(change.password_hash.as_deref())
+            .bind(now.0)
+            .execute(&mut *db)
+            .await?;
+            let found = done.rows_affected() == 1;
+            if found && change.password_hash.is_some() {
+                end_other_sessions!(db, change.user, change.keep_session)?;
+                sqlx::query("delete from resets where user_id = $1")
+                    .bind(change.user.uuid())
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(found)
+        })?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+
+    /// Ends all sessions and removes all API keys of these users, of all or of
+    /// none: false when one is not of the team.
+    pub async fn revoke(&self, users: &[UserId], now: Millis) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let all = within!(tx, |db| {
+            hold_team!(db, self.team, now)?;
+            let mut all = true;
+            for user in users {
+                let found: Option<i64> =
+                    sqlx::query_scalar("select created from users where id = $1 and team_id = $2")
+                        .bind(user.uuid())
+                        .bind(self.team.uuid())
+                        .fetch_optional(&mut *db)
+                        .await?;
+                all &= found.is_some();
+                end_other_sessions!(db, *user, None::<SessionId>)?;
+                sqlx::query("delete from api_keys where user_id = $1")
+                    .bind(user.uuid())
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(all)
+        })?;
+        if all {
+            tx.commit().await?;
+        }
+        Ok(all)
+    }
+
+    /// Deletes these users, all or none: false when one is not of the team.
+    /// The team goes with its last user, and everything of the team with it.
+    pub async fn delete_users(&self, users: &[UserId], now: Millis) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        let all = within!(tx, |db| {
+            // The team's row is held first, so that two callers who delete the
+            // last two users do so one after the other and no empty team stays.
+            hold_team!(db, self.team, now)?;
+            let mut all = true;
+            for user in users {
+                let done = sqlx::query("delete from users where id = $1 and team_id = $2")
+                    .bind(user.uuid())
+                    .bind(self.team.uuid())
+                    .execute(&mut *db)
+                    .await?;
+                all &= done.rows_affected() == 1;
+            }
+            sqlx::query(
+                "delete from teams
+                 where id = $1 and not exists (select 1 from users where team_id = $1)",
+            )
+            .bind(self.team.uuid())
+            .execute(&mut *db)
+            .await?;
+            Ok::<_, Error>(all)
+        })?;
+        if all {
+            tx.commit().await?;
+        }
+        Ok(all)
+    }
+}
+
+/// Takes the team's row until the transaction ends; false when there is none.
+macro_rules! hold_team {
+    ($db:expr, $team:expr, $now:expr) => {
+        sqlx::query("update teams set modified = $2 where id = $1")
+            .bind($team.uuid())
+            .bind($now.0)
+            .execute(&mut *$db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+    };
+}
+
+/// Ends a user's sessions but the one to keep.
+macro_rules! end_other_sessions {
+    ($db:expr, $user:expr, $keep:expr) => {
+        sqlx::query("delete from sessions where user_id = $1 and id <> $2")
+            .bind($user.uuid())
+            .bind($keep.map_or(Uuid::nil(), SessionId::uuid))
+            .execute(&mut *$db)
+            .await
+            .map(|_| ())
+    };
+}
+use {end_other_sessions, hold_team};

@@ -1,0 +1,169 @@
+//! The commands that do one thing and end.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use wakeful_engine::Engine;
+use wakeful_store::{Location, backup_sqlite, restore_sqlite};
+
+use crate::cli::{Command, KeyCommand, UserCommand};
+use crate::lock;
+use crate::settings::Settings;
+use crate::wiring::{self, Outcome};
+
+pub async fn run(settings: &Settings, command: Command) -> Outcome {
+    wiring::make_data_folder(settings)?;
+    match command {
+        Command::Migrate => migrate(settings).await,
+        Command::User(command) => user(settings, command).await,
+        Command::Backup { file } => backup(settings, &file).await,
+        Command::Restore { file, yes } => restore(settings, &file, yes).await,
+        Command::Key(command) => key(settings, command).await,
+        Command::Serve | Command::Config(_) | Command::Completions { .. } => {
+            unreachable!("handled before settings were read")
+        }
+    }
+}
+
+/// Writes to standard output; a closed pipe is an error like any other.
+pub fn print(text: &str) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+async fn migrate(settings: &Settings) -> Outcome {
+    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    store.close().await;
+    print("The database has this version's shape.\n")
+}
+
+async fn user(settings: &Settings, command: UserCommand) -> Outcome {
+    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let public_url = settings.server.public_url(settings.server.listen);
+    let engine = wiring::engine(settings, store.clone(), public_url);
+    let done = user_command(&engine, command).await;
+    store.close().await;
+    done
+}
+
+async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
+    match command {
+        UserCommand::List => {
+            let mut lines = String::from("email\tteam\tuser\tmfa\tcreated\n");
+            for user in engine.every_user().await? {
+                let mfa = if user.mfa_enabled { "on" } else { "off" };
+                let line = [
+                    &user.email,
+                    &user.team.to_string(),
+                    &user.user.to_string(),
+                    mfa,
+                    &user.created.to_string(),
+                ];
+                lines.push_str(&line.join("\t"));
+                lines.push('\n');
+            }
+            print(&lines)
+        }
+        UserCommand::ResetPassword { email } => {
+            let link = engine.reset_link_for(&email).await?;
+            print(&format!(
+                "Give this link to {email}; it works once, within an hour:\n\n  {link}\n"
+            ))
+        }
+        UserCommand::DisableMfa { email } => {
+            engine.disable_mfa_for(&email).await?;
+            print(&format!("{email} logs in without a second factor now.\n"))
+        }
+        UserCommand::Delete { email, yes } => {
+            confirm(yes, &format!("Delete {email}, and the whole team if this is its last user?"))?;
+            engine.delete_user_for(&email).await?;
+            print(&format!("{email} is deleted.\n"))
+        }
+    }
+}
+
+async fn backup(settings: &Settings, file: &Path) -> Outcome {
+    let Location::Sqlite(path) = wiring::location(settings)? else {
+        return Err("backup copies SQLite databases: use pg_dump for PostgreSQL".into());
+    };
+    if !path.exists() {
+        return Err(format!("there is no database at {}", path.display()).into());
+    }
+    backup_sqlite(&path, file).await?;
+    let mut told = format!("The database is copied to {}.\n", file.display());
+    if settings.secrets.master_keys.is_empty() {
+        let key = wiring::key_file(settings);
+        told.push_str(&format!(
+            "Keep {} with it, in a safe place: sealed passwords open with no other key.\n",
+            key.display()
+        ));
+    }
+    print(&told)
+}
+
+async fn restore(settings: &Settings, file: &Path, yes: bool) -> Outcome {
+    let Location::Sqlite(path) = wiring::location(settings)? else {
+        return Err("restore works on SQLite databases: use pg_restore for PostgreSQL".into());
+    };
+    let _lock = lock::take(&path)?;
+    if path.exists() {
+        confirm(yes, &format!("Replace {} by {}?", path.display(), file.display()))?;
+    }
+    let kept = restore_sqlite(file, &path).await?;
+    let mut told = format!("{} is now what {} was.\n", path.display(), file.display());
+    if let Some(kept) = kept {
+        told.push_str(&format!("What was there before is kept as {}.\n", kept.display()));
+    }
+    print(&told)
+}
+
+async fn key(settings: &Settings, command: KeyCommand) -> Outcome {
+    let given = !settings.secrets.master_keys.is_empty();
+    let file = wiring::key_file(settings);
+    let mut keyring = wiring::keyring(settings)?;
+    if matches!(command, KeyCommand::Rotate) && !given {
+        keyring = keyring.rotated();
+        // In the file before anything is sealed under it.
+        keyring.replace(&file)?;
+    }
+    let (pruned, several) = (keyring.pruned(), keyring.len() > 1);
+    let store = wiring::store(settings, keyring).await?;
+    let moved = store.reseal().await?.0;
+    store.close().await;
+    let mut told = format!("{moved} values were sealed anew under the first key.\n");
+    match command {
+        KeyCommand::Rotate if given => {}
+        KeyCommand::Rotate => told.push_str(&format!(
+            "The old keys stay in {} until you restart every running wakeful and then run `wakeful key prune`.\n",
+            file.display()
+        )),
+        KeyCommand::Prune if given => {
+            if several {
+                told.push_str("Only the first key of secrets.master_key is still needed: remove the others.\n");
+            }
+        }
+        KeyCommand::Prune => {
+            pruned.replace(&file)?;
+            told.push_str(&format!("{} holds one key now.\n", file.display()));
+        }
+    }
+    print(&told)
+}
+
+/// Asks before data is lost; without a terminal to ask on, `--yes` is needed.
+fn confirm(yes: bool, question: &str) -> Outcome {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err("this replaces or deletes data: add --yes to do it without being asked".into());
+    }
+    print(&format!("{question} [y/N] "))?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err("nothing was changed".into()),
+    }
+}

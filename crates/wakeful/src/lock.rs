@@ -1,0 +1,32 @@
+//! One server at a time on a SQLite file: a lock that the operating system
+//! drops with the process, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    #[error("another wakeful is running on {0}: stop it first")]
+    Held(PathBuf),
+    #[error("cannot lock {path}: {source}")]
+    File { path: PathBuf, source: std::io::Error },
+}
+
+/// Holds the database at `path` until dropped.
+pub struct Lock {
+    _file: File,
+}
+
+pub fn take(path: &Path) -> Result<Lock, LockError> {
+    let lock = PathBuf::from(format!("{}.lock", path.display()));
+    let failed = |source| LockError::File { path: lock.clone(), source };
+    let opened =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock);
+    let file = opened.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Lock { _file: file }),
+        Err(TryLockError::WouldBlock) => Err(LockError::Held(path.to_owned())),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}

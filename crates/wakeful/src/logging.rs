@@ -1,0 +1,78 @@
+//! Where log lines go: standard error, for people on a terminal and as JSON lines
+//! otherwise. WAKEFUL_LOG sets the level, in the syntax of tracing's filter.
+
+use std::io::{IsTerminal as _, stderr};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+
+pub const VARIABLE: &str = "WAKEFUL_LOG";
+const DEFAULT: &str = "info,sqlx=warn,hyper=warn";
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{VARIABLE} must be a level (error, warn, info, debug, trace, off) or a list such as \
+     \"info,wakeful_engine=debug\", not {0:?}."
+)]
+pub struct BadFilter(String);
+
+/// Starts logging for the whole process. `level` is the value of WAKEFUL_LOG.
+pub fn start(level: Option<&str>) -> Result<(), BadFilter> {
+    let filter = filter(level)?;
+    let lines = fmt().with_writer(stderr).with_env_filter(filter);
+    if stderr().is_terminal() {
+        lines.with_target(false).init();
+    } else {
+        lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
+    }
+    Ok(())
+}
+
+fn filter(level: Option<&str>) -> Result<EnvFilter, BadFilter> {
+    let text = level.filter(|text| !text.trim().is_empty()).unwrap_or(DEFAULT);
+    let refuse = || BadFilter(text.to_owned());
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if !parts.iter().all(|part| names_a_level(part)) {
+        return Err(refuse());
+    }
+    EnvFilter::try_new(parts.join(",")).map_err(|_| refuse())
+}
+
+/// To tracing, a word that is no level is a crate whose every line is wanted: `inof`
+/// would silence all others. Here a crate comes with its level.
+fn names_a_level(part: &str) -> bool {
+    let level = part.rsplit('=').next().unwrap_or(part);
+    ["error", "warn", "info", "debug", "trace", "off"].contains(&level.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_level_the_libraries_stay_quiet() {
+        for level in [None, Some(""), Some(" ")] {
+            let text = filter(level).expect("the default").to_string();
+            for part in DEFAULT.split(',') {
+                assert!(text.contains(part), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_or_a_list_of_crates_is_accepted() {
+        for level in ["debug", "WARN", "off", "info, wakeful_engine=trace", "warn,[request]=debug"]
+        {
+            assert!(filter(Some(level)).is_ok(), "{level}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_level_is_refused_in_one_sentence() {
+        for level in ["inof", "info,wakeful=loud", "verbose", "wakeful=", "info,debgu", "sqlx"] {
+            let why = filter(Some(level)).expect_err(level).to_string();
+            assert!(why.starts_with("WAKEFUL_LOG must be a level"), "{why}");
+            assert!(why.ends_with(&format!("not {level:?}.")), "{why}");
+        }
+    }
+}

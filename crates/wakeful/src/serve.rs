@@ -1,0 +1,133 @@
+//! `wakeful serve`: listens, opens storage, starts the loops, and on SIGTERM
+//! or Ctrl-C stops taking work, lets what has begun end, and leaves.
+
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use wakeful_api::{Api, ApiSettings};
+use wakeful_engine::{Engine, janitor, mailer};
+
+use crate::settings::{DatabaseUrl, Settings};
+use crate::wiring::{self, Failure, Outcome};
+use crate::{commands, lock};
+
+/// Kept of the time to stop for what comes after the last request.
+const LAST_STEPS: Duration = Duration::from_secs(2);
+
+pub async fn run(settings: &Settings) -> Outcome {
+    if settings.nats.url.is_some() {
+        return Err("nats.url is set, but this version runs on one machine: leave it empty".into());
+    }
+    let shutdown = stop_signal()?;
+    let listener = listen(settings.server.listen, "server.listen").await?;
+    let metrics_listener = match settings.server.metrics_listen {
+        Some(address) => Some(listen(address, "server.metrics_listen").await?),
+        None => None,
+    };
+    let address = listener.local_addr()?;
+    let public_url = settings.server.public_url(address);
+    wiring::make_data_folder(settings)?;
+    let _lock = match &settings.database.url {
+        DatabaseUrl::Sqlite(path) => Some(lock::take(path)?),
+        DatabaseUrl::Postgres(_) => None,
+    };
+    let metrics = metrics()?;
+    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
+    let engine = wiring::engine(settings, store.clone(), public_url.clone());
+    let api = Api::new(engine.clone(), api_settings(settings, &public_url), Some(metrics));
+    commands::print(&whereto(&public_url, settings))?;
+
+    let tasks = TaskTracker::new();
+    tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
+    let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
+    if let Some(listener) = metrics_listener {
+        let router = wakeful_api::metrics_router(api.clone());
+        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), grace));
+    }
+    wakeful_api::serve(listener, wakeful_api::router(api), shutdown, grace).await;
+    tasks.close();
+    if tokio::time::timeout(LAST_STEPS, finish(&tasks, &engine)).await.is_err() {
+        tracing::warn!(
+            "work in the background did not end in time; what it held is taken up at the next start"
+        );
+    }
+    store.close().await;
+    tracing::info!("wakeful has stopped");
+    Ok(())
+}
+
+async fn finish(tasks: &TaskTracker, engine: &Engine) {
+    tasks.wait().await;
+    engine.settle().await;
+}
+
+async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| format!("{setting}: cannot listen on {address}: {error}").into())
+}
+
+/// A token that is cancelled by the first SIGTERM or SIGINT.
+fn stop_signal() -> Result<CancellationToken, Failure> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it lives as long as the process and ends with it"
+    )]
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("told to stop");
+        cancel.cancel();
+    });
+    Ok(token)
+}
+
+fn metrics() -> Result<PrometheusHandle, Failure> {
+    const SECONDS: &[f64] =
+        &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)?;
+    Ok(builder.install_recorder()?)
+}
+
+fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
+    let server = &settings.server;
+    ApiSettings {
+        trusted_proxies: server.trusted_proxies.clone(),
+        cors_origins: server.cors_origins.clone(),
+        body_limit: server.body_limit,
+        api_calls_per_minute: NonZeroU32::new(settings.limits.api_calls_per_minute)
+            .unwrap_or(NonZeroU32::MIN),
+        https: public_url.starts_with("https://"),
+        docs: server.docs,
+        metrics_token: server.metrics_token.clone(),
+    }
+}
+
+fn whereto(public_url: &str, settings: &Settings) -> String {
+    let mut lines = format!("Wakeful is running.\n\n  page      {public_url}\n");
+    if settings.server.docs {
+        lines.push_str(&format!("  API       {public_url}/api/docs\n"));
+    }
+    if settings.mail.host.is_none() {
+        let folder = settings.data.join("mail");
+        lines.push_str(&format!(
+            "  mail      no mail server is set: mails become files in {}\n",
+            folder.display()
+        ));
+    }
+    lines.push_str("  stop      Ctrl-C\n");
+    lines
+}

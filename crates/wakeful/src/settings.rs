@@ -1,0 +1,247 @@
+//! The settings: default.toml, then the file, then variables, then flags, read once
+//! at the start into types that the rest believes. All that is wrong is reported at
+//! once, each in one sentence. `layers` finds the values, `reader` understands them.
+
+mod layers;
+mod problem;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use wakeful_core::email::Email;
+use wakeful_core::seal::Key;
+use wakeful_core::secret::Secret;
+
+use crate::cli::Flags;
+use layers::{Layers, Origin};
+pub use problem::SettingsError;
+use reader::Reader;
+
+/// Every setting with its default and a comment: what `wakeful config default` prints.
+pub const DEFAULT_TOML: &str = include_str!("default.toml");
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub server: Server,
+    pub database: Database,
+    pub nats: Nats,
+    pub secrets: Secrets,
+    pub signup: Signup,
+    pub sessions: Sessions,
+    pub limits: Limits,
+    pub mail: Mail,
+    pub network: Network,
+    report: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Server {
+    pub listen: SocketAddr,
+    /// As configured; `public_url()` knows what holds without it.
+    pub public_url: Option<String>,
+    pub trusted_proxies: Vec<IpNet>,
+    pub cors_origins: Vec<String>,
+    pub body_limit: usize,
+    pub metrics_listen: Option<SocketAddr>,
+    pub metrics_token: Option<Secret>,
+    pub shutdown: Duration,
+    pub docs: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Database {
+    pub url: DatabaseUrl,
+    pub max_connections: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    Sqlite(PathBuf),
+    /// The whole url, which may hold a password.
+    Postgres(Secret),
+}
+
+#[derive(Clone, Debug)]
+pub struct Nats {
+    /// One url or several with commas; they may hold a password.
+    pub url: Option<Secret>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    /// The first seals, all open. Empty: the key file in the data folder is used.
+    pub master_keys: Vec<Key>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Signup {
+    pub open: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    pub idle_days: u32,
+    pub max_days: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    pub failed_logins_per_minute: u32,
+    pub signups_per_hour: u32,
+    pub contacts_per_hour: u32,
+    pub resets_per_hour: u32,
+    pub api_calls_per_minute: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Mail {
+    /// None: each mail becomes a file in the data folder's `mail/`.
+    pub host: Option<String>,
+    pub port: u16,
+    pub security: MailSecurity,
+    pub username: Option<String>,
+    pub password: Option<Secret>,
+    /// `Name <address>` or an address.
+    pub from: String,
+    pub contact_to: Option<Email>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailSecurity {
+    None,
+    StartTls,
+    Tls,
+}
+
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub egress: Egress,
+}
+
+/// What checks and notifications may reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Egress {
+    Private,
+    Public,
+    Networks(Vec<IpNet>),
+}
+
+impl Settings {
+    /// Reads all layers. `environment` is the process's own, given by the caller.
+    pub fn load<I, K, V>(flags: &Flags, environment: I) -> Result<Self, SettingsError>
+    where
+        I: IntoIterator<Item = (K, V)>,
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let (layers, mut problems) = Layers::collect(flags, environment);
+        let mut reader = Reader::new(&layers);
+        let mut settings = Self::read(&mut reader);
+        problems.append(&mut reader.problems);
+        if !problems.is_empty() {
+            return Err(SettingsError(problems));
+        }
+        settings.report = settings.settle_egress(layers).to_string();
+        Ok(settings)
+    }
+
+    /// The settings in force and where each came from, for people; secrets are hidden.
+    pub fn report(&self) -> &str {
+        &self.report
+    }
+
+    fn read(from: &mut Reader<'_>) -> Self {
+        let data = from.path("data");
+        Self {
+            server: Server::read(from),
+            database: Database {
+                url: from.database_url("database.url", &data),
+                max_connections: from.number("database.max_connections", 1..=1_000),
+            },
+            nats: Nats { url: from.nats_url("nats.url") },
+            secrets: Secrets { master_keys: from.keys("secrets.master_key") },
+            signup: Signup { open: from.flag("signup.open") },
+            sessions: Sessions::read(from),
+            limits: Limits::read(from),
+            mail: Mail::read(from),
+            network: Network { egress: from.egress("network.egress") },
+            data,
+            report: String::new(),
+        }
+    }
+
+    /// Where strangers can sign up, checks must not reach the operator's own network
+    /// unless the operator has said so.
+    fn settle_egress(&mut self, mut layers: Layers) -> Layers {
+        let chosen = layers.get("network.egress").origin != Origin::Default;
+        if !chosen && self.signup.open && !self.server.listen.ip().is_loopback() {
+            self.network.egress = Egress::Public;
+            let why = Origin::Rule("sign-up is open and the listener is not loopback");
+            layers.set("network.egress", "public", why);
+        }
+        layers
+    }
+}
+
+impl Server {
+    /// How people reach the service, given the address it is bound to.
+    pub fn public_url(&self, bound: SocketAddr) -> String {
+        self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))
+    }
+
+    fn read(from: &mut Reader<'_>) -> Self {
+        Self {
+            listen: from.address("server.listen"),
+            public_url: from.public_url("server.public_url"),
+            trusted_proxies: from.networks("server.trusted_proxies"),
+            cors_origins: from.origins("server.cors_origins"),
+            body_limit: from.number("server.body_limit", 1_024..=67_108_864),
+            metrics_listen: from.optional_address("server.metrics_listen"),
+            metrics_token: from.token("server.metrics_token"),
+            shutdown: Duration::from_secs(from.number("server.shutdown_seconds", 1..=300)),
+            docs: from.flag("server.docs"),
+        }
+    }
+}
+
+impl Sessions {
+    fn read(from: &mut Reader<'_>) -> Self {
+        let max_days = from.number("sessions.max_days", 1..=3_650);
+        Self { idle_days: from.number("sessions.idle_days", 1..=max_days), max_days }
+    }
+}
+
+impl Limits {
+    fn read(from: &mut Reader<'_>) -> Self {
+        let mut limit = |key| from.number(key, 1..=1_000_000);
+        Self {
+            failed_logins_per_minute: limit("limits.failed_logins_per_minute"),
+            signups_per_hour: limit("limits.signups_per_hour"),
+            contacts_per_hour: limit("limits.contacts_per_hour"),
+            resets_per_hour: limit("limits.resets_per_hour"),
+            api_calls_per_minute: limit("limits.api_calls_per_minute"),
+        }
+    }
+}
+
+impl Mail {
+    fn read(from: &mut Reader<'_>) -> Self {
+        Self {
+            host: from.host("mail.host"),
+            port: from.number("mail.port", 1..=65_535),
+            security: from.mail_security("mail.security"),
+            username: from.optional_text("mail.username"),
+            password: from.secret("mail.password"),
+            from: from.mailbox("mail.from"),
+            contact_to: from.optional_email("mail.contact_to"),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! How a setting's value is understood: one method for each kind of value, each with
+//! the words for what it accepts. A wrong value is noted and its default stands in,
+//! so that one start reports all that is wrong.
+
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use data_encoding::BASE64;
+use ipnet::IpNet;
+use toml::Value;
+use url::Url;
+use wakeful_core::email::Email;
+use wakeful_core::seal::Key;
+use wakeful_core::secret::Secret;
+
+use super::layers::{Entry, Layers, Origin};
+use super::problem::Problem;
+use super::{DatabaseUrl, Egress, MailSecurity};
+
+/// Never shown.
+const SECRET: [&str; 3] = ["server.metrics_token", "secrets.master_key", "mail.password"];
+/// Shown without user, password and query.
+const URLS: [&str; 2] = ["database.url", "nats.url"];
+/// The SQLite file when no database is named.
+const SQLITE_FILE: &str = "wakeful.db";
+
+pub(super) struct Reader<'a> {
+    layers: &'a Layers,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(layers: &'a Layers) -> Self {
+        Self { layers, problems: Vec::new() }
+    }
+
+    fn read<T>(
+        &mut self,
+        key: &'static str,
+        accepts: impl Into<String>,
+        parse: impl Fn(&Entry) -> Option<T>,
+    ) -> T {
+        let entry = self.layers.get(key);
+        parse(entry).unwrap_or_else(|| {
+            self.problems.push(wrong(key, entry, accepts.into()));
+            parse(self.layers.default(key)).expect("a default is a value that is accepted")
+        })
+    }
+
+    pub(super) fn path(&mut self, key: &'static str) -> PathBuf {
+        self.read(key, "the path of a folder", |entry| {
+            text(entry).filter(|path| !path.is_empty()).map(PathBuf::from)
+        })
+    }
+
+    /// A range may depend on other settings; a default is accepted in any case.
+    pub(super) fn number<N>(&mut self, key: &'static str, range: RangeInclusive<N>) -> N
+    where
+        N: Copy + PartialOrd + TryFrom<i64> + std::fmt::Display,
+    {
+        let accepts = format!("a whole number from {} to {}", range.start(), range.end());
+        self.read(key, accepts, |entry| {
+            integer(entry)
+                .and_then(|number| N::try_from(number).ok())
+                .filter(|number| entry.origin == Origin::Default || range.contains(number))
+        })
+    }
+
+    pub(super) fn flag(&mut self, key: &'static str) -> bool {
+        self.read(key, "true or false", |entry| match &entry.value {
+            Value::Boolean(value) => Some(*value),
+            Value::String(text) if entry.is_plain_text() => text.parse().ok(),
+            _ => None,
+        })
+    }
+
+    pub(super) fn address(&mut self, key: &'static str) -> SocketAddr {
+        self.read(key, "an address and port such as 127.0.0.1:8080", |entry| {
+            text(entry)?.parse().ok()
+        })
+    }
+
+    pub(super) fn optional_address(&mut self, key: &'static str) -> Option<SocketAddr> {
+        self.read(key, "an address and port such as 127.0.0.1:9090, or empty", |entry| {
+            unless_empty(text(entry)?, |text| text.parse().ok())
+        })
+    }
+
+    pub(super) fn networks(&mut self, key: &'static str) -> Vec<IpNet> {
+        self.read(key, "a list of networks such as 10.0.0.0/8", |entry| {
+            list(entry)?.into_iter().map(network).collect()
+        })
+    }
+
+    pub(super) fn egress(&mut self, key: &'static str) -> Egress {
+        let accepts = "\"private\", \"public\" or a list of networks such as 10.0.0.0/8";
+        self.read(key, accepts, |entry| match text(entry) {
+            Some("private") => Some(Egress::Private),
+            Some("public") => Some(Egress::Public),
+            _ => {
+                let networks: Vec<IpNet> =
+                    list(entry)?.into_iter().map(network).collect::<Option<_>>()?;
+                (!networks.is_empty()).then_some(Egress::Networks(networks))
+            }
+        })
+    }
+
+    pub(super) fn origins(&mut self, key: &'static str) -> Vec<String> {
+        let accepts = "a list of origins such as https://status.example.com, without a path";
+        self.read(key, accepts, |entry| {
+            let one = |text: &str| {
+                (web_url(text)?.origin().ascii_serialization() == text).then(|| text.to_owned())
+            };
+            list(entry)?.into_iter().map(one).collect()
+        })
+    }
+
+    pub(super) fn public_url(&mut self, key: &'static str) -> Option<String> {
+        let accepts =
+            "a url such as https://wakeful.example.com, without a slash at the end, or empty";
+        self.read(key, accepts, |entry| {
+            unless_empty(text(entry)?, |text| {
+                let url = web_url(text)?;
+                let plain =
+                    url.query().is_none() && url.fragment().is_none() && !text.ends_with('/');
+                plain.then(|| text.to_owned())
+            })
+        })
+    }
+
+    pub(super) fn database_url(&mut self, key: &'static str, data: &Path) -> DatabaseUrl {
+        let accepts = "sqlite:PATH, postgres://user:password@host/database, or empty for SQLite in the data folder";
+        self.read(key, accepts, |entry| {
+            let text = text(entry)?;
+            if text.is_empty() {
+                return Some(DatabaseUrl::Sqlite(data.join(SQLITE_FILE)));
+            }
+            if let Some(path) = text.strip_prefix("sqlite:") {
+                let path = path.strip_prefix("//").unwrap_or(path);
+                let is_file = !path.is_empty() && !path.contains(":memory:");
+                return is_file.then(|| DatabaseUrl::Sqlite(path.into()));
+            }
+            has_scheme(text, &["postgres", "postgresql"])
+                .then(|| DatabaseUrl::Postgres(Secret::new(text)))
+        })
+    }
+
+    pub(super) fn nats_url(&mut self, key: &'static str) -> Option<Secret> {
+        let accepts = "nats://host:4222 or tls://host:4222, several with commas, or empty";
+        self.read(key, accepts, |entry| {
+            unless_empty(text(entry)?, |text| {
+                let fits = |url: &str| has_scheme(url.trim(), &["nats", "tls"]);
+                text.split(',').all(fits).then(|| Secret::new(text))
+            })
+        })
+    }
+
+    pub(super) fn keys(&mut self, key: &'static str) -> Vec<Key> {
+        let accepts =
+            "32 bytes as base64 (`openssl rand -base64 32`), several with commas, or empty";
+        self.read(key, accepts, |entry| {
+            let one = |text: &str| {
+                let bytes = BASE64.decode(text.trim().as_bytes()).ok()?;
+                bytes.try_into().ok().map(Key::new)
+            };
+            match text(entry)? {
+                "" => Some(Vec::new()),
+                keys => keys.split(',').map(one).collect(),
+            }
+        })
+    }
+
+    pub(super) fn token(&mut self, key: &'static str) -> Option<Secret> {
+        self.read(key, "a token of letters, digits and signs without spaces, or empty", |entry| {
+            unless_empty(text(entry)?, |text| {
+                text.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::new(text))
+            })
+        })
+    }
+
+    pub(super) fn secret(&mut self, key: &'static str) -> Option<Secret> {
+        self.read(key, "a text", |entry| unless_empty(text(entry)?, |text| Some(Secret::new(text))))
+    }
+
+    pub(super) fn optional_text(&mut self, key: &'static str) -> Option<String> {
+        self.read(key, "a text", |entry| unless_empty(text(entry)?, |text| Some(text.to_owned())))
+    }
+
+    pub(super) fn host(&mut self, key: &'static str) -> Option<String> {
+        self.read(key, "a host name or address without a port, or empty", |entry| {
+            unless_empty(text(entry)?, |text| {
+                let is_host = text.parse::<IpAddr>().is_ok() || is_name(text);
+                is_host.then(|| text.to_owned())
+            })
+        })
+    }
+
+    pub(super) fn mail_security(&mut self, key: &'static str) -> MailSecurity {
+        self.read(key, "\"starttls\", \"tls\" or \"none\"", |entry| match text(entry)? {
+            "none" => Some(MailSecurity::None),
+            "starttls" => Some(MailSecurity::StartTls),
+            "tls" => Some(MailSecurity::Tls),
+            _ => None,
+        })
+    }
+
+    pub(super) fn mailbox(&mut self, key: &'static str) -> String {
+        let accepts =
+            "an email address, or a name and an address as in Wakeful <wakeful@example.com>";
+        self.read(key, accepts, |entry| {
+            let text = text(entry)?.trim();
+            let (name, address) = match text.strip_suffix('>') {
+                Some(text) => text.rsplit_once('<')?,
+                None => ("", text),
+            };
+            let fits = Email::parse(address).is_ok()
+                && !name.chars().any(|c| c.is_control() || "<>@,;".contains(c));
+            fits.then(|| text.to_owned())
+        })
+    }
+
+    pub(super) fn optional_email(&mut self, key: &'static str) -> Option<Email> {
+        self.read(key, "an email address, or empty", |entry| {
+            unless_empty(text(entry)?, |text| Email::parse(text).ok())
+        })
+    }
+}
+
+/// A value as people may see it.
+pub(super) fn shown(key: &str, value: &Value) -> String {
+    match value.as_str() {
+        Some("") | None => value.to_string(),
+        Some(_) if SECRET.contains(&key) => "(set)".to_owned(),
+        Some(urls) if URLS.contains(&key) => {
+            Value::from(urls.split(',').map(without_secrets).collect::<Vec<_>>().join(","))
+                .to_string()
+        }
+        Some(_) => value.to_string(),
+    }
+}
+
+/// Nothing of a secret's value goes into the sentence, nor of a url that failed to
+/// parse: where its password stands is not known then.
+fn wrong(key: &'static str, entry: &Entry, accepts: String) -> Problem {
+    let hidden = SECRET.contains(&key) || URLS.contains(&key);
+    let given = (!hidden).then(|| cut(&entry.value.to_string()));
+    Problem::Wrong { key, origin: entry.origin.clone(), accepts, given }
+}
+
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let line = text.replace('\n', " ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn without_secrets(text: &str) -> String {
+    if text.starts_with("sqlite:") {
+        return text.to_owned();
+    }
+    let Ok(url) = Url::parse(text.trim()) else { return "(set)".to_owned() };
+    let who = if url.username().is_empty() && url.password().is_none() { "" } else { "…@" };
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let query = if url.query().is_some() { "?…" } else { "" };
+    format!("{}://{who}{host}{port}{}{query}", url.scheme(), url.path())
+}
+
+fn text(entry: &Entry) -> Option<&str> {
+    entry.value.as_str()
+}
+
+fn integer(entry: &Entry) -> Option<i64> {
+    match &entry.value {
+        Value::Integer(number) => Some(*number),
+        Value::String(text) if entry.is_plain_text() => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn list(entry: &Entry) -> Option<Vec<&str>> {
+    match &entry.value {
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        Value::String(text) if entry.is_plain_text() => {
+            Some(text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The empty text is accepted and means nothing; any other must parse.
+fn unless_empty<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if text.is_empty() { Some(None) } else { parse(text).map(Some) }
+}
+
+/// A network, or a single address as the network of one.
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+fn web_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok().filter(|_| has_scheme(text, &["http", "https"]))?;
+    (url.username().is_empty() && url.password().is_none()).then_some(url)
+}
+
+fn has_scheme(text: &str, schemes: &[&str]) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        schemes.contains(&url.scheme()) && text[url.scheme().len()..].starts_with("://")
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    text.len() <= 253
+        && text.split('.').all(|label| {
+            !label.is_empty()
+                && label.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        })
+}

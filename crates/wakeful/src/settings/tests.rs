@@ -1,0 +1,450 @@
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
+
+use super::*;
+
+const HANDBOOK: &str = include_str!("../../../../docs/configuration.md");
+
+/// One attempt to start: a settings file, variables and flags.
+#[derive(Default)]
+struct Start {
+    file: Option<tempfile::NamedTempFile>,
+    variables: Vec<(String, String)>,
+    flags: Flags,
+}
+
+impl Start {
+    fn file(mut self, text: &str) -> Self {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(text.as_bytes()).expect("written");
+        self.flags.config = Some(file.path().to_str().expect("text").to_owned());
+        self.file = Some(file);
+        self
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn listen(mut self, value: &str) -> Self {
+        self.flags.listen = Some(value.to_owned());
+        self
+    }
+
+    fn load(&self) -> Result<Settings, SettingsError> {
+        Settings::load(&self.flags, self.variables.clone())
+    }
+
+    fn settings(&self) -> Settings {
+        self.load().expect("accepted")
+    }
+
+    /// The sentences of a refusal, with FILE in place of the temporary file's path.
+    fn refusal(&self) -> String {
+        let text = self.load().expect_err("refused").to_string();
+        text.replace(self.flags.config.as_deref().unwrap_or("\0"), "FILE")
+    }
+}
+
+fn start() -> Start {
+    Start::default()
+}
+
+fn refused(file: &str, sentence: &str) {
+    assert_eq!(start().file(file).refusal(), sentence, "{file}");
+}
+
+fn refused_variable(name: &str, value: &str, sentence: &str) {
+    assert_eq!(start().variable(name, value).refusal(), sentence);
+}
+
+fn default_keys() -> Vec<String> {
+    let table: toml::Table = DEFAULT_TOML.parse().expect("TOML");
+    let mut keys = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(section) => {
+                keys.extend(section.keys().map(|key| format!("{name}.{key}")));
+            }
+            _ => keys.push(name),
+        }
+    }
+    keys
+}
+
+#[test]
+fn the_defaults_are_the_documented_ones() {
+    let settings = start().settings();
+    assert_eq!(settings.data, PathBuf::from("./data"));
+
+    let server = &settings.server;
+    assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(server.public_url(server.listen), "http://127.0.0.1:8080");
+    assert!(server.trusted_proxies.is_empty() && server.cors_origins.is_empty());
+    assert_eq!(server.body_limit, 1024 * 1024);
+    assert!(server.metrics_listen.is_none() && server.metrics_token.is_none());
+    assert_eq!(server.shutdown, Duration::from_secs(10));
+    assert!(server.docs);
+
+    assert_eq!(settings.database.url, DatabaseUrl::Sqlite("./data/wakeful.db".into()));
+    assert_eq!(settings.database.max_connections, 16);
+    assert!(settings.nats.url.is_none());
+    assert!(settings.secrets.master_keys.is_empty());
+    assert!(settings.signup.open);
+    assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
+
+    let limits = &settings.limits;
+    assert_eq!(limits.failed_logins_per_minute, 10);
+    assert_eq!((limits.signups_per_hour, limits.contacts_per_hour), (100, 20));
+    assert_eq!((limits.resets_per_hour, limits.api_calls_per_minute), (3, 6000));
+
+    let mail = &settings.mail;
+    assert!(mail.host.is_none() && mail.username.is_none() && mail.password.is_none());
+    assert_eq!((mail.port, mail.security), (587, MailSecurity::StartTls));
+    assert_eq!(mail.from, "Wakeful <wakeful@localhost>");
+    assert!(mail.contact_to.is_none());
+    assert_eq!(settings.network.egress, Egress::Private);
+}
+
+#[test]
+fn the_printed_default_is_a_settings_file_that_changes_nothing() {
+    let settings = start().file(DEFAULT_TOML).settings();
+    assert_eq!(settings.report().matches("# from ").count(), default_keys().len());
+}
+
+#[test]
+fn every_default_is_explained_and_every_setting_stands_in_the_handbook() {
+    let mut before = "";
+    for line in DEFAULT_TOML.lines() {
+        if line.contains(" = ") && !line.starts_with('#') {
+            assert!(before.starts_with("# "), "{line}");
+        }
+        before = line;
+    }
+    for key in default_keys() {
+        assert!(HANDBOOK.contains(&format!("| `{key}` |")), "{key}");
+    }
+}
+
+#[test]
+fn the_file_wins_over_the_default_the_variable_over_the_file_and_the_flag_over_all() {
+    let port = |start: &Start| start.settings().server.listen.port();
+    let file = start().file("[server]\nlisten = \"127.0.0.1:1\"");
+    assert_eq!(port(&start()), 8080);
+    assert_eq!(port(&file), 1);
+    let variable = file.variable("WAKEFUL_LISTEN", "127.0.0.1:2");
+    assert_eq!(port(&variable), 2);
+    assert_eq!(port(&variable.listen("127.0.0.1:3")), 3);
+}
+
+#[test]
+fn every_flag_reaches_its_setting() {
+    let mut start = start();
+    start.flags = Flags {
+        data: Some("d".into()),
+        listen: Some("[::1]:1".into()),
+        database_url: Some("sqlite:x.db".into()),
+        nats_url: Some("nats://h".into()),
+        config: None,
+    };
+    let settings = start.settings();
+    assert_eq!(settings.data, PathBuf::from("d"));
+    assert_eq!(settings.server.listen.to_string(), "[::1]:1");
+    assert_eq!(settings.database.url, DatabaseUrl::Sqlite("x.db".into()));
+    assert_eq!(settings.nats.url, Some(Secret::new("nats://h")));
+}
+
+#[test]
+fn a_variable_names_a_file_unless_a_flag_does() {
+    let one = start().file("data = \"one\"");
+    let path = one.flags.config.clone().expect("a path");
+    let by_variable = start().variable("WAKEFUL_CONFIG", &path);
+    assert_eq!(by_variable.settings().data, PathBuf::from("one"));
+    let both = by_variable.file("data = \"two\"");
+    assert_eq!(both.settings().data, PathBuf::from("two"));
+}
+
+#[test]
+fn variables_give_numbers_booleans_and_lists() {
+    let settings = start()
+        .variable("WAKEFUL_MAIL_PORT", "25")
+        .variable("WAKEFUL_SIGNUP_OPEN", "false")
+        .variable("WAKEFUL_SERVER_TRUSTED_PROXIES", "10.0.0.0/8, ::1")
+        .variable("WAKEFUL_NETWORK_EGRESS", "10.0.0.0/8,192.168.1.7")
+        .settings();
+    assert_eq!(settings.mail.port, 25);
+    assert!(!settings.signup.open);
+    let networks = |list: &[IpNet]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(networks(&settings.server.trusted_proxies), ["10.0.0.0/8", "::1/128"]);
+    let Egress::Networks(list) = &settings.network.egress else { panic!("a list") };
+    assert_eq!(networks(list), ["10.0.0.0/8", "192.168.1.7/32"]);
+}
+
+#[test]
+fn values_of_every_kind_are_accepted_from_a_file() {
+    let key = BASE64_KEY;
+    let settings = start()
+        .file(&format!(
+            "data = '/srv/wakeful'
+             server = {{ public_url = 'https://up.example.com/w', cors_origins = ['https://a.example:8443'],
+                        metrics_listen = '127.0.0.1:9090', metrics_token = 'abc', docs = false }}
+             database.url = 'postgresql://u:p@db/wakeful'
+             secrets.master_key = '{key}, {key}'
+             mail = {{ host = 'mail.example.com', security = 'tls', from = 'ops@example.com', contact_to = 'a@b.example' }}
+             network.egress = 'public'"
+        ))
+        .settings();
+    assert_eq!(settings.server.public_url(settings.server.listen), "https://up.example.com/w");
+    assert_eq!(settings.server.cors_origins, ["https://a.example:8443"]);
+    assert_eq!(settings.server.metrics_token, Some(Secret::new("abc")));
+    assert_eq!(settings.secrets.master_keys, [Key::new([7; 32]), Key::new([7; 32])]);
+    assert_eq!(settings.mail.security, MailSecurity::Tls);
+    assert_eq!(settings.network.egress, Egress::Public);
+    let postgres = DatabaseUrl::Postgres(Secret::new("postgresql://u:p@db/wakeful"));
+    assert_eq!(settings.database.url, postgres);
+}
+
+/// 32 bytes of 7.
+const BASE64_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+
+#[test]
+fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
+    refused(
+        "[mail]\nhots = 'x'",
+        "mail.hots (from FILE) is not a setting; the nearest is mail.host.",
+    );
+    refused(
+        "[servre]\nlisten = 'x'",
+        "servre.listen (from FILE) is not a setting; the nearest is server.listen.",
+    );
+    refused("dta = 'x'", "dta (from FILE) is not a setting; the nearest is data.");
+    refused(
+        "[elsewhere]",
+        "elsewhere (from FILE) is not a setting; `wakeful config default` lists them all.",
+    );
+    refused("mail = 3", "mail (from FILE) is a section: write its settings below a line [mail].");
+}
+
+#[test]
+fn an_unknown_variable_is_refused_with_the_nearest_known_one() {
+    refused_variable(
+        "WAKEFUL_MAIL_PASWORD",
+        "hunter2",
+        "WAKEFUL_MAIL_PASWORD is not a setting; the nearest is WAKEFUL_MAIL_PASSWORD.",
+    );
+    refused_variable(
+        "WAKEFUL_LISTN",
+        "x",
+        "WAKEFUL_LISTN is not a setting; the nearest is WAKEFUL_LISTEN.",
+    );
+}
+
+#[test]
+fn variables_of_others_of_tests_and_of_logging_are_left_alone() {
+    let settings = start()
+        .variable("PATH", "/bin")
+        .variable("WAKEFUL_LOG", "debug")
+        .variable("WAKEFUL_TEST_POSTGRES", "postgres://x")
+        .settings();
+    assert!(!settings.report().contains("# from "));
+}
+
+#[test]
+fn one_setting_by_two_variables_is_refused() {
+    let start = start()
+        .variable("WAKEFUL_LISTEN", "127.0.0.1:1")
+        .variable("WAKEFUL_SERVER_LISTEN", "127.0.0.1:2");
+    assert_eq!(
+        start.refusal(),
+        "WAKEFUL_LISTEN and WAKEFUL_SERVER_LISTEN both give server.listen; keep one of them."
+    );
+}
+
+#[test]
+fn a_wrong_value_is_refused_with_its_source_and_what_is_accepted() {
+    refused(
+        "[server]\nlisten = 'localhost'",
+        "server.listen (from FILE) must be an address and port such as 127.0.0.1:8080, not \"localhost\".",
+    );
+    refused_variable(
+        "WAKEFUL_LISTEN",
+        "8080",
+        "server.listen (from WAKEFUL_LISTEN) must be an address and port such as 127.0.0.1:8080, not \"8080\".",
+    );
+    assert_eq!(
+        start().listen(":8080").refusal(),
+        "server.listen (from --listen) must be an address and port such as 127.0.0.1:8080, not \":8080\"."
+    );
+    refused(
+        "mail.port = 70000",
+        "mail.port (from FILE) must be a whole number from 1 to 65535, not 70000.",
+    );
+    refused(
+        "mail.port = '25'",
+        "mail.port (from FILE) must be a whole number from 1 to 65535, not \"25\".",
+    );
+    refused_variable(
+        "WAKEFUL_SIGNUP_OPEN",
+        "yes",
+        "signup.open (from WAKEFUL_SIGNUP_OPEN) must be true or false, not \"yes\".",
+    );
+    refused(
+        "sessions = { idle_days = 60, max_days = 45 }",
+        "sessions.idle_days (from FILE) must be a whole number from 1 to 45, not 60.",
+    );
+}
+
+#[test]
+fn what_only_looks_right_is_refused() {
+    for wrong in [
+        "data = ''",
+        "server.public_url = 'https://up.example.com/'",
+        "server.public_url = 'https:up.example.com'",
+        "server.public_url = 'https://u:p@up.example.com'",
+        "server.public_url = 'ftp://up.example.com'",
+        "server.public_url = 'https://up.example.com?x=1'",
+        "server.cors_origins = ['https://up.example.com/page']",
+        "server.cors_origins = ['*']",
+        "server.cors_origins = 'https://up.example.com'",
+        "server.trusted_proxies = ['10.0.0.0/33']",
+        "server.trusted_proxies = [10]",
+        "server.metrics_token = 'a b'",
+        "server.body_limit = 0",
+        "database.url = 'mysql://u:p@h/d'",
+        "database.url = 'wakeful.db'",
+        "database.url = 'sqlite:'",
+        "database.url = 'sqlite::memory:'",
+        "database.max_connections = -1",
+        "nats.url = 'http://h:4222'",
+        "nats.url = 'nats://a:4222,b:4222'",
+        "secrets.master_key = 'c2hvcnQ='",
+        "mail.host = 'mail.example.com:25'",
+        "mail.host = 'smtp://mail'",
+        "mail.security = 'TLS'",
+        "mail.from = 'Wakeful'",
+        "mail.from = 'a@b.example>, <c@d.example'",
+        "mail.contact_to = 'nobody'",
+        "network.egress = []",
+        "network.egress = 'all'",
+        "network.egress = ['private']",
+    ] {
+        let (key, _) = wrong.split_once(" = ").expect("an assignment");
+        let refusal = start().file(wrong).refusal();
+        assert!(refusal.starts_with(&format!("{key} (from FILE) must be ")), "{wrong}: {refusal}");
+        assert!(refusal.ends_with('.') && !refusal.contains('\n'), "{refusal}");
+    }
+}
+
+#[test]
+fn every_setting_is_read_and_refuses_a_wrong_type() {
+    for key in default_keys() {
+        let refusal = start().file(&format!("{key} = 2026-11-15")).refusal();
+        assert!(refusal.starts_with(&format!("{key} (from FILE) must be ")), "{key}: {refusal}");
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let refusal = start()
+        .file("mail.port = 0\nserver.docs = 1\nnonsense = 1")
+        .variable("WAKEFUL_NONSENSE", "1")
+        .refusal();
+    assert_eq!(refusal.lines().count(), 4, "{refusal}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_or_understood_is_named() {
+    let mut missing = start();
+    missing.flags.config = Some("/nowhere/wakeful.toml".to_owned());
+    let why = missing.load().expect_err("refused").to_string();
+    assert!(
+        why.starts_with("The settings file /nowhere/wakeful.toml (from --config) cannot be read: "),
+        "{why}"
+    );
+    let why = start().file("data = 'x'\n[mail]\npassword = hunter2\n").refusal();
+    assert!(why.starts_with("The settings file FILE is no TOML at line 3: "), "{why}");
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_named() {
+    let variables = [(OsString::from("WAKEFUL_DATA"), OsString::from_vec(vec![0xff]))];
+    let why = Settings::load(&Flags::default(), variables).expect_err("refused").to_string();
+    assert_eq!(why, "WAKEFUL_DATA must be UTF-8 text.");
+}
+
+#[test]
+fn no_secret_is_in_the_report_or_in_debug() {
+    let settings = start()
+        .file(&format!(
+            "server.metrics_token = 'hunter2'
+             database.url = 'postgres://ann:hunter2@db:5433/wakeful?password=hunter2'
+             nats.url = 'nats://hunter2@a,tls://x:hunter2@b:4223'
+             secrets.master_key = '{BASE64_KEY}'
+             mail.password = 'hunter2'"
+        ))
+        .settings();
+    let report = settings.report();
+    for text in [report, &format!("{settings:?}")] {
+        assert!(!text.contains("hunter2") && !text.contains(BASE64_KEY), "{text}");
+    }
+    assert!(report.contains("mail.password = (set)"), "{report}");
+    assert!(report.contains("database.url = \"postgres://…@db:5433/wakeful?…\""), "{report}");
+    assert!(report.contains("nats.url = \"nats://…@a,tls://…@b:4223\""), "{report}");
+}
+
+#[test]
+fn no_secret_is_in_a_refusal() {
+    for wrong in [
+        "server.metrics_token = 'hunter2 hunter2'",
+        "server.metrics_token = ['hunter2']",
+        "database.url = 'mysql://ann:hunter2@db'",
+        "database.url = ['postgres://ann:hunter2@db']",
+        "nats.url = 'hunter2@h'",
+        "secrets.master_key = 'hunter2'",
+        "mail.password = ['hunter2']",
+        "mail.pasword = 'hunter2'",
+        "mail.password = hunter2",
+        "mail.password = 'hunter2",
+        "mail.password = \"hunter2\\q\"",
+        "mail.password = \"x\" hunter2",
+        "mail.password = 'x'\nmail.password = 'hunter2'",
+    ] {
+        let refused = start().file(wrong).load().expect_err(wrong);
+        assert!(!format!("{refused} {refused:?}").contains("hunter2"), "{wrong}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_report_says_where_each_setting_came_from() {
+    let start = start()
+        .file("mail.port = 25")
+        .variable("WAKEFUL_MAIL_HOST", "mail.example.com")
+        .listen("127.0.0.1:9");
+    let settings = start.settings();
+    let path = start.flags.config.as_deref().expect("a path");
+    let line = |key: &str| {
+        let line = settings.report().lines().find(|line| line.starts_with(&format!("{key} = ")));
+        line.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).expect(key)
+    };
+    assert_eq!(line("data"), "data = \"./data\" # default");
+    assert_eq!(line("mail.port"), format!("mail.port = 25 # from {path}"));
+    assert_eq!(line("mail.host"), "mail.host = \"mail.example.com\" # from WAKEFUL_MAIL_HOST");
+    assert_eq!(line("server.listen"), "server.listen = \"127.0.0.1:9\" # from --listen");
+    assert_eq!(settings.report().lines().count(), default_keys().len());
+}
+
+#[test]
+fn where_strangers_can_sign_up_only_public_addresses_are_reached_unless_chosen() {
+    let egress = |start: &Start| start.settings().network.egress;
+    let open = start().listen("0.0.0.0:8080");
+    assert_eq!(egress(&open), Egress::Public);
+    assert!(open.settings().report().contains("network.egress = \"public\""));
+    assert!(open.settings().report().contains("# because sign-up is open"));
+    assert_eq!(egress(&start().listen("[::1]:8080")), Egress::Private);
+    let closed = start().listen("0.0.0.0:8080").variable("WAKEFUL_SIGNUP_OPEN", "false");
+    assert_eq!(egress(&closed), Egress::Private);
+    let chosen = open.variable("WAKEFUL_NETWORK_EGRESS", "private");
+    assert_eq!(egress(&chosen), Egress::Private);
+}

@@ -1,0 +1,104 @@
+//! From settings to the parts that do the work.
+
+use std::error::Error;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wakeful_core::secret::Secret;
+use wakeful_engine::Engine;
+use wakeful_outbound::mail::{Postbox, Security, Smtp};
+use wakeful_store::{Keyring, Location, Options, Store};
+
+use crate::clock::SystemClock;
+use crate::settings::{DatabaseUrl, MailSecurity, Settings};
+
+const DAY: u64 = 24 * 3600;
+
+pub type Failure = Box<dyn Error>;
+pub type Outcome = Result<(), Failure>;
+
+/// An error and what caused it, in one line for a person.
+pub fn sentence(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{}: {inner_text}", text.trim_end_matches('.'));
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// Makes the data folder, which nobody else may look into.
+pub fn make_data_folder(settings: &Settings) -> Outcome {
+    let data = &settings.data;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data)
+        .map_err(|error| format!("cannot make the data folder {}: {error}", data.display()).into())
+}
+
+pub fn location(settings: &Settings) -> Result<Location, Failure> {
+    match &settings.database.url {
+        DatabaseUrl::Sqlite(path) => Ok(Location::Sqlite(path.clone())),
+        DatabaseUrl::Postgres(url) => {
+            Location::parse(url.expose()).map_err(|why| format!("database.url {why}").into())
+        }
+    }
+}
+
+pub fn key_file(settings: &Settings) -> PathBuf {
+    settings.data.join("master.key")
+}
+
+pub fn keyring(settings: &Settings) -> Result<Keyring, Failure> {
+    match Keyring::given(&settings.secrets.master_keys) {
+        Some(given) => Ok(given),
+        None => Ok(Keyring::load_or_create(&key_file(settings))?),
+    }
+}
+
+pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
+    let max_connections = settings.database.max_connections;
+    let options = Options { location: location(settings)?, max_connections };
+    Ok(Store::open(&options, keyring).await?)
+}
+
+pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
+    let limits = &settings.limits;
+    let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
+    let choices = wakeful_engine::Settings {
+        public_url,
+        signup_open: settings.signup.open,
+        session_idle: days(settings.sessions.idle_days),
+        session_max: days(settings.sessions.max_days),
+        failed_logins_per_minute: limits.failed_logins_per_minute,
+        signups_per_hour: limits.signups_per_hour,
+        contacts_per_hour: limits.contacts_per_hour,
+        resets_per_hour: limits.resets_per_hour,
+        mail_from: settings.mail.from.clone(),
+        contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
+    };
+    Engine::new(store, Arc::new(SystemClock), choices, postbox(settings))
+}
+
+fn postbox(settings: &Settings) -> Postbox {
+    let mail = &settings.mail;
+    let Some(host) = &mail.host else { return Postbox::Folder(settings.data.join("mail")) };
+    Postbox::Smtp(Smtp {
+        host: host.clone(),
+        port: mail.port,
+        security: match mail.security {
+            MailSecurity::None => Security::None,
+            MailSecurity::StartTls => Security::StartTls,
+            MailSecurity::Tls => Security::Tls,
+        },
+        username: mail.username.clone().unwrap_or_default(),
+        password: mail.password.clone().unwrap_or_else(|| Secret::new("")),
+    })
+}
