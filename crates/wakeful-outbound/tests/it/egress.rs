@@ -16,7 +16,7 @@ use wakeful_outbound::net::trouble::Trouble;
 use wakeful_outbound::net::{Deadline, Net};
 
 use crate::dns::{flipping_at, net_by};
-use crate::peer::{ENOUGH, Peer, http, look_by, page, redirect, run_inside};
+use crate::peer::{ENOUGH, Peer, http, is_root, look_by, page, redirect, run_inside};
 
 /// Where home is, as far as a user can spell it.
 const SPELLINGS: [&str; 27] = [
@@ -52,9 +52,7 @@ const SPELLINGS: [&str; 27] = [
 
 #[test]
 fn in_public_no_spelling_reaches_home_by_any_sink() {
-    let is_root = std::fs::metadata("/proc/self")
-        .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if !is_root {
+    if !is_root() {
         // Without a namespace of its own the test would have to leave the machine.
         return;
     }

@@ -2,6 +2,7 @@
 //! that end with the test.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -183,6 +184,11 @@ pub(crate) fn page(body: &str) -> Vec<u8> {
 
 pub(crate) fn redirect(code: u16, to: &str) -> Vec<u8> {
     format!("HTTP/1.1 {code} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
+}
+
+/// Whether network namespaces can be made.
+pub(crate) fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Runs one ignored test of this binary in a shell of its own, such as
