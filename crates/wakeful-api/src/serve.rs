@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
+use wakeful_core::chain::Chain;
 
 const CONNECTIONS: usize = 4096;
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
@@ -44,7 +45,7 @@ pub async fn serve(
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "a connection could not be accepted"
                 );
                 tokio::time::sleep(PAUSE).await;

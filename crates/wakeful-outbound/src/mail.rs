@@ -11,6 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
+use wakeful_core::chain::Chain;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
@@ -139,17 +140,7 @@ impl Smtp {
 
     /// The library's error with its causes, in one line.
     fn told(&self, error: &dyn std::error::Error) -> String {
-        let mut text = format!("the mail server {}:{} refused: {error}", self.host, self.port);
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            let inner_text = inner.to_string();
-            if !text.contains(&inner_text) {
-                text.push_str(": ");
-                text.push_str(&inner_text);
-            }
-            cause = inner.source();
-        }
-        text
+        format!("the mail server {}:{} refused: {}", self.host, self.port, Chain(error))
     }
 }
 
