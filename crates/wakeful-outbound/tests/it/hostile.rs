@@ -229,7 +229,7 @@ async fn many_hostile_servers_do_not_fill_the_memory() {
     let net = net();
     let spec = keyword(peer.url("/"), "needle");
     let before = resident();
-    let looks = (0..20).map(|_| look_by(&net, &spec, ENOUGH * 4));
+    let looks = (0..50).map(|_| look_by(&net, &spec, ENOUGH * 4));
     for seen in futures_util::future::join_all(looks).await {
         assert!(!seen.unwrap().up);
     }
