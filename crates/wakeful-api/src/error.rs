@@ -65,6 +65,12 @@ impl ApiError {
         error
     }
 
+    /// The names of the wrong fields, in the order they were found.
+    #[cfg(test)]
+    pub(crate) fn field_names(&self) -> Vec<String> {
+        self.body.errors.iter().flatten().map(|error| error.field.clone()).collect()
+    }
+
     pub(crate) fn too_many(what: &str, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         let message = format!("There were {what}; try again in {seconds} s.");

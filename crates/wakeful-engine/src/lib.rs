@@ -167,11 +167,16 @@ impl Engine {
         &self.0.bus
     }
 
+    /// Where people reach the page.
+    pub fn public_url(&self) -> &str {
+        &self.settings().public_url
+    }
+
     fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
-    fn now(&self) -> Millis {
+    pub fn now(&self) -> Millis {
         self.0.clock.now()
     }
 }

@@ -2,8 +2,8 @@
 //! there is none. Header injection is impossible: addresses are parsed and
 //! header values encoded by the mail library, never pasted.
 
-use lettre::message::header::ContentType;
-use lettre::message::{Mailbox, Message};
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Body, Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
@@ -170,8 +170,20 @@ fn compose(letter: &Letter) -> Result<Message, MailError> {
         builder = builder.reply_to(mailbox("reply", reply_to)?);
     }
     builder
-        .body(letter.text.clone())
+        .body(body(&letter.text))
         .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+}
+
+/// Plain text stays as it is where RFC 5322 allows it (ASCII, lines below 998):
+/// other encodings break long links, and people read these files.
+fn body(text: &str) -> Body {
+    let text = text.replace('\n', "\r\n");
+    let plain = text.is_ascii() && text.lines().all(|line| line.len() < 998);
+    if plain {
+        let body = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit);
+        return body.unwrap_or_else(|_| Body::new(text));
+    }
+    Body::new(text)
 }
 
 /// Writes the file whole under another name first: who watches the folder

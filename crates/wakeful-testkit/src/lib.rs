@@ -1,1 +1,41 @@
-//! Placeholder.
+//! For tests only: a running service on either database, a clock that is
+//! advanced by hand, and small actors that call it over HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a test kit fails loudly")]
+
+mod app;
+mod client;
+mod clock;
+mod database;
+mod wait;
+
+pub use app::{App, Setup};
+pub use client::{Answer, Client, User};
+pub use clock::TestClock;
+pub use database::{Database, Engine};
+pub use wait::until;
+
+/// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
+/// becomes the tests `name::sqlite` and `name::postgres`.
+#[macro_export]
+macro_rules! both_engines {
+    ($($(#[$meta:meta])* async fn $name:ident($setup:ident: Setup) $body:block)+) => {$(
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports, reason = "not every test needs what its file imports")]
+            use super::*;
+
+            async fn run($setup: $crate::Setup) $body
+
+            #[tokio::test]
+            async fn sqlite() {
+                run($crate::Setup::on($crate::Engine::Sqlite)).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                run($crate::Setup::on($crate::Engine::Postgres)).await;
+            }
+        }
+    )+};
+}

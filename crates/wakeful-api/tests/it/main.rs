@@ -1,0 +1,6 @@
+//! The contract over HTTP, on both databases: the tree here mirrors the paths.
+
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+mod monitors;
+mod sessions;

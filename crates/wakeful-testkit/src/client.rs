@@ -1,0 +1,187 @@
+//! Callers of the API: anonymous, with a Bearer Token, with an API key pair,
+//! all with the same calls.
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+
+/// A password that the policy accepts.
+const PASSWORD: &str = "correct horse 9";
+
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// The JSON of an answer that must be 200 with success.
+    #[track_caller]
+    pub fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text);
+        let json = self.json();
+        assert_eq!(json["success"], true, "{}", self.text);
+        json
+    }
+
+    /// The JSON of a refusal, which must have this status, code and our shape.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        let json = self.json();
+        assert_eq!(json["success"], false, "{}", self.text);
+        assert_eq!(json["code"], code, "{}", self.text);
+        assert!(json["message"].as_str().is_some_and(|text| text.ends_with('.')), "{}", self.text);
+        assert_eq!(json.get("errors").is_some(), status == 422, "{}", self.text);
+        json
+    }
+
+    /// The names of the fields a 422 complains about.
+    #[track_caller]
+    pub fn wrong_fields(&self) -> Vec<String> {
+        let json = self.refused(422, "invalid_fields");
+        let errors = json["errors"].as_array().unwrap();
+        errors.iter().map(|error| error["field"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl Client {
+    pub fn new(url: &str) -> Self {
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
+        Self { http, url: url.to_owned(), headers: Vec::new() }
+    }
+
+    /// The same caller with one header more.
+    #[must_use]
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut client = self.clone();
+        client.headers.push((name.to_owned(), value.to_owned()));
+        client
+    }
+
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        self.with("authorization", &format!("Bearer {token}"))
+    }
+
+    #[must_use]
+    pub fn with_keys(&self, apikey: &str, enckey: &str) -> Self {
+        self.with("x-api-key", apikey).with("x-enc-key", enckey)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.call(Method::DELETE, path, None).await
+    }
+
+    /// A POST of JSON.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.raw(Method::POST, path, Some("application/json"), body.to_string()).await
+    }
+
+    /// A POST without a body.
+    pub async fn post_nothing(&self, path: &str) -> Answer {
+        self.call(Method::POST, path, None).await
+    }
+
+    pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        match body {
+            Some(body) => self.raw(method, path, Some("application/json"), body.to_string()).await,
+            None => self.raw(method, path, None, String::new()).await,
+        }
+    }
+
+    pub async fn raw(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: Option<&str>,
+        body: impl Into<reqwest::Body>,
+    ) -> Answer {
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/api/v1/{path}") };
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        if let Some(kind) = content_type {
+            request = request.header("content-type", kind).body(body);
+        }
+        let response = request.send().await.unwrap();
+        Answer {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            text: response.text().await.unwrap(),
+        }
+    }
+}
+
+/// A user who has signed up, calling with their Bearer Token.
+#[derive(Clone)]
+pub struct User {
+    pub email: String,
+    pub password: String,
+    pub userid: String,
+    pub team: String,
+    pub token: String,
+    pub client: Client,
+}
+
+impl User {
+    pub async fn sign_up(anonymous: &Client, email: &str) -> Self {
+        let body = json!({"email": email, "password": PASSWORD});
+        Self::of(anonymous, email, &anonymous.post("signup", &body).await)
+    }
+
+    /// Logs in again: the same user with another token.
+    pub async fn log_in(&self, anonymous: &Client) -> Self {
+        let body = json!({"email": self.email, "password": self.password});
+        Self::of(anonymous, &self.email, &anonymous.post("login", &body).await)
+    }
+
+    /// Adds a colleague to the team and logs them in.
+    pub async fn colleague(&self, anonymous: &Client, email: &str) -> Self {
+        let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD});
+        self.client.post("team/save", &body).await.ok();
+        let body = json!({"email": email, "password": PASSWORD});
+        Self::of(anonymous, email, &anonymous.post("login", &body).await)
+    }
+
+    #[track_caller]
+    fn of(anonymous: &Client, email: &str, answer: &Answer) -> Self {
+        let json = answer.ok();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let token = text(&json["token"]);
+        Self {
+            email: email.to_owned(),
+            password: PASSWORD.to_owned(),
+            userid: text(&json["user"]["userid"]),
+            team: text(&json["user"]["groupid"]),
+            client: anonymous.with_token(&token),
+            token,
+        }
+    }
+}

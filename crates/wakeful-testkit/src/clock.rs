@@ -1,0 +1,26 @@
+//! A clock that stands still until it is advanced.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use wakeful_core::time::{Clock, Millis};
+
+/// Starts at 2026-11-15T09:30:00Z.
+pub struct TestClock(AtomicI64);
+
+impl Default for TestClock {
+    fn default() -> Self {
+        Self(AtomicI64::new(1_794_735_000_000))
+    }
+}
+
+impl TestClock {
+    pub fn advance(&self, span: Duration) {
+        self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Millis {
+        Millis(self.0.load(Ordering::SeqCst))
+    }
+}

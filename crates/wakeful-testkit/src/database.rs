@@ -1,0 +1,69 @@
+//! A fresh database for one test: a file, or a database of its own on the
+//! PostgreSQL server that `scripts/with-postgres` started.
+
+use sqlx::{Connection as _, Executor as _, PgConnection};
+use std::path::PathBuf;
+use wakeful_store::{Keyring, Location, Options, Store};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+pub struct Database {
+    folder: tempfile::TempDir,
+    url: String,
+}
+
+impl Database {
+    pub async fn new(engine: Engine) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = match engine {
+            Engine::Sqlite => format!("sqlite:{}", folder.path().join("wakeful.db").display()),
+            Engine::Postgres => postgres().await,
+        };
+        Self { folder, url }
+    }
+
+    /// What `--database-url` would be.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A folder that goes with the test.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    pub fn options(&self) -> Options {
+        Options { location: Location::parse(&self.url).unwrap(), max_connections: 8 }
+    }
+
+    pub fn keyring(&self) -> Keyring {
+        Keyring::load_or_create(&self.folder.path().join("master.key")).unwrap()
+    }
+
+    pub async fn open(&self) -> Store {
+        Store::open(&self.options(), self.keyring()).await.unwrap()
+    }
+}
+
+async fn postgres() -> String {
+    let server = std::env::var("WAKEFUL_TEST_POSTGRES").unwrap_or_else(|_| {
+        panic!("WAKEFUL_TEST_POSTGRES is not set: run `make test`, or the test under scripts/with-postgres")
+    });
+    let name = format!("t_{}", uuid::Uuid::from_bytes(random()).simple());
+    let mut db = PgConnection::connect(&server).await.unwrap();
+    let create = format!("create database {name}");
+    db.execute(sqlx::AssertSqlSafe(create)).await.unwrap();
+    db.close().await.unwrap();
+    let (server, _) = server.rsplit_once('/').unwrap();
+    format!("{server}/{name}")
+}
+
+pub(crate) fn random() -> [u8; 16] {
+    use std::hash::{BuildHasher as _, RandomState};
+    let half = |salt: u8| RandomState::new().hash_one(salt).to_ne_bytes();
+    [half(1), half(2)].concat().try_into().unwrap()
+}
