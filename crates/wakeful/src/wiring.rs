@@ -82,6 +82,7 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
         resets_per_hour: limits.resets_per_hour,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
+        ..wakeful_engine::Settings::default()
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy = match &settings.network.egress {
