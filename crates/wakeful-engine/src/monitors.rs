@@ -249,7 +249,7 @@ impl Engine {
             return Err(Error::Inactive);
         }
         let monitor = stored.monitor.clone();
-        self.watch().configure(stored, Arrival::Saved);
+        self.watch().configure(stored, Arrival::Resumed);
         Ok(monitor)
     }
 

@@ -11,7 +11,7 @@ mod run;
 mod wheel;
 
 pub(crate) use run::guarded;
-pub use run::run;
+pub use run::{record, run};
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -80,7 +80,8 @@ struct Monitors {
 /// Why a monitor comes into the watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It was being watched before this process began.
+    /// It was being watched before this process began, or its edit is still
+    /// on its way.
     Resumed,
     /// A person has just saved it.
     Saved,
@@ -130,14 +131,20 @@ impl Watch {
         if let Some(entry) = entries.get_mut(&id) {
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, now);
-                shard.arm(entry, wheel);
+            } else if entry.resumed && arrival == Arrival::Saved {
+                // It was saved while all were being loaded, and seemed to be
+                // one of them, which take their time.
+                entry.due = entry.due.min(entry.first(now));
+                entry.resumed = false;
             }
+            shard.arm(entry, wheel);
             return;
         }
         if !stored.monitor.isactive {
             return;
         }
         let mut entry = Box::new(Entry::new(stored));
+        entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
             Arrival::Resumed => entry.resumed(now),
             Arrival::Saved => entry.first(now),

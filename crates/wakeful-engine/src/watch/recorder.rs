@@ -66,12 +66,25 @@ struct Queue {
     changes: VecDeque<Item>,
     /// The changes of each monitor that are not on record yet.
     unrecorded: HashMap<MonitorId, usize>,
+    /// Nobody writes: who waits for a record is told at once.
+    closed: bool,
 }
 
 impl Recorder {
+    pub(super) fn open(&self) {
+        self.lock().closed = false;
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+    }
+
     /// Takes a verdict in. Those of one monitor must come in their order.
     pub(super) fn push(&self, item: Item) {
         let mut queue = self.lock();
+        if queue.closed {
+            return;
+        }
         if item.is_change() {
             *queue.unrecorded.entry(item.monitor).or_default() += 1;
             queue.changes.push_back(item);

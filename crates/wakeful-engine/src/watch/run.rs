@@ -31,21 +31,45 @@ const HOST_TICK: Duration = Duration::from_millis(25);
 
 /// Watches all active monitors until told to stop.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    // Changes are on record before the plain verdicts behind them.
-    let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
-    let writers = TaskTracker::new();
-    let changes = writers.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
-    writers.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
-
+    let writers = Writers::start(&engine);
     watch(&Runner { engine, shutdown, tasks: TaskTracker::new() }).await;
+    writers.stop().await;
+}
 
-    stop_changes.cancel();
-    if changes.await.is_err() {
-        tracing::error!("the writer of changes has failed");
+/// Records what is reported, and checks nothing, until told to stop.
+pub async fn record(engine: Engine, shutdown: CancellationToken) {
+    let writers = Writers::start(&engine);
+    shutdown.cancelled().await;
+    writers.stop().await;
+}
+
+/// The loops that write verdicts down.
+struct Writers {
+    engine: Engine,
+    tasks: [(TaskTracker, CancellationToken); 2],
+}
+
+impl Writers {
+    fn start(engine: &Engine) -> Self {
+        engine.watch().recorder().open();
+        let (changes, plain) = (TaskTracker::new(), TaskTracker::new());
+        let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
+        changes.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
+        plain.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
+        let tasks = [(changes, stop_changes), (plain, stop_plain)];
+        Self { engine: engine.clone(), tasks }
     }
-    stop_plain.cancel();
-    writers.close();
-    writers.wait().await;
+
+    /// Takes nothing in any more and writes what is left, the changes first:
+    /// they are on record before the plain verdicts behind them.
+    async fn stop(self) {
+        self.engine.watch().recorder().close();
+        for (tasks, stop) in self.tasks {
+            stop.cancel();
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
 }
 
 async fn watch(runner: &Runner) {
@@ -230,7 +254,7 @@ async fn follow(runner: &Runner, mut edits: Receiver<Edit>) {
         let (ids, missed) = gathered(first, &mut edits);
         match missed {
             true => patiently(|| reload(runner)).await,
-            false => patiently(|| apply(runner, &ids)).await,
+            false => patiently(|| apply(runner, &ids, Arrival::Saved)).await,
         }
     }
 }
@@ -256,11 +280,11 @@ async fn patiently<F: Future<Output = Result<()>>>(work: impl Fn() -> F) {
     }
 }
 
-async fn apply(runner: &Runner, ids: &[MonitorId]) -> Result<()> {
+async fn apply(runner: &Runner, ids: &[MonitorId], arrival: Arrival) -> Result<()> {
     let found = runner.engine.store().monitors_by_id(ids).await?;
     let known: HashSet<MonitorId> = found.iter().map(|stored| stored.monitor.id).collect();
     for stored in found {
-        runner.engine.watch().configure(stored, Arrival::Saved);
+        runner.engine.watch().configure(stored, arrival);
     }
     for id in ids.iter().filter(|id| !known.contains(id)) {
         runner.engine.watch().forget(*id);
@@ -275,7 +299,7 @@ async fn reload(runner: &Runner) -> Result<()> {
     loop {
         let page = runner.engine.store().active_monitors(after, PAGE).await?;
         for stored in page.monitors {
-            watch.configure(stored, Arrival::Saved);
+            watch.configure(stored, Arrival::Resumed);
         }
         match page.last {
             Some(last) => after = Some(last),
@@ -286,7 +310,7 @@ async fn reload(runner: &Runner) -> Result<()> {
     for shard in &watch.shards {
         let ids: Vec<MonitorId> = shard.lock().entries.keys().copied().collect();
         for ids in ids.chunks(EDITS) {
-            apply(runner, ids).await?;
+            apply(runner, ids, Arrival::Resumed).await?;
         }
     }
     Ok(())
