@@ -311,3 +311,6 @@ impl Shard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
