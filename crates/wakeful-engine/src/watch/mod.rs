@@ -10,7 +10,7 @@ mod recorder;
 mod run;
 mod wheel;
 
-pub(crate) use run::guarded;
+pub(crate) use run::{Looked, guarded};
 pub use run::{record, run};
 
 use serde_json::Value;
@@ -34,6 +34,10 @@ use wheel::Wheel;
 
 /// Checks that people ask for do not wait in line with the others.
 const ASKED_AT_ONCE: usize = 32;
+
+/// Milliseconds by which a timer may be late. More, and this process was held
+/// up: stopped, frozen or starved. What it missed meanwhile proves nothing.
+const HELD_UP: u64 = 2_000;
 
 pub(crate) struct Watch {
     ticker: Ticker,
@@ -228,6 +232,11 @@ impl Watch {
 
     fn fall_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
+        if entry.listens() && now.saturating_sub(due) > HELD_UP {
+            // Nobody could report while we stood still: its time starts over.
+            entry.due = entry.first(now);
+            return;
+        }
         entry.due = entry.next(now);
         if entry.listens() {
             let silence = entry.silence();

@@ -33,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// When a change that the store refused is tried again.
 const TRY_REFUSED: Duration = Duration::from_secs(30);
 /// How long the last writes may take when the service stops.
-const LAST_WRITES: Duration = Duration::from_millis(1_500);
+const LAST_WRITES: Duration = Duration::from_millis(800);
 
 /// One verdict to be recorded.
 pub(super) struct Item {

@@ -146,6 +146,20 @@ async fn the_machine_sleeps_and_nothing_is_made_up_for() {
     assert_eq!(jobs.len(), 100, "one each, not one for each second");
 }
 
+#[tokio::test(start_paused = true)]
+async fn time_in_which_we_stood_still_is_nobodys_silence() {
+    let watch = watch();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    watch.configure(job, Arrival::Saved);
+    let status = || watch.shard(id).lock().entries[&id].state.status;
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    pass(&watch, Duration::from_secs(65)).await;
+    assert_eq!(status(), Status::Up);
+    pass(&watch, Duration::from_secs(2)).await;
+    assert_eq!(status(), Status::Down);
+}
+
 #[test]
 fn a_monitor_takes_less_than_a_kibibyte() {
     const COUNT: u64 = 100_000;
