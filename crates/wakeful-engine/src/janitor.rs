@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use wakeful_core::chain::Chain;
 
 use crate::{Engine, Result};
 
@@ -16,7 +17,7 @@ const GRAVES: u32 = 1_000;
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
         if let Err(error) = sweep(&engine).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "old rows could not be swept");
+            tracing::warn!(error = %Chain(&error), "old rows could not be swept");
         }
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}

@@ -4,6 +4,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
@@ -167,7 +168,7 @@ impl Engine {
         // The monitor is gone either way; what is left of its heartbeats is
         // out of reach, and the janitor comes by.
         if let Err(error) = self.store().sweep_graves(SWEPT_AT_ONCE).await {
-            tracing::info!(monitor.id = %id, error = &error as &dyn std::error::Error, "heartbeats of monitor {id} wait to be swept");
+            tracing::info!(monitor.id = %id, error = %Chain(&error), "heartbeats of monitor {id} wait to be swept");
         }
         Ok(())
     }
