@@ -33,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// When a change that the store refused is tried again.
 const TRY_REFUSED: Duration = Duration::from_secs(30);
 /// How long the last writes may take when the service stops.
-const LAST_WRITES: Duration = Duration::from_millis(1_500);
+const LAST_WRITES: Duration = Duration::from_millis(800);
 
 /// One verdict to be recorded.
 pub(super) struct Item {
@@ -66,12 +66,25 @@ struct Queue {
     changes: VecDeque<Item>,
     /// The changes of each monitor that are not on record yet.
     unrecorded: HashMap<MonitorId, usize>,
+    /// Nobody writes: who waits for a record is told at once.
+    closed: bool,
 }
 
 impl Recorder {
+    pub(super) fn open(&self) {
+        self.lock().closed = false;
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+    }
+
     /// Takes a verdict in. Those of one monitor must come in their order.
     pub(super) fn push(&self, item: Item) {
         let mut queue = self.lock();
+        if queue.closed {
+            return;
+        }
         if item.is_change() {
             *queue.unrecorded.entry(item.monitor).or_default() += 1;
             queue.changes.push_back(item);
@@ -299,5 +312,76 @@ fn done(engine: &Engine, batch: Vec<Item>) {
             previous: step.change.map(|change| change.previous),
             heartbeat: step.heartbeat,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::time::Millis;
+    use wakeful_core::verdict::{Policy, Report, Seen, State, Status, step};
+
+    const NOW: Millis = Millis(1_794_735_000_000);
+
+    fn monitor(number: u8) -> MonitorId {
+        MonitorId::new(NOW, [number; 10])
+    }
+
+    /// A verdict on a report that is up, for a monitor that was in this status.
+    fn item(number: u8, seq: i64, was: Status) -> Item {
+        let state = State { status: was, ..State::default() };
+        let policy = Policy {
+            retries: 0,
+            retry_interval: Duration::ZERO,
+            upside_down: false,
+            certificate_warnings: false,
+        };
+        let seen = Seen::Report(Report::parse("up").expect("known"));
+        let step = step(&state, seen, &policy, NOW);
+        let team = TeamId::new(NOW, [1; 10]);
+        Item { team, monitor: monitor(number), seq, step, payload: None, recorded: None }
+    }
+
+    fn numbers(items: &[Item]) -> Vec<i64> {
+        items.iter().map(|item| item.seq).collect()
+    }
+
+    #[test]
+    fn a_plain_verdict_waits_for_the_changes_of_its_own_monitor_only() {
+        let recorder = Recorder::default();
+        recorder.push(item(1, 1, Status::Up));
+        recorder.push(item(1, 2, Status::Down));
+        recorder.push(item(1, 3, Status::Up));
+        recorder.push(item(2, 4, Status::Up));
+        let changes = recorder.take_changes();
+        assert_eq!(numbers(&changes), [2]);
+        assert_eq!(numbers(&recorder.take_plain()), [4], "taken, but not yet on record");
+        recorder.forget(&changes);
+        assert_eq!(numbers(&recorder.take_plain()), [1, 3]);
+        assert!(recorder.lock().unrecorded.is_empty());
+    }
+
+    #[test]
+    fn while_the_store_is_away_the_oldest_plain_verdicts_go_and_no_change_does() {
+        let recorder = Recorder::default();
+        for seq in 0..i64::try_from(MOST_WAITING).expect("small") + 5 {
+            recorder.push(item(1, seq, Status::Up));
+            recorder.push(item(2, seq, Status::Down));
+        }
+        let queue = recorder.lock();
+        assert_eq!((queue.plain.len(), queue.plain[0].seq), (MOST_WAITING, 5));
+        assert_eq!(queue.changes.len(), MOST_WAITING + 5);
+    }
+
+    #[test]
+    fn who_waits_for_a_record_that_nobody_will_write_is_told_at_once() {
+        let recorder = Recorder::default();
+        recorder.close();
+        let (recorded, mut receiver) = oneshot::channel();
+        recorder.push(Item { recorded: Some(recorded), ..item(1, 1, Status::Up) });
+        assert!(receiver.try_recv().is_err());
+        recorder.open();
+        recorder.push(item(1, 2, Status::Up));
+        assert_eq!(numbers(&recorder.take_plain()), [2]);
     }
 }

@@ -1,5 +1,4 @@
-//! The store through its public methods, each test on both engines. PostgreSQL
-//! is the server in WAKEFUL_TEST_POSTGRES (see scripts/with-postgres).
+//! The store through its public methods, each test on both engines.
 
 mod bench;
 mod heartbeats;
