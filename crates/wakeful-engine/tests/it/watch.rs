@@ -9,7 +9,7 @@ use wakeful_core::monitor::{Interval, Monitor, Spec};
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Draft, Event};
-use wakeful_testkit::{Setup, both_engines};
+use wakeful_testkit::{Setup, both_engines, until};
 
 use crate::bench::{Bench, Target, beats, becomes, tcp};
 
@@ -66,6 +66,18 @@ both_engines! {
         target.come_up().await;
         becomes(&mut events, id, Status::Up).await;
         assert_eq!(bench.told(id).await, ["monitor.down", "monitor.up"]);
+        bench.stop().await;
+    }
+
+    async fn a_team_that_was_deleted_is_no_longer_watched(setup: Setup) {
+        let bench = Bench::start(&setup).await;
+        let target = Target::new().await;
+        let mut events = bench.events();
+        let site = bench.save(tcp(target.address)).await;
+        becomes(&mut events, site.monitor.id, Status::Up).await;
+        assert_eq!(bench.engine.watched(), 1);
+        bench.engine.delete_account(&bench.ann).await.expect("deleted");
+        until("the watch to forget", || async { (bench.engine.watched() == 0).then_some(()) }).await;
         bench.stop().await;
     }
 
