@@ -18,7 +18,7 @@ use wakeful_store::{
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
-/// Runs a test on SQLite and, where there is a server, on PostgreSQL.
+/// Runs a test on SQLite and on PostgreSQL.
 #[macro_export]
 macro_rules! on_both {
     ($($name:ident => $body:ident;)+) => {$(
@@ -31,7 +31,7 @@ macro_rules! on_both {
 
             #[tokio::test]
             async fn on_postgres() {
-                let Some(store) = $crate::bench::postgres().await else { return };
+                let store = $crate::bench::postgres().await;
                 super::$body(store).await;
             }
         }
@@ -50,12 +50,10 @@ pub(crate) async fn sqlite() -> (Store, tempfile::TempDir) {
     (Store::open(&options, keyring()).await.expect("opens"), folder)
 }
 
-/// A store on a database of its own, nothing when no server was given.
-pub(crate) async fn postgres() -> Option<Store> {
-    let Ok(server) = std::env::var("WAKEFUL_TEST_POSTGRES") else {
-        eprintln!("skipped: WAKEFUL_TEST_POSTGRES names no server; run scripts/with-postgres");
-        return None;
-    };
+/// A store on a database of its own.
+pub(crate) async fn postgres() -> Store {
+    let server = std::env::var("WAKEFUL_TEST_POSTGRES")
+        .expect("WAKEFUL_TEST_POSTGRES is not set: run `make test`, or the test under scripts/with-postgres");
     let server: sqlx::postgres::PgConnectOptions = server.parse().expect("a PostgreSQL URL");
     let name = format!("wakeful_{}", uuid::Uuid::now_v7().simple());
     let mut admin = server.clone().connect().await.expect("the server answers");
@@ -64,7 +62,7 @@ pub(crate) async fn postgres() -> Option<Store> {
     admin.close().await.expect("closes");
     let location = Location::Postgres(Box::new(server.database(&name)));
     let options = Options { location, max_connections: 4 };
-    Some(Store::open(&options, keyring()).await.expect("opens"))
+    Store::open(&options, keyring()).await.expect("opens")
 }
 
 /// Bytes that differ from call to call, in order.
