@@ -140,6 +140,11 @@ impl Engine {
         Ok(self.store().ping().await?)
     }
 
+    /// How many monitors are being watched here.
+    pub fn watched(&self) -> usize {
+        self.watch().len()
+    }
+
     /// Whether all active monitors are being watched.
     pub fn is_watching(&self) -> bool {
         self.watch().is_loaded()

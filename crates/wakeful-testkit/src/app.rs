@@ -27,6 +27,9 @@ pub struct Setup {
     pub settings: Settings,
     pub api: ApiSettings,
     pub egress: Policy,
+    /// Whether monitors are checked by the clock. Without, they are only
+    /// checked when asked to, and reports are recorded all the same.
+    pub watch: bool,
 }
 
 impl Setup {
@@ -36,6 +39,7 @@ impl Setup {
             settings: Settings::default(),
             api: ApiSettings::default(),
             egress: Policy::Private,
+            watch: false,
         }
     }
 
@@ -103,7 +107,10 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
-        tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
+        match setup.watch {
+            true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
+            false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),
+        };
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));
         let anonymous = Client::new(&url);
         Self { url, clock, database, store, engine, anonymous, setup, mail, shutdown, tasks }

@@ -57,6 +57,11 @@ impl Fields {
         self.values.get(field).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the field holds more than blanks.
+    pub(crate) fn is_filled(&self, field: &str) -> bool {
+        self.values.get(field).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+    }
+
     /// A text that must be there and not be empty.
     pub(crate) fn text(&mut self, field: &str) -> Option<String> {
         if !self.has(field) {

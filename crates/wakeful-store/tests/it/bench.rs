@@ -1,6 +1,5 @@
-//! A fresh store on either engine, and the things that tests put into it.
+//! A fresh store on either engine, and what tests put into it.
 
-use sqlx::{ConnectOptions as _, Connection as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wakeful_core::email::Email;
@@ -12,57 +11,21 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
-use wakeful_store::{
-    Keyring, Location, Mail, NewAccount, NewNotifier, NewSession, Options, Record, Store,
-};
+use wakeful_store::{Mail, NewAccount, NewNotifier, NewSession, Record, Store};
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
-/// Runs a test on SQLite and on PostgreSQL.
+/// Runs each function on a fresh store of both engines.
 #[macro_export]
 macro_rules! on_both {
     ($($name:ident => $body:ident;)+) => {$(
-        mod $name {
-            #[tokio::test]
-            async fn on_sqlite() {
-                let (store, _folder) = $crate::bench::sqlite().await;
-                super::$body(store).await;
-            }
-
-            #[tokio::test]
-            async fn on_postgres() {
-                let store = $crate::bench::postgres().await;
-                super::$body(store).await;
+        wakeful_testkit::both_engines! {
+            async fn $name(setup: Setup) {
+                let database = setup.database().await;
+                $body(database.open().await).await;
             }
         }
     )+};
-}
-
-fn keyring() -> Keyring {
-    Keyring::load_or_create(&tempfile::tempdir().expect("a folder").path().join("key"))
-        .expect("a key")
-}
-
-pub(crate) async fn sqlite() -> (Store, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let location = Location::Sqlite(folder.path().join("test.db"));
-    let options = Options { location, max_connections: 4 };
-    (Store::open(&options, keyring()).await.expect("opens"), folder)
-}
-
-/// A store on a database of its own.
-pub(crate) async fn postgres() -> Store {
-    let server = std::env::var("WAKEFUL_TEST_POSTGRES")
-        .expect("WAKEFUL_TEST_POSTGRES is not set: run `make test`, or the test under scripts/with-postgres");
-    let server: sqlx::postgres::PgConnectOptions = server.parse().expect("a PostgreSQL URL");
-    let name = format!("wakeful_{}", uuid::Uuid::now_v7().simple());
-    let mut admin = server.clone().connect().await.expect("the server answers");
-    let create = format!("create database {name}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&mut admin).await.expect("a database");
-    admin.close().await.expect("closes");
-    let location = Location::Postgres(Box::new(server.database(&name)));
-    let options = Options { location, max_connections: 4 };
-    Store::open(&options, keyring()).await.expect("opens")
 }
 
 /// Bytes that differ from call to call, in order.

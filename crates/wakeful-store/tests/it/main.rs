@@ -1,6 +1,5 @@
 //! The store through its public methods, each test on both engines, and the
-//! walls of the house around it. PostgreSQL is the server in
-//! WAKEFUL_TEST_POSTGRES (see scripts/with-postgres).
+//! walls of the house around it.
 
 mod bench;
 mod heartbeats;
