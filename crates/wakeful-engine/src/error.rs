@@ -49,6 +49,8 @@ impl From<StoreError> for Error {
         match error {
             // The only unique value that callers choose is the email address.
             StoreError::Taken => Self::EmailTaken,
+            // The caller's account was deleted while they called.
+            StoreError::Gone => Self::NotAuthenticated,
             error => Self::Store(error),
         }
     }

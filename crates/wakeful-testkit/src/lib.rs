@@ -7,12 +7,20 @@ mod app;
 mod client;
 mod clock;
 mod database;
+mod look;
+mod phone;
+mod talk;
+mod together;
 mod wait;
 
 pub use app::{App, Setup};
-pub use client::{Answer, Client, User};
+pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
 pub use database::{Database, Engine};
+pub use look::Column;
+pub use phone::Phone;
+pub use talk::talk;
+pub use together::together;
 pub use wait::until;
 
 /// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
@@ -27,12 +35,12 @@ macro_rules! both_engines {
 
             async fn run($setup: $crate::Setup) $body
 
-            #[tokio::test]
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
                 run($crate::Setup::on($crate::Engine::Sqlite)).await;
             }
 
-            #[tokio::test]
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
                 run($crate::Setup::on($crate::Engine::Postgres)).await;
             }

@@ -2,5 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+mod apikeys;
+mod contact;
+mod mfa;
 mod monitors;
+mod openapi;
+mod password;
+mod races;
+mod secrets;
 mod sessions;
+mod settings;
+mod signup;
+mod sweeps;
+mod team;
+mod ways;
