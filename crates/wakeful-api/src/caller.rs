@@ -8,6 +8,7 @@ use wakeful_core::secret::Secret;
 use wakeful_engine::KeyPair;
 
 use crate::app::Api;
+use crate::cookie;
 use crate::error::ApiError;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -15,7 +16,8 @@ const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
 
 pub(crate) struct Caller {
     pub(crate) who: wakeful_engine::Caller,
-    /// The Bearer Token, when the caller came with one.
+    /// The Bearer Token, when the caller came with one in the open. The page's
+    /// cookie is kept from scripts, so its token is told to nobody.
     pub(crate) token: Option<Secret>,
 }
 
@@ -28,9 +30,13 @@ impl FromRequestParts<Api> for Caller {
             let token = bearer(headers).ok_or_else(ApiError::not_authenticated)?;
             let who = api.engine().caller_by_token(token.expose()).await?;
             Self { who, token: Some(token) }
-        } else {
+        } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
             let pair = key_pair(headers).ok_or_else(ApiError::not_authenticated)?;
             Self { who: api.engine().caller_by_keys(&pair).await?, token: None }
+        } else {
+            let token = cookie::token(api, &parts.method, headers);
+            let token = token.ok_or_else(ApiError::not_authenticated)?;
+            Self { who: api.engine().caller_by_token(token.expose()).await?, token: None }
         };
         api.count_call(caller.who.via)?;
         Ok(caller)
