@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, Via};
@@ -57,14 +58,22 @@ struct Inner {
     engine: Engine,
     settings: ApiSettings,
     metrics: Option<PrometheusHandle>,
+    shutdown: CancellationToken,
     calls: DefaultKeyedRateLimiter<Uuid>,
     counted: AtomicU32,
 }
 
 impl Api {
-    pub fn new(engine: Engine, settings: ApiSettings, metrics: Option<PrometheusHandle>) -> Self {
+    /// `shutdown` ends the streams that would otherwise go on for ever.
+    pub fn new(
+        engine: Engine,
+        settings: ApiSettings,
+        metrics: Option<PrometheusHandle>,
+        shutdown: CancellationToken,
+    ) -> Self {
         let calls = RateLimiter::keyed(Quota::per_minute(settings.api_calls_per_minute));
-        Self(Arc::new(Inner { engine, settings, metrics, calls, counted: AtomicU32::new(0) }))
+        let counted = AtomicU32::new(0);
+        Self(Arc::new(Inner { engine, settings, metrics, shutdown, calls, counted }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -73,6 +82,10 @@ impl Api {
 
     pub(crate) fn settings(&self) -> &ApiSettings {
         &self.0.settings
+    }
+
+    pub(crate) fn shutdown(&self) -> &CancellationToken {
+        &self.0.shutdown
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {

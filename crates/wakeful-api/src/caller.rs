@@ -5,7 +5,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use wakeful_core::secret::Secret;
-use wakeful_engine::KeyPair;
+use wakeful_engine::{Engine, KeyPair};
 
 use crate::app::Api;
 use crate::cookie;
@@ -16,30 +16,49 @@ const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
 
 pub(crate) struct Caller {
     pub(crate) who: wakeful_engine::Caller,
-    /// The Bearer Token, when the caller came with one in the open. The page's
-    /// cookie is kept from scripts, so its token is told to nobody.
-    pub(crate) token: Option<Secret>,
+    pub(crate) credentials: Credentials,
+}
+
+/// What the caller came with.
+pub(crate) enum Credentials {
+    Token(Secret),
+    Keys(KeyPair),
+    /// A token in the page's cookie. It is kept from scripts, so no answer tells it.
+    Cookie(Secret),
+}
+
+impl Credentials {
+    fn of(parts: &Parts, api: &Api) -> Option<Self> {
+        let headers = &parts.headers;
+        if headers.contains_key(header::AUTHORIZATION) {
+            bearer(headers).map(Self::Token)
+        } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
+            key_pair(headers).map(Self::Keys)
+        } else {
+            cookie::token(api, &parts.method, headers).map(Self::Cookie)
+        }
+    }
+
+    /// Who they belong to now; an error once they have ended.
+    pub(crate) async fn caller(
+        &self,
+        engine: &Engine,
+    ) -> wakeful_engine::Result<wakeful_engine::Caller> {
+        match self {
+            Self::Token(token) | Self::Cookie(token) => engine.caller_by_token(token.expose()).await,
+            Self::Keys(pair) => engine.caller_by_keys(pair).await,
+        }
+    }
 }
 
 impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let headers = &parts.headers;
-        let caller = if headers.contains_key(header::AUTHORIZATION) {
-            let token = bearer(headers).ok_or_else(ApiError::not_authenticated)?;
-            let who = api.engine().caller_by_token(token.expose()).await?;
-            Self { who, token: Some(token) }
-        } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
-            let pair = key_pair(headers).ok_or_else(ApiError::not_authenticated)?;
-            Self { who: api.engine().caller_by_keys(&pair).await?, token: None }
-        } else {
-            let token = cookie::token(api, &parts.method, headers);
-            let token = token.ok_or_else(ApiError::not_authenticated)?;
-            Self { who: api.engine().caller_by_token(token.expose()).await?, token: None }
-        };
-        api.count_call(caller.who.via)?;
-        Ok(caller)
+        let credentials = Credentials::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
+        let who = credentials.caller(api.engine()).await?;
+        api.count_call(who.via)?;
+        Ok(Self { who, credentials })
     }
 }
 

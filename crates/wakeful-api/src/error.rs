@@ -65,6 +65,12 @@ impl ApiError {
         error
     }
 
+    /// The names of the wrong fields, in the order they were found.
+    #[cfg(test)]
+    pub(crate) fn field_names(&self) -> Vec<String> {
+        self.body.errors.iter().flatten().map(|error| error.field.clone()).collect()
+    }
+
     pub(crate) fn too_many(what: &str, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         let message = format!("There were {what}; try again in {seconds} s.");
@@ -146,6 +152,19 @@ impl From<Error> for ApiError {
                 "Sign-up is closed here; ask a member of your team or the operator for an account.",
             ),
             Error::NotFound(what) => Self::not_found(what),
+            Error::Inactive => conflict(
+                "monitor_inactive",
+                "The monitor is not active: set isactive to true first.",
+            ),
+            Error::Passive => conflict(
+                "monitor_passive",
+                "A monitor of type api is never called: its target reports to it.",
+            ),
+            Error::UnknownNotifiers(ids) => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                let message = format!("names notifiers that do not exist: {}", ids.join(", "));
+                Self::fields(vec![FieldError { field: "notifiers".into(), message }])
+            }
             Error::Limited { retry_after } => Self::too_many("too many attempts", retry_after),
             Error::Overloaded => {
                 Self::unavailable("Too many people are logging in at once; try again.")

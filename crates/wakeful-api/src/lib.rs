@@ -15,6 +15,7 @@ mod layers;
 mod openapi;
 mod page;
 mod pathid;
+mod query;
 mod requestid;
 mod router;
 mod routes;

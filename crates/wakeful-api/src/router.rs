@@ -8,7 +8,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Api;
-use crate::routes::{accounts, apikeys, contact, mfa, passwords, sessions, team};
+use crate::routes::{
+    accounts, apikeys, contact, events, history, mfa, monitors, passwords, push, sessions, team,
+};
 use crate::{docs, health, layers, openapi, page};
 
 fn public() -> OpenApiRouter<Api> {
@@ -19,6 +21,7 @@ fn public() -> OpenApiRouter<Api> {
         .routes(routes!(passwords::lost))
         .routes(routes!(passwords::update))
         .routes(routes!(contact::contact_us))
+        .routes(routes!(push::push))
 }
 
 fn protected() -> OpenApiRouter<Api> {
@@ -39,6 +42,17 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(mfa::setup))
         .routes(routes!(mfa::enable))
         .routes(routes!(mfa::disable))
+        .routes(routes!(monitors::list))
+        .routes(routes!(monitors::get))
+        .routes(routes!(monitors::delete))
+        .routes(routes!(monitors::save))
+        .routes(routes!(monitors::notify))
+        .routes(routes!(monitors::check))
+        .routes(routes!(monitors::try_it))
+        .routes(routes!(history::heartbeats))
+        .routes(routes!(history::alerts))
+        .routes(routes!(history::monitor_alerts))
+        .routes(routes!(events::stream))
 }
 
 /// The routes of the API with the document that describes them.

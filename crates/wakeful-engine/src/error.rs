@@ -2,6 +2,7 @@
 //! and the status a client sees are chosen by the API.
 
 use std::time::Duration;
+use wakeful_core::id::NotifierId;
 use wakeful_store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,12 @@ pub enum Error {
     SignUpClosed,
     #[error("there is no such {0}")]
     NotFound(&'static str),
+    #[error("the monitor is not active")]
+    Inactive,
+    #[error("an api monitor is never called: its target reports by itself")]
+    Passive,
+    #[error("the team has no such notifiers")]
+    UnknownNotifiers(Vec<NotifierId>),
     #[error("too many attempts")]
     Limited { retry_after: Duration },
     #[error("too many passwords wait to be checked")]

@@ -6,14 +6,18 @@ mod accounts;
 mod apikeys;
 mod attempts;
 mod auth;
+mod bus;
 mod caller;
 mod contact;
 mod error;
 mod hasher;
+mod history;
 pub mod janitor;
 mod letters;
 pub mod mailer;
 mod mfa;
+mod monitors;
+mod notices;
 mod operator;
 mod passwords;
 mod random;
@@ -22,13 +26,19 @@ mod team;
 pub use accounts::{SignUp, SignedIn};
 pub use apikeys::NewKeyPair;
 pub use auth::{Credentials, KeyPair};
+pub use bus::{Event, Subscription};
 pub use caller::{Caller, Via};
 pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
+pub use monitors::{Draft, MonitorView, Page};
 pub use team::SaveUser;
-pub use wakeful_store::{ApiKey, ListedUser, Member, StoreError};
+pub use wakeful_store::{
+    ApiKey, Delivery, Linked, ListedAlert, ListedUser, Member, MonitorFilter, Place, Span,
+    StoreError,
+};
 
+use bus::Bus;
 use hasher::Hasher;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +46,7 @@ use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::mail::Postbox;
+use wakeful_outbound::net::Net;
 use wakeful_store::Store;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -85,18 +96,28 @@ struct Inner {
     clock: Arc<dyn Clock>,
     settings: Settings,
     postbox: Postbox,
+    net: Arc<Net>,
+    bus: Bus,
     hasher: Hasher,
     mail_waits: Notify,
     tasks: TaskTracker,
 }
 
 impl Engine {
-    pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings, postbox: Postbox) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+        postbox: Postbox,
+        net: Arc<Net>,
+    ) -> Self {
         Self(Arc::new(Inner {
             store,
             clock,
             settings,
             postbox,
+            net,
+            bus: Bus::new(),
             hasher: Hasher::default(),
             mail_waits: Notify::new(),
             tasks: TaskTracker::new(),
@@ -118,11 +139,24 @@ impl Engine {
         &self.0.store
     }
 
+    fn net(&self) -> &Net {
+        &self.0.net
+    }
+
+    fn bus(&self) -> &Bus {
+        &self.0.bus
+    }
+
+    /// Where people reach the page.
+    pub fn public_url(&self) -> &str {
+        &self.settings().public_url
+    }
+
     fn settings(&self) -> &Settings {
         &self.0.settings
     }
 
-    fn now(&self) -> Millis {
+    pub fn now(&self) -> Millis {
         self.0.clock.now()
     }
 }

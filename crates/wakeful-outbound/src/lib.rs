@@ -1,3 +1,6 @@
-//! The only room that opens connections to strangers.
+//! The only room that opens connections to strangers: the egress guard,
+//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`.
 
+pub mod check;
 pub mod mail;
+pub mod net;

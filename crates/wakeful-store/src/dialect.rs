@@ -53,6 +53,16 @@ macro_rules! within {
     };
 }
 
+/// Chooses between two texts where the engines have no words in common.
+macro_rules! either {
+    ($store:expr, sqlite: $sqlite:expr, postgres: $postgres:expr) => {
+        match &$store.pool {
+            $crate::dialect::Pool::Sqlite { .. } => $sqlite,
+            $crate::dialect::Pool::Postgres(_) => $postgres,
+        }
+    };
+}
+
 /// Reads a row into a type, for both drivers' rows.
 macro_rules! from_row {
     ($type:ty, |$row:ident| $body:expr) => {
@@ -71,7 +81,7 @@ macro_rules! from_row {
     };
 }
 
-pub(crate) use {from_row, read, within, write};
+pub(crate) use {either, from_row, read, within, write};
 
 impl Store {
     /// Opens a transaction that may write. SQLite takes its lock at once, so

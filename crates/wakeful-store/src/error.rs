@@ -9,6 +9,12 @@ pub enum StoreError {
     /// A unique index refused the value.
     #[error("the value is already in use")]
     Taken,
+    /// What the value belongs to was deleted meanwhile.
+    #[error("what this belongs to is gone")]
+    Gone,
+    /// A stored value is not one that this version writes.
+    #[error("a stored value of {0} cannot be read")]
+    Damaged(&'static str),
     /// A sealed value does not open with any key of the keyring.
     #[error("a sealed value of {0} does not open: the master key it was sealed under is missing")]
     Sealed(&'static str),
@@ -24,6 +30,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::Database(refusal) if refusal.is_unique_violation() => Self::Taken,
+            sqlx::Error::Database(refusal) if refusal.is_foreign_key_violation() => Self::Gone,
             sqlx::Error::Database(refusal) if passing(refusal.code().as_deref()) => {
                 Self::Unavailable(error)
             }

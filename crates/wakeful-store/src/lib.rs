@@ -3,34 +3,44 @@
 //! A team's data is reached through `store.team(id)` and no other way.
 
 mod accounts;
+mod alerts;
 mod apikeys;
 mod backup;
 mod contacts;
 mod dialect;
 mod error;
+mod heartbeats;
 mod keyring;
 mod limits;
 mod mails;
 mod mfa;
 mod migrate;
+mod monitors;
+mod notifiers;
 mod open;
 mod operator;
+mod record;
 mod reseal;
 mod resets;
 mod sessions;
 mod team;
 
 pub use accounts::{Account, NewAccount};
+pub use alerts::{Delivery, ListedAlert};
 pub use apikeys::{ApiKey, FoundKey, NewApiKey};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
 pub use error::StoreError;
+pub use heartbeats::{Place, Span};
 pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
 pub use mfa::Mfa;
+pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
+pub use notifiers::NewNotifier;
 pub use open::{Location, Options};
 pub use operator::ListedUser;
+pub use record::{NewEvent, Record};
 pub use reseal::Resealed;
 pub use sessions::{FoundSession, NewSession};
 pub use team::{Member, TeamStore, UserChange};

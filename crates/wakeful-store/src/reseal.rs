@@ -8,7 +8,13 @@ use crate::dialect::{read, write};
 use crate::{Result, Store, StoreError};
 
 /// Every sealed column whose row is named by a column `id`.
-const COLUMNS: &[(&str, &str)] = &[("users", "mfa_seed"), ("mails", "content")];
+const COLUMNS: &[(&str, &str)] = &[
+    ("users", "mfa_seed"),
+    ("mails", "content"),
+    ("monitors", "secret"),
+    ("monitors", "push_token"),
+    ("notifiers", "secret"),
+];
 const BATCH: i64 = 200;
 
 /// How many values were moved.

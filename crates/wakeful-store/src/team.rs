@@ -12,8 +12,8 @@ use crate::dialect::{from_row, read, within};
 use crate::{NewAccount, Result, Store};
 
 pub struct TeamStore<'a> {
-    store: &'a Store,
-    team: TeamId,
+    pub(crate) store: &'a Store,
+    pub(crate) team: TeamId,
 }
 
 /// A user as the team sees them.

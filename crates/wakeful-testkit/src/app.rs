@@ -10,6 +10,8 @@ use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
 use wakeful_engine::{Engine as Operations, Settings, janitor, mailer};
 use wakeful_outbound::mail::Postbox;
+use wakeful_outbound::net::Net;
+use wakeful_outbound::net::guard::Policy;
 use wakeful_store::Store;
 
 use crate::client::{Client, User};
@@ -22,11 +24,17 @@ pub struct Setup {
     pub engine: Engine,
     pub settings: Settings,
     pub api: ApiSettings,
+    pub egress: Policy,
 }
 
 impl Setup {
     pub fn on(engine: Engine) -> Self {
-        Self { engine, settings: Settings::default(), api: ApiSettings::default() }
+        Self {
+            engine,
+            settings: Settings::default(),
+            api: ApiSettings::default(),
+            egress: Policy::Private,
+        }
     }
 
     pub async fn start(self) -> App {
@@ -61,10 +69,12 @@ impl App {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let settings = Settings { public_url: url.clone(), ..setup.settings };
         let mail = database.folder().join("mail");
-        let engine =
-            Operations::new(store.clone(), clock.clone(), settings, Postbox::Folder(mail.clone()));
-        let router = wakeful_api::router(Api::new(engine.clone(), setup.api, None));
+        let net = Arc::new(Net::new(setup.egress, Vec::new(), clock.clone()));
+        let postbox = Postbox::Folder(mail.clone());
+        let engine = Operations::new(store.clone(), clock.clone(), settings, postbox, net);
         let shutdown = CancellationToken::new();
+        let api = Api::new(engine.clone(), setup.api, None, shutdown.clone());
+        let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));

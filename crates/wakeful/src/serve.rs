@@ -40,7 +40,12 @@ pub async fn run(settings: &Settings) -> Outcome {
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
     let engine = wiring::engine(settings, store.clone(), public_url.clone());
-    let api = Api::new(engine.clone(), api_settings(settings, &public_url), Some(metrics));
+    let api = Api::new(
+        engine.clone(),
+        api_settings(settings, &public_url),
+        Some(metrics),
+        shutdown.clone(),
+    );
     commands::print(&whereto(&public_url, settings))?;
 
     let tasks = TaskTracker::new();

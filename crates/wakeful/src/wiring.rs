@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wakeful_core::secret::Secret;
+use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
 use wakeful_outbound::mail::{Postbox, Security, Smtp};
+use wakeful_outbound::net::Net;
+use wakeful_outbound::net::guard::Policy;
 use wakeful_store::{Keyring, Location, Options, Store};
 
 use crate::clock::SystemClock;
-use crate::settings::{DatabaseUrl, MailSecurity, Settings};
+use crate::settings::{DatabaseUrl, Egress, MailSecurity, Settings};
 
 const DAY: u64 = 24 * 3600;
 
@@ -84,7 +87,14 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
     };
-    Engine::new(store, Arc::new(SystemClock), choices, postbox(settings))
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let policy = match &settings.network.egress {
+        Egress::Private => Policy::Private,
+        Egress::Public => Policy::Public,
+        Egress::Networks(list) => Policy::List(list.clone()),
+    };
+    let net = Arc::new(Net::new(policy, vec![settings.server.listen], Arc::clone(&clock)));
+    Engine::new(store, clock, choices, postbox(settings), net)
 }
 
 fn postbox(settings: &Settings) -> Postbox {

@@ -4,7 +4,11 @@
 pub(crate) mod accounts;
 pub(crate) mod apikeys;
 pub(crate) mod contact;
+pub(crate) mod events;
+pub(crate) mod history;
 pub(crate) mod mfa;
+pub(crate) mod monitors;
 pub(crate) mod passwords;
+pub(crate) mod push;
 pub(crate) mod sessions;
 pub(crate) mod team;

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::{Caller, Credentials};
 use crate::cookie::{self, Said};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
@@ -17,9 +17,9 @@ use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
 #[utoipa::path(get, path = "/api/v1/authenticated", tag = "Authenticate",
     responses((status = 200, description = "The credentials are good", body = Token)))]
 pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> ApiResult<Token> {
-    let token = match caller.token {
-        Some(token) => token,
-        None => api.engine().issue_token(&caller.who).await?,
+    let token = match caller.credentials {
+        Credentials::Token(token) => token,
+        Credentials::Keys(_) | Credentials::Cookie(_) => api.engine().issue_token(&caller.who).await?,
     };
     Ok(Json(Token::of(&token)))
 }

@@ -3,6 +3,7 @@
 //! asks for are ignored.
 
 use serde_json::{Map, Value};
+use std::time::Duration;
 use wakeful_core::Invalid;
 
 use crate::error::{ApiError, FieldError};
@@ -15,13 +16,23 @@ pub(crate) trait Wire: Sized {
 
 pub(crate) struct Fields {
     values: Map<String, Value>,
+    /// What stands before the names in errors: `http.` within `http`.
+    prefix: String,
     errors: Vec<FieldError>,
+}
+
+/// The fields themselves, for a request whose meaning depends on what is stored.
+impl Wire for Fields {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let values = std::mem::take(&mut fields.values);
+        Some(Self { values, prefix: String::new(), errors: Vec::new() })
+    }
 }
 
 impl Fields {
     pub(crate) fn of(value: Value) -> Result<Self, ApiError> {
         match value {
-            Value::Object(values) => Ok(Self { values, errors: Vec::new() }),
+            Value::Object(values) => Ok(Self { values, prefix: String::new(), errors: Vec::new() }),
             _ => Err(ApiError::fields(vec![FieldError {
                 field: "body".into(),
                 message: "must be a JSON object".into(),
@@ -38,7 +49,8 @@ impl Fields {
     }
 
     pub(crate) fn refuse(&mut self, field: &str, message: impl Into<String>) {
-        self.errors.push(FieldError { field: field.to_owned(), message: message.into() });
+        let field = format!("{}{field}", self.prefix);
+        self.errors.push(FieldError { field, message: message.into() });
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {
@@ -105,7 +117,130 @@ impl Fields {
         parse: impl FnOnce(&str) -> Result<T, Invalid>,
     ) -> Option<T> {
         let text = self.text(field)?;
-        match parse(&text) {
+        self.believe(field, parse(&text))
+    }
+
+    /// A text that may be left out, turned into a value by `parse`.
+    pub(crate) fn optional<T>(
+        &mut self,
+        field: &str,
+        parse: impl FnOnce(&str) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let text = self.optional_text(field)?;
+        self.believe(field, parse(&text))
+    }
+
+    /// A text or a number that may be left out, as text: `port` and the like.
+    pub(crate) fn optional_text_or_number<T>(
+        &mut self,
+        field: &str,
+        parse: impl FnOnce(&str) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let text = self.optional_digits(field, 0)?;
+        self.believe(field, parse(&text))
+    }
+
+    /// A whole number that may be left out, turned into a value by `parse`.
+    pub(crate) fn optional_number<T>(
+        &mut self,
+        field: &str,
+        parse: impl FnOnce(u64) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        match self.values.get(field) {
+            None | Some(Value::Null) => None,
+            Some(Value::Number(number)) if number.is_u64() => {
+                let number = number.as_u64()?;
+                self.believe(field, parse(number))
+            }
+            Some(_) => {
+                self.refuse(field, "must be a whole number");
+                None
+            }
+        }
+    }
+
+    /// Milliseconds that may be left out: any number, whole or not.
+    pub(crate) fn optional_millis(&mut self, field: &str) -> Option<Duration> {
+        let value = self.values.get(field).filter(|value| !value.is_null())?;
+        let parsed = match value.as_f64() {
+            Some(number) => super::history::load_time(number),
+            None => Err(Invalid::new("must be a number")),
+        };
+        self.believe(field, parsed)
+    }
+
+    /// An object that may be left out, as it was sent.
+    pub(crate) fn optional_object(&mut self, field: &str) -> Option<Value> {
+        self.values.get(field).filter(|value| value.is_object()).cloned()
+    }
+
+    pub(crate) fn optional_flag(&mut self, field: &str) -> Option<bool> {
+        match self.values.get(field) {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(flag)) => Some(*flag),
+            Some(_) => {
+                self.refuse(field, "must be true or false");
+                None
+            }
+        }
+    }
+
+    /// Several values in one of the two shapes of the interface: a text with
+    /// commas, or an array of texts (or of objects that hold the text in `key`).
+    pub(crate) fn optional_items(&mut self, field: &str, key: Option<&str>) -> Option<Vec<String>> {
+        let text_of = |item: &Value| match item {
+            Value::String(text) => Some(text.clone()),
+            Value::Object(object) => object.get(key?)?.as_str().map(str::to_owned),
+            _ => None,
+        };
+        let items = match self.values.get(field) {
+            None | Some(Value::Null) => return None,
+            Some(Value::String(text)) => Some(text.split(',').map(str::to_owned).collect()),
+            Some(Value::Array(items)) => items.iter().map(text_of).collect::<Option<Vec<String>>>(),
+            Some(_) => None,
+        };
+        match items {
+            Some(items) if items.iter().any(|item| item.contains('\0')) => {
+                self.refuse(field, "must not contain the NUL character");
+                None
+            }
+            Some(items) => Some(items),
+            None => {
+                self.refuse(field, "must be a string with commas or an array");
+                None
+            }
+        }
+    }
+
+    /// Reads the object in a field; its errors are noted under its name. Left
+    /// out, it reads as an object without fields.
+    pub(crate) fn within<T>(&mut self, field: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let values = match self.values.get(field) {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(values)) => values.clone(),
+            Some(_) => {
+                self.refuse(field, "must be an object");
+                Map::new()
+            }
+        };
+        let prefix = format!("{}{field}.", self.prefix);
+        let mut inner = Self { values, prefix, errors: Vec::new() };
+        let value = read(&mut inner);
+        self.errors.append(&mut inner.errors);
+        value
+    }
+
+    /// Notes a field that is needed and was left out.
+    pub(crate) fn require<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
+        if value.is_none() && !self.has(field) {
+            self.refuse(field, "is required");
+        }
+        value
+    }
+
+    /// A parsed value, or its refusal noted.
+    pub(crate) fn believe<T>(&mut self, field: &str, parsed: Result<T, Invalid>) -> Option<T> {
+        match parsed {
             Ok(value) => Some(value),
             Err(Invalid(why)) => {
                 self.refuse(field, why);

@@ -5,8 +5,11 @@ mod accounts;
 mod apikeys;
 mod contact;
 mod done;
+mod events;
 mod fields;
+mod history;
 mod mfa;
+pub(crate) mod monitors;
 mod passwords;
 mod sessions;
 mod team;
@@ -15,8 +18,13 @@ pub(crate) use accounts::{Me, SaveSettings, SignUp, UserSaved};
 pub(crate) use apikeys::{ApiKeyList, ApiKeyMade, NewApiKey};
 pub(crate) use contact::ContactUs;
 pub(crate) use done::Done;
+pub(crate) use events::event;
 pub(crate) use fields::{Fields, Wire};
+pub(crate) use history::{
+    AlertBody, AlertList, HeartbeatAnswer, HeartbeatBody, HeartbeatList, Notify, load_time,
+};
 pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
+pub(crate) use monitors::{MonitorAnswer, MonitorBody, MonitorList, SaveMonitor};
 pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SignedIn, Token};
 pub(crate) use team::{SaveUser, TeamList, Users};

@@ -1,0 +1,75 @@
+//! The address that senders open to report a monitor, in the shape that other
+//! monitors made known: `/api/push/{token}?status=up&msg=OK&ping=12`.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::time::Duration;
+use utoipa::ToSchema;
+use wakeful_core::Invalid;
+use wakeful_core::verdict::Report;
+use wakeful_engine::Error;
+
+use crate::app::Api;
+use crate::error::{ApiError, ErrorBody};
+use crate::query::Query;
+use crate::wire::load_time;
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Pushed {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    msg: Option<&'static str>,
+}
+
+/// Reports a status by a monitor's secret address; `status` is up when left out.
+#[utoipa::path(method(get, post), path = "/api/push/{token}", tag = "Monitors",
+    params(
+        ("token" = String, Path, description = "The end of the monitor's push_url"),
+        ("status" = Option<String>, Query, description = "up or down"),
+        ("msg" = Option<String>, Query, description = "The message"),
+        ("ping" = Option<String>, Query, description = "Load time in milliseconds")),
+    responses(
+        (status = 200, description = "Noted", body = Pushed),
+        (status = 404, description = "No active monitor has this address", body = Pushed),
+        (status = 400, description = "The query cannot be read", body = ErrorBody),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn push(
+    State(api): State<Api>,
+    Path(token): Path<String>,
+    Query(mut query): Query,
+) -> Result<Response, ApiError> {
+    let report = query.optional("status", Report::parse);
+    let message = query.optional_text("msg");
+    let ping = query.optional("ping", millis);
+    let report = report.or_else(|| Report::parse("up").ok());
+    let mut report = query.finish(report)?;
+    if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
+        report = report.with_message(&message);
+    }
+    if let Some(span) = ping.flatten() {
+        report = report.with_load_time(span);
+    }
+    match api.engine().push(&token, report).await {
+        Ok(_) => Ok(Json(Pushed { ok: true, msg: None }).into_response()),
+        Err(Error::NotFound(_)) => {
+            let msg = Some("Monitor not found or not active.");
+            Ok((StatusCode::NOT_FOUND, Json(Pushed { ok: false, msg })).into_response())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Senders put an empty `ping=` into the address when they measured nothing.
+fn millis(text: &str) -> Result<Option<Duration>, Invalid> {
+    match text.trim() {
+        "" => Ok(None),
+        text => {
+            let number = text.parse().map_err(|_| Invalid::new("must be a number"))?;
+            load_time(number).map(Some)
+        }
+    }
+}

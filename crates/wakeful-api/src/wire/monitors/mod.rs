@@ -1,0 +1,8 @@
+//! Monitors on the wire: `read` takes both shapes of a save, whole or partial,
+//! and `show` gives the one shape of an answer, which `read` takes back unchanged.
+
+mod read;
+mod show;
+
+pub(crate) use read::{SaveMonitor, draft, spec, timeout};
+pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, millis};

@@ -1,0 +1,267 @@
+//! monitors, monitor/save, get, delete, notify, check, try, and the push address.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use wakeful_testkit::{Client, both_engines};
+
+fn monitor(extra: &Value) -> Value {
+    let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
+        "upside_down_mode": false});
+    body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    body
+}
+
+fn api_monitor() -> Value {
+    monitor(&json!({"type": "api"}))
+}
+
+async fn saved(client: &Client, body: &Value) -> Value {
+    let json = client.post("monitor/save", body).await.ok();
+    assert!(json["message"].is_string());
+    json["monitor"].clone()
+}
+
+fn path(monitor: &Value, what: &str) -> String {
+    format!("monitor/{}/{what}", monitor["monitorid"].as_str().unwrap())
+}
+
+/// A web server that gives every caller the same answer.
+async fn web_server(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut seen = [0; 4096];
+            let _ = stream.read(&mut seen).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    format!("http://{address}/")
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+
+both_engines! {
+    async fn a_saved_monitor_has_every_field_of_the_reference(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = monitor(&json!({"type": "http", "tags": "a, b", "http": {
+            "url": "https://example.com/", "accepted_status_codes": "200-299, 301"}}));
+        let saved = saved(&ann.client, &body).await;
+        for field in ["monitorid", "type", "isactive", "name", "http", "notifiers",
+            "heartbeat_interval", "upside_down_mode", "tags", "status", "last_check",
+            "last_message", "load_time", "created", "modified", "dns", "hostname", "port"] {
+            assert!(saved.get(field).is_some(), "{field}");
+        }
+        assert_eq!(saved["status"], "pending");
+        assert_eq!(saved["load_time"], Value::Null);
+        assert_eq!(saved["tags"], json!(["a", "b"]));
+        assert_eq!(saved["http"]["accepted_status_codes"], json!(["200-299", "301"]));
+        assert_eq!(saved["created"].as_str().unwrap().len(), "2026-11-15T09:30:00.123Z".len());
+        let got = ann.client.get(&path(&saved, "get")).await.ok();
+        assert_eq!(got["monitor"], saved);
+        let list = ann.client.get("monitors").await.ok();
+        assert_eq!(list["monitors"], json!([saved]));
+        assert!(list.get("next_cursor").is_none());
+    }
+
+    async fn what_is_read_can_be_saved_back_and_changes_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for extra in [
+            json!({"type": "api", "grace": 9}),
+            json!({"type": "dns", "hostname": "example.com", "port": "53",
+                "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}),
+            json!({"type": "http", "http": {"url": "http://127.0.0.1:1/", "username": "u",
+                "password": "p", "authentication_type": "Basic", "headers": "X-A: 1"}}),
+            json!({"type": "tcp", "hostname": "127.0.0.1", "port": "1"}),
+        ] {
+            let before = saved(&ann.client, &monitor(&extra)).await;
+            let mut after = saved(&ann.client, &before).await;
+            after["modified"] = before["modified"].clone();
+            assert_eq!(after, before);
+        }
+    }
+
+    async fn a_password_of_a_monitor_is_kept_and_never_shown(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = monitor(&json!({"type": "http", "http": {"url": "http://127.0.0.1:1/",
+            "username": "u", "password": "s3cret-sentinel"}}));
+        let answer = ann.client.post("monitor/save", &body).await;
+        assert!(!answer.text.contains("s3cret-sentinel"), "{}", answer.text);
+    }
+
+    async fn a_partial_update_keeps_the_rest(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let before = saved(&ann.client, &monitor(&json!({"type": "tcp", "hostname": "localhost",
+            "port": 22, "tags": ["x"]}))).await;
+        let change = json!({"monitorid": before["monitorid"], "isactive": false});
+        let after = saved(&ann.client, &change).await;
+        assert_eq!(after["isactive"], false);
+        for field in ["name", "hostname", "port", "tags", "type", "heartbeat_interval", "created"] {
+            assert_eq!(after[field], before[field], "{field}");
+        }
+    }
+
+    async fn an_unknown_notifier_is_told_as_a_wrong_field(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let mut body = api_monitor();
+        body["notifiers"] = json!("01a1dd16-3e86-7039-aa0a-37292a4ffff7");
+        assert_eq!(ann.client.post("monitor/save", &body).await.wrong_fields(), ["notifiers"]);
+        assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
+    }
+
+    async fn another_teams_monitor_answers_as_one_that_does_not_exist(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let eve = app.sign_up("eve@example.com").await;
+        let anns = saved(&ann.client, &api_monitor()).await;
+        let nobodys = json!({"monitorid": "01a1dd16-3e86-7039-aa0a-37292a4ffff7"});
+        let report = json!({"status": "down"});
+        for what in ["get", "heartbeats", "alerts"] {
+            let foreign = eve.client.get(&path(&anns, what)).await;
+            let unknown = eve.client.get(&path(&nobodys, what)).await;
+            assert_eq!(foreign.status, 404, "{what}");
+            assert_eq!(foreign.text, unknown.text, "{what}");
+        }
+        eve.client.delete(&path(&anns, "delete")).await.refused(404, "not_found");
+        eve.client.post_nothing(&path(&anns, "check")).await.refused(404, "not_found");
+        let notify = format!("monitor/notify/{}", anns["monitorid"].as_str().unwrap());
+        eve.client.post(&notify, &report).await.refused(404, "not_found");
+        let mut stolen = anns.clone();
+        stolen["name"] = json!("stolen");
+        eve.client.post("monitor/save", &stolen).await.refused(404, "not_found");
+        eve.client.post("monitor/try", &stolen).await.refused(404, "not_found");
+        assert_eq!(eve.client.get("monitors").await.ok()["monitors"], json!([]));
+        assert_eq!(ann.client.get(&path(&anns, "get")).await.ok()["monitor"], anns);
+    }
+
+    async fn notify_is_one_heartbeat_with_that_status(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made = saved(&ann.client, &api_monitor()).await;
+        let notify = format!("monitor/notify/{}", made["monitorid"].as_str().unwrap());
+        let report = json!({"status": "Up", "payload": {"message": "all well", "load_time": 12.5}});
+        ann.client.post(&notify, &report).await.ok();
+        let seen = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
+        assert_eq!(seen["status"], "up");
+        assert_eq!(seen["last_message"], "all well");
+        assert_eq!(seen["load_time"], 12.5);
+        app.clock.advance(std::time::Duration::from_secs(1));
+        ann.client.post(&notify, &json!({"status": "DOWN"})).await.ok();
+        let beats = ann.client.get(&path(&made, "heartbeats")).await.ok()["heartbeats"].clone();
+        let statuses: Vec<&str> =
+            beats.as_array().unwrap().iter().map(|beat| beat["status"].as_str().unwrap()).collect();
+        assert_eq!(statuses, ["down", "up"]);
+        let alerts = ann.client.get("alerts").await.ok()["alerts"].clone();
+        assert_eq!(alerts.as_array().unwrap().len(), 1);
+        assert_eq!(alerts[0]["monitor"]["monitorid"], made["monitorid"]);
+        assert_eq!(alerts[0]["ended"], Value::Null);
+        assert_eq!(ann.client.post(&notify, &json!({"status": "sideways"})).await.wrong_fields(), ["status"]);
+        let wrong = json!({"payload": {"load_time": "x", "message": 1}});
+        assert_eq!(
+            ann.client.post(&notify, &wrong).await.wrong_fields(),
+            ["status", "payload.message", "payload.load_time"]
+        );
+    }
+
+    async fn notify_on_an_inactive_monitor_is_a_conflict(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let mut body = api_monitor();
+        body["isactive"] = json!(false);
+        let made = saved(&ann.client, &body).await;
+        let notify = format!("monitor/notify/{}", made["monitorid"].as_str().unwrap());
+        ann.client.post(&notify, &json!({"status": "up"})).await.refused(409, "monitor_inactive");
+    }
+
+    async fn the_push_address_reports_as_other_monitors_do(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made = saved(&ann.client, &api_monitor()).await;
+        let push_url = made["push_url"].as_str().unwrap();
+        let push = push_url.strip_prefix(&app.url).unwrap();
+        let answer = app.anonymous().get(&format!("{push}?status=up&msg=fine&ping=7.5")).await;
+        assert_eq!((answer.status, answer.json()), (200, json!({"ok": true})));
+        let seen = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
+        assert_eq!((&seen["status"], &seen["last_message"]), (&json!("up"), &json!("fine")));
+        assert_eq!(seen["load_time"], 7.5);
+        let answer = app.anonymous().get(&format!("{push}?ping=")).await;
+        assert_eq!(answer.status, 200, "an empty ping is none: {}", answer.text);
+        let wrong = app.anonymous().get("/api/push/nobodys-token?status=up").await;
+        assert_eq!(wrong.status, 404);
+        assert_eq!(wrong.json(), json!({"ok": false, "msg": "Monitor not found or not active."}));
+    }
+
+    async fn check_runs_one_check_and_answers_its_heartbeat(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let url = web_server(OK).await;
+        let body = monitor(&json!({"type": "http", "http": {"url": url}}));
+        let made = saved(&ann.client, &body).await;
+        let seen = ann.client.post_nothing(&path(&made, "check")).await.ok()["heartbeat"].clone();
+        assert_eq!((&seen["status"], &seen["message"]), (&json!("up"), &json!("200 OK")));
+        assert!(seen["load_time"].as_f64().unwrap() > 0.0);
+        assert!(seen["phases"]["connect"].as_f64().is_some(), "{seen}");
+        let now = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
+        assert_eq!(now["status"], "up");
+        assert_eq!(now["last_message"], "200 OK");
+        let passive = saved(&ann.client, &api_monitor()).await;
+        ann.client.post_nothing(&path(&passive, "check")).await.refused(409, "monitor_passive");
+    }
+
+    async fn a_check_can_be_tried_before_anything_is_saved(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let url = web_server(OK).await;
+        let body = json!({"type": "http_keyword", "http": {"url": url, "keyword": "goodbye"}});
+        let seen = ann.client.post("monitor/try", &body).await.ok()["heartbeat"].clone();
+        assert_eq!(seen["status"], "down");
+        assert!(seen["message"].as_str().unwrap().contains("keyword \"goodbye\" not found"), "{seen}");
+        assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
+        let wrong = json!({"type": "http", "http": {"url": "file:///etc/passwd"}});
+        assert_eq!(ann.client.post("monitor/try", &wrong).await.wrong_fields(), ["http.url"]);
+    }
+
+    async fn lists_come_whole_or_in_pages_and_filtered(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for number in 0..5 {
+            let body = monitor(&json!({"type": "tcp", "hostname": "localhost", "port": number + 1,
+                "name": format!("Door {number}"), "tags": if number < 2 { "front" } else { "back" }}));
+            saved(&ann.client, &body).await;
+            app.clock.advance(std::time::Duration::from_millis(1));
+        }
+        saved(&ann.client, &api_monitor()).await;
+        let names = |json: &Value| -> Vec<String> {
+            let monitors = json["monitors"].as_array().unwrap();
+            monitors.iter().map(|monitor| monitor["name"].as_str().unwrap().to_owned()).collect()
+        };
+        let first = ann.client.get("monitors?limit=4").await.ok();
+        let cursor = first["next_cursor"].as_str().unwrap();
+        let second = ann.client.get(&format!("monitors?limit=4&cursor={cursor}")).await.ok();
+        assert_eq!([names(&first), names(&second)].concat(), names(&ann.client.get("monitors").await.ok()));
+        assert_eq!(second["next_cursor"], Value::Null);
+        assert_eq!(names(&ann.client.get("monitors?tag=front").await.ok()), ["Door 0", "Door 1"]);
+        assert_eq!(names(&ann.client.get("monitors?type=api").await.ok()), ["site"]);
+        assert_eq!(names(&ann.client.get("monitors?q=DOOR%203").await.ok()), ["Door 3"]);
+        assert_eq!(names(&ann.client.get("monitors?status=up").await.ok()), Vec::<String>::new());
+        assert_eq!(names(&ann.client.get("monitors?status=pending&unknown=1").await.ok()).len(), 6);
+        let wrong = ann.client.get("monitors?limit=0&type=x&status=y&cursor=z").await;
+        assert_eq!(wrong.wrong_fields(), ["type", "status", "limit", "cursor"]);
+    }
+
+    async fn delete_removes_the_monitor_for_good(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made = saved(&ann.client, &api_monitor()).await;
+        ann.client.delete(&path(&made, "delete")).await.ok();
+        ann.client.get(&path(&made, "get")).await.refused(404, "not_found");
+        ann.client.delete(&path(&made, "delete")).await.refused(404, "not_found");
+    }
+}

@@ -1,0 +1,278 @@
+//! The monitors of a team: saved, listed, deleted, reported to, and checked
+//! when somebody asks. What is saved here reaches the watch over the bus.
+
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::Value;
+use std::time::Duration;
+use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{Heartbeat, Policy, Report, Seen, State, step};
+use wakeful_outbound::check;
+use wakeful_outbound::net::Deadline;
+use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
+
+use crate::bus::{Edit, Event, Subscription};
+use crate::caller::Caller;
+use crate::{Engine, Error, Result, random};
+
+/// Heartbeats of a deleted monitor that go at once; the janitor has the rest.
+const SWEPT_AT_ONCE: u32 = 20;
+
+/// What people set of a monitor, complete and valid.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Nothing: a new monitor.
+    pub monitor: Option<MonitorId>,
+    pub name: Name,
+    pub spec: Spec,
+    pub isactive: bool,
+    pub heartbeat_interval: Interval,
+    pub timeout: Option<Duration>,
+    pub retries: u16,
+    pub retry_interval: Option<Duration>,
+    pub upside_down_mode: bool,
+    pub tags: Tags,
+    pub notifiers: Vec<NotifierId>,
+}
+
+/// A monitor as its team sees it.
+#[derive(Clone, Debug)]
+pub struct MonitorView {
+    pub monitor: Monitor,
+    pub state: State,
+    pub notifiers: Vec<Linked>,
+}
+
+impl From<(StoredMonitor, Vec<Linked>)> for MonitorView {
+    fn from((stored, notifiers): (StoredMonitor, Vec<Linked>)) -> Self {
+        Self { monitor: stored.monitor, state: stored.state, notifiers }
+    }
+}
+
+/// A part of a list. `next` is what to ask with for the part behind it.
+#[derive(Clone, Debug)]
+pub struct Page<T, C> {
+    pub items: Vec<T>,
+    pub next: Option<C>,
+}
+
+impl<T, C> Page<T, C> {
+    /// A page of items that were asked for with one more than `limit`.
+    pub(crate) fn of(mut items: Vec<T>, limit: Option<u32>, cursor: impl Fn(&T) -> C) -> Self {
+        let most = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let more = items.len() > most;
+        items.truncate(most);
+        let next = items.last().filter(|_| more).map(cursor);
+        Self { items, next }
+    }
+}
+
+/// One more than is shown tells whether there is a next page.
+pub(crate) fn and_one(limit: Option<u32>) -> Option<u32> {
+    limit.map(|limit| limit.saturating_add(1))
+}
+
+impl Engine {
+    /// Makes a monitor, or changes the one that the draft names.
+    pub async fn save_monitor(&self, caller: &Caller, draft: Draft) -> Result<MonitorView> {
+        let team = self.store().team(caller.team);
+        let (id, saved) = match draft.monitor {
+            None => {
+                let id = MonitorId::new(self.now(), random::bytes());
+                let monitor = self.drafted(caller.team, id, draft, None);
+                let saved = team.add_monitor(&monitor).await.map_err(|error| match error {
+                    StoreError::Gone => Error::NotAuthenticated,
+                    error => error.into(),
+                })?;
+                (id, saved)
+            }
+            Some(id) => {
+                let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
+                let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
+                (id, team.change_monitor(&monitor).await?)
+            }
+        };
+        match saved {
+            Saved::Done => {}
+            Saved::NoMonitor => return Err(Error::NotFound("monitor")),
+            Saved::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
+        }
+        self.bus().edited(Edit { team: caller.team, monitor: id });
+        self.bus().tell(caller.team, || Event::Saved(id));
+        self.monitor(caller, id).await
+    }
+
+    fn drafted(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        draft: Draft,
+        before: Option<Monitor>,
+    ) -> Monitor {
+        let now = self.now();
+        let (created, push_token) = match before {
+            Some(before) => (before.created, before.push_token),
+            None => (now, None),
+        };
+        let listens = matches!(draft.spec, Spec::Api(_));
+        Monitor {
+            id,
+            team,
+            name: draft.name,
+            isactive: draft.isactive,
+            heartbeat_interval: draft.heartbeat_interval,
+            timeout: draft.timeout,
+            retries: draft.retries,
+            retry_interval: draft.retry_interval,
+            upside_down_mode: draft.upside_down_mode,
+            tags: draft.tags,
+            notifiers: distinct(draft.notifiers),
+            push_token: push_token.or_else(|| listens.then(new_push_token)),
+            spec: draft.spec,
+            created,
+            modified: now,
+        }
+    }
+
+    pub async fn monitor(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
+        let found = self.store().team(caller.team).monitor(id).await?;
+        found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
+    }
+
+    /// The team's monitors that match, in the order they were made.
+    pub async fn monitors(
+        &self,
+        caller: &Caller,
+        filter: &MonitorFilter,
+    ) -> Result<Page<MonitorView, MonitorId>> {
+        let asked = MonitorFilter { limit: and_one(filter.limit), ..filter.clone() };
+        let found = self.store().team(caller.team).monitors(&asked).await?;
+        let views = found.into_iter().map(MonitorView::from).collect();
+        Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
+    }
+
+    /// Deletes a monitor and all that is known of it.
+    pub async fn delete_monitor(&self, caller: &Caller, id: MonitorId) -> Result<()> {
+        if !self.store().team(caller.team).delete_monitor(id).await? {
+            return Err(Error::NotFound("monitor"));
+        }
+        self.bus().edited(Edit { team: caller.team, monitor: id });
+        self.bus().tell(caller.team, || Event::Deleted(id));
+        // The monitor is gone either way; what is left of its heartbeats is
+        // out of reach, and the janitor comes by.
+        if let Err(error) = self.store().sweep_graves(SWEPT_AT_ONCE).await {
+            tracing::info!(monitor.id = %id, error = &error as &dyn std::error::Error, "heartbeats of monitor {id} wait to be swept");
+        }
+        Ok(())
+    }
+
+    /// What the target of a monitor says of itself: one heartbeat.
+    pub async fn notify(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+        report: Report,
+        payload: Option<Value>,
+    ) -> Result<Heartbeat> {
+        self.active(caller.team, id).await?;
+        self.judge(id, Seen::Report(report), payload).await
+    }
+
+    /// As notify, by the secret address of a monitor instead of a caller.
+    pub async fn push(&self, token: &str, report: Report) -> Result<Heartbeat> {
+        let found = self.store().monitor_by_push(Digest::of(token)).await?;
+        let (team, id) = found.ok_or(Error::NotFound("monitor"))?;
+        match self.active(team, id).await {
+            // Who holds only the address learns no more than that it does not work.
+            Err(Error::Inactive) => Err(Error::NotFound("monitor")),
+            Err(error) => Err(error),
+            Ok(_) => self.judge(id, Seen::Report(report), None).await,
+        }
+    }
+
+    /// Checks a monitor at once; it counts as any other check.
+    pub async fn check_now(&self, caller: &Caller, id: MonitorId) -> Result<Heartbeat> {
+        let monitor = self.active(caller.team, id).await?;
+        if matches!(monitor.spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        let seen = self.look(&monitor.spec, monitor.timeout()).await;
+        self.judge(id, seen, None).await
+    }
+
+    /// Looks once at what a monitor would watch, and keeps nothing.
+    pub async fn try_check(
+        &self,
+        _caller: &Caller,
+        spec: &Spec,
+        timeout: Duration,
+    ) -> Result<Heartbeat> {
+        if matches!(spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        let seen = self.look(spec, timeout).await;
+        let policy = Policy {
+            retries: 0,
+            retry_interval: Duration::ZERO,
+            upside_down: false,
+            certificate_warnings: false,
+        };
+        Ok(step(&State::default(), seen, &policy, self.now()).heartbeat)
+    }
+
+    /// What happens to the caller's monitors from now on.
+    pub fn subscribe(&self, caller: &Caller) -> Subscription {
+        self.bus().subscribe(caller.team)
+    }
+
+    async fn active(&self, team: TeamId, id: MonitorId) -> Result<Monitor> {
+        let found = self.store().team(team).monitor(id).await?;
+        let (stored, _) = found.ok_or(Error::NotFound("monitor"))?;
+        match stored.monitor.isactive {
+            true => Ok(stored.monitor),
+            false => Err(Error::Inactive),
+        }
+    }
+
+    async fn look(&self, spec: &Spec, timeout: Duration) -> Seen {
+        match check::look(self.net(), spec, Deadline::within(timeout)).await {
+            Ok(seen) => Seen::Observation(seen),
+            Err(fault) => Seen::Fault(fault),
+        }
+    }
+}
+
+fn distinct(notifiers: Vec<NotifierId>) -> Vec<NotifierId> {
+    let mut kept: Vec<NotifierId> = Vec::with_capacity(notifiers.len());
+    for id in notifiers {
+        if !kept.contains(&id) {
+            kept.push(id);
+        }
+    }
+    kept
+}
+
+/// 192 random bits in 32 characters, the length that senders know.
+fn new_push_token() -> Secret {
+    Secret::new(BASE64URL_NOPAD.encode(&random::bytes::<24>()))
+}
+
+impl Engine {
+    /// One verdict on what was seen of a monitor, recorded when this returns.
+    async fn judge(&self, id: MonitorId, seen: Seen, payload: Option<Value>) -> Result<Heartbeat> {
+        let stored = self.store().monitors_by_id(&[id]).await?.pop();
+        let StoredMonitor { monitor, state, seq, .. } = stored.ok_or(Error::NotFound("monitor"))?;
+        let step = step(&state, seen, &Policy::of(&monitor), self.now());
+        let record = crate::notices::record(&monitor, seq + 1, &step, payload.as_ref());
+        self.store().record(&[record]).await?;
+        self.bus().tell(monitor.team, || Event::Heartbeat {
+            monitor: id,
+            status: step.state.status,
+            previous: step.change.as_ref().map(|change| change.previous),
+            heartbeat: step.heartbeat.clone(),
+        });
+        Ok(step.heartbeat)
+    }
+}

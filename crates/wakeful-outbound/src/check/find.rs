@@ -1,0 +1,154 @@
+//! Looks for a keyword in a page as it arrives, whatever its character set,
+//! and keeps no more of it than a keyword's length.
+
+use encoding_rs::{Decoder, Encoding, UTF_8};
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use memchr::memmem;
+use std::ops::ControlFlow;
+
+use crate::net::decode::Sink;
+
+/// How far into a page its own word about its character set is looked for.
+const META: usize = 1_024;
+
+pub(super) struct Finder<'k> {
+    keyword: memmem::Finder<'k>,
+    charset: Charset,
+    /// Text not searched yet, after the end of what was.
+    window: Vec<u8>,
+    read: usize,
+    found: bool,
+}
+
+enum Charset {
+    /// Named by the header, or to be read off the page's first bytes.
+    Named(Option<&'static Encoding>),
+    Known(Decoder),
+}
+
+impl<'k> Finder<'k> {
+    pub(super) fn new(keyword: &'k str, headers: &HeaderMap) -> Self {
+        let content_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+        Self {
+            keyword: memmem::Finder::new(keyword),
+            charset: Charset::Named(charset_in(content_type.unwrap_or_default())),
+            window: Vec::new(),
+            read: 0,
+            found: false,
+        }
+    }
+
+    pub(super) fn found(&self) -> bool {
+        self.found
+    }
+
+    /// How many bytes of the page were searched.
+    pub(super) fn read(&self) -> usize {
+        self.read
+    }
+
+    fn decoder(&mut self, first: &[u8]) -> &mut Decoder {
+        if let Charset::Named(named) = self.charset {
+            let said = named.or_else(|| charset_in(&first[..first.len().min(META)]));
+            // A byte order mark overrules what header and page say.
+            self.charset = Charset::Known(said.unwrap_or(UTF_8).new_decoder());
+        }
+        match &mut self.charset {
+            Charset::Known(decoder) => decoder,
+            Charset::Named(_) => unreachable!("it was made known above"),
+        }
+    }
+}
+
+impl Sink for Finder<'_> {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        if bytes.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.read += bytes.len();
+        let kept = self.window.len();
+        let mut window = std::mem::take(&mut self.window);
+        let decoder = self.decoder(bytes);
+        let most = decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
+        window.resize(kept + most, 0);
+        let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut window[kept..], false);
+        window.truncate(kept + written);
+        self.found = self.keyword.find(&window).is_some();
+        // The keyword may begin in the bytes at the end.
+        let keep = (self.keyword.needle().len() - 1).min(window.len());
+        window.drain(..window.len() - keep);
+        self.window = window;
+        match self.found {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The character set after `charset=`, in a header or in a page's `meta`.
+fn charset_in(text: &[u8]) -> Option<&'static Encoding> {
+    const WORD: &[u8] = b"charset";
+    let at = text.windows(WORD.len()).position(|word| word.eq_ignore_ascii_case(WORD))?;
+    let rest = text[at + WORD.len()..].trim_ascii_start().strip_prefix(b"=")?;
+    let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'') || byte.is_ascii_whitespace();
+    let label: Vec<u8> = rest
+        .iter()
+        .skip_while(is_quote)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:.+".contains(byte))
+        .copied()
+        .collect();
+    Encoding::for_label(&label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(keyword: &str, content_type: &'static str, pieces: &[&[u8]]) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+        let mut finder = Finder::new(keyword, &headers);
+        pieces.iter().any(|piece| finder.take(piece).is_break())
+    }
+
+    #[test]
+    fn a_keyword_is_found_across_pieces() {
+        let page = b"<h1>All systems operational</h1>";
+        for size in 1..page.len() {
+            let pieces: Vec<&[u8]> = page.chunks(size).collect();
+            assert!(search("systems operational", "text/html", &pieces), "{size}");
+            assert!(!search("Systems operational", "text/html", &pieces), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_character_set_is_honoured() {
+        let latin1 = b"<p>Verf\xfcgbar</p>".as_slice();
+        let latin1_meta = b"<meta charset=\"iso-8859-1\"><p>Verf\xfcgbar</p>".as_slice();
+        let sjis = [b"<p>".as_slice(), b"\x8a\xbf\x8e\x9a", b"</p>"].concat();
+        let utf16 = b"\xff\xfeV\0e\0r\0f\0\xfc\0g\0b\0a\0r\0".as_slice();
+        assert!(search("Verfügbar", "text/html; charset=ISO-8859-1", &[latin1]));
+        assert!(search("Verfügbar", "text/html", &[latin1_meta]));
+        assert!(search("漢字", "text/html; charset=\"Shift_JIS\"", &[&sjis]));
+        assert!(search("Verfügbar", "text/html", &[utf16]));
+        assert!(search("Verfügbar", "text/html", &["Verfügbar".as_bytes()]));
+        assert!(!search("Verfügbar", "text/html", &[latin1]));
+    }
+
+    #[test]
+    fn the_window_stays_as_small_as_the_keyword() {
+        let mut finder = Finder::new("keyword", &HeaderMap::new());
+        for _ in 0..1_000 {
+            assert!(finder.take(&[b'x'; 4_096]).is_continue());
+        }
+        assert!(finder.window.len() < "keyword".len());
+        assert_eq!(finder.read(), 4_096_000);
+    }
+
+    #[test]
+    fn an_unknown_character_set_is_read_as_utf8() {
+        assert!(search("ok", "text/html; charset=klingon", &[b"ok"]));
+        assert!(search("ok", "text/html; charset", &[b"ok"]));
+    }
+}

@@ -1,0 +1,312 @@
+//! Ping: up when an ICMP echo comes back. One socket per family serves all
+//! checks at once; a reply finds its asker by the token it carries, which the
+//! kernel, unlike identifier and sequence, never rewrites.
+
+use socket2::{Domain, Protocol, Socket, Type};
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::UdpSocket;
+use tokio::sync::{OnceCell, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use wakeful_core::monitor::spec::PingSpec;
+use wakeful_core::observation::FaultKind;
+
+use super::Seen;
+use crate::net::trouble::Trouble;
+use crate::net::{Deadline, Net, Stage, Trace};
+
+/// An echo may get lost; another is sent after this.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const NOT_ALLOWED: &str = "Wakeful is not allowed to ping: run \
+    `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`, or give the binary the right with \
+    `setcap cap_net_raw+ep`";
+
+pub(super) async fn look(
+    net: &Net,
+    spec: &PingSpec,
+    by: Deadline,
+    trace: &mut Trace,
+) -> Result<Seen, Trouble> {
+    let addrs = net.addresses(spec.hostname.host().into(), 0, by, trace).await?;
+    trace.stage = Stage::Waiting;
+    let (from, took) = net.pinger().echo(net, &one_of_each_family(&addrs)).await?;
+    trace.phases.first_byte = Some(took);
+    let message = format!("{from} answered");
+    Ok(Seen { load_time: Some(took), ..Seen::up(message) })
+}
+
+fn one_of_each_family(addrs: &[SocketAddr]) -> Vec<SocketAddr> {
+    let other = addrs.iter().find(|addr| addr.is_ipv6() != addrs[0].is_ipv6());
+    addrs.first().into_iter().chain(other).copied().collect()
+}
+
+/// The sockets for echoes, opened when first needed.
+#[derive(Default)]
+pub(crate) struct Pinger {
+    v4: OnceCell<Family>,
+    v6: OnceCell<Family>,
+}
+
+impl Pinger {
+    /// Sends echoes to the addresses in turn until one of them answers; whoever
+    /// calls sets the limit.
+    async fn echo(&self, net: &Net, addrs: &[SocketAddr]) -> Result<(IpAddr, Duration), Trouble> {
+        let mut worst: Option<Trouble> = None;
+        let mut sent = JoinedEchoes::default();
+        for round in 0.. {
+            let addr = addrs[round % addrs.len()];
+            net.guard().check(addr)?;
+            match self.send(addr).await {
+                Ok(echo) => sent.0.push(echo),
+                // Another address may do; when all failed, that is what was seen.
+                Err(trouble) => worst = Some(trouble.or_more_telling(worst)),
+            }
+            let all_tried = round + 1 >= addrs.len();
+            if let (true, true, Some(trouble)) = (sent.0.is_empty(), all_tried, worst.take()) {
+                return Err(trouble);
+            }
+            if let Ok(answered) = tokio::time::timeout(PATIENCE, sent.first()).await {
+                return Ok(answered);
+            }
+        }
+        Err(Trouble::silence())
+    }
+
+    async fn send(&self, addr: SocketAddr) -> Result<Echo, Trouble> {
+        let (family, domain) = match addr {
+            SocketAddr::V4(_) => (&self.v4, Domain::IPV4),
+            SocketAddr::V6(_) => (&self.v6, Domain::IPV6),
+        };
+        // A refusal is not kept: the right may be granted while we run.
+        let family = family.get_or_try_init(|| async { Family::open(domain) }).await?;
+        family.send(addr).await
+    }
+}
+
+/// An echo on its way.
+struct Echo {
+    to: IpAddr,
+    sent: Instant,
+    token: u128,
+    back: oneshot::Receiver<Instant>,
+    waiting: Arc<Waiting>,
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        self.waiting.lock().remove(&self.token);
+    }
+}
+
+#[derive(Default)]
+struct JoinedEchoes(Vec<Echo>);
+
+impl JoinedEchoes {
+    /// The first of these that comes back.
+    async fn first(&mut self) -> (IpAddr, Duration) {
+        std::future::poll_fn(|context| {
+            for echo in &mut self.0 {
+                if let std::task::Poll::Ready(Ok(at)) =
+                    std::pin::Pin::new(&mut echo.back).poll(context)
+                {
+                    return std::task::Poll::Ready((echo.to, at.duration_since(echo.sent)));
+                }
+            }
+            std::task::Poll::Pending
+        })
+        .await
+    }
+}
+
+/// Who waits for which token, and from whom it must come.
+#[derive(Default)]
+struct Waiting(Mutex<HashMap<u128, (IpAddr, oneshot::Sender<Instant>)>>);
+
+impl Waiting {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u128, (IpAddr, oneshot::Sender<Instant>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, from: IpAddr, token: u128, at: Instant) {
+        let mut waiting = self.lock();
+        if waiting.get(&token).is_some_and(|(expected, _)| *expected == from)
+            && let Some((_, asker)) = waiting.remove(&token)
+        {
+            // It may have stopped waiting in this moment.
+            let _ = asker.send(at);
+        }
+    }
+}
+
+struct Family {
+    socket: Arc<UdpSocket>,
+    waiting: Arc<Waiting>,
+    domain: Domain,
+    /// Reads replies; it ends when the family is dropped.
+    _reader: JoinSet<()>,
+}
+
+impl Family {
+    /// An unprivileged socket where the system grants it, else a raw one.
+    fn open(domain: Domain) -> Result<Self, Trouble> {
+        let protocol = if domain == Domain::IPV4 { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
+        let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
+            .or_else(|_| Socket::new(domain, Type::RAW, Some(protocol)))
+            .map_err(|error| not_opened(&error))?;
+        let socket = into_tokio(socket).map_err(|error| Trouble::from_io(&error))?;
+        let socket = Arc::new(socket);
+        let waiting = Arc::new(Waiting::default());
+        let mut reader = JoinSet::new();
+        reader.spawn(read_replies(socket.clone(), waiting.clone(), domain));
+        Ok(Self { socket, waiting, domain, _reader: reader })
+    }
+
+    async fn send(&self, to: SocketAddr) -> Result<Echo, Trouble> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)
+            .map_err(|error| Trouble::ours(FaultKind::Internal, error.to_string()))?;
+        let token = u128::from_be_bytes(random);
+        let (asker, back) = oneshot::channel();
+        self.waiting.lock().insert(token, (to.ip(), asker));
+        let sent = Instant::now();
+        let echo = Echo { to: to.ip(), sent, token, back, waiting: self.waiting.clone() };
+        let packet = request(self.domain, token);
+        self.socket.send_to(&packet, to).await.map_err(|error| Trouble::from_io(&error))?;
+        Ok(echo)
+    }
+}
+
+fn not_opened(error: &io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Trouble::ours(FaultKind::Permission, NOT_ALLOWED),
+        _ => Trouble::from_io(error),
+    }
+}
+
+/// What tokio needs of a datagram socket is true of one for ICMP as well.
+fn into_tokio(socket: Socket) -> io::Result<UdpSocket> {
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket.into())
+}
+
+async fn read_replies(socket: Arc<UdpSocket>, waiting: Arc<Waiting>, domain: Domain) {
+    let mut buffer = [0; 2_048];
+    loop {
+        match socket.recv_from(&mut buffer).await {
+            Ok((length, from)) => {
+                let at = Instant::now();
+                if let Some(token) = token_of(domain, &buffer[..length]) {
+                    waiting.answer(from.ip(), token, at);
+                }
+            }
+            // Errors of earlier echoes surface here; their askers just go on waiting.
+            Err(error) => {
+                tracing::debug!(%error, "an ICMP socket reported an error");
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+/// An echo request that carries the token. The identifier is the token's start:
+/// unprivileged sockets put their own in its place.
+fn request(domain: Domain, token: u128) -> [u8; 24] {
+    let token = token.to_be_bytes();
+    let mut packet = [0; 24];
+    packet[0] = if domain == Domain::IPV4 { 8 } else { 128 };
+    packet[4..8].copy_from_slice(&token[..4]);
+    packet[8..].copy_from_slice(&token);
+    if domain == Domain::IPV4 {
+        let sum = checksum(&packet);
+        packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    }
+    // For ICMPv6 the kernel fills the checksum in: it covers addresses we do not know.
+    packet
+}
+
+/// The token of an echo reply; nothing when the packet is anything else.
+fn token_of(domain: Domain, packet: &[u8]) -> Option<u128> {
+    let (reply, icmp) = match domain {
+        Domain::IPV4 => (0, without_ip_header(packet)?),
+        _ => (129, packet),
+    };
+    let is_reply = *icmp.first()? == reply && *icmp.get(1)? == 0;
+    let token = icmp.get(8..24)?.try_into().ok()?;
+    is_reply.then(|| u128::from_be_bytes(token))
+}
+
+/// Raw sockets show the header of IPv4, unprivileged ones do not. An echo reply
+/// begins with 0, which is no version of IP.
+fn without_ip_header(packet: &[u8]) -> Option<&[u8]> {
+    let first = *packet.first()?;
+    match first >> 4 {
+        4 => packet.get(usize::from(first & 0x0F) * 4..),
+        _ => Some(packet),
+    }
+}
+
+/// RFC 1071.
+fn checksum(packet: &[u8]) -> u16 {
+    let words = packet.chunks(2).map(|pair| {
+        u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or_default()]))
+    });
+    let mut sum: u32 = words.sum();
+    while sum > 0xFFFF {
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;
+
+    #[test]
+    fn a_request_sums_up_to_nothing_wrong() {
+        assert_eq!(checksum(&request(Domain::IPV4, TOKEN)), 0);
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+    }
+
+    #[test]
+    fn a_reply_gives_its_token_with_and_without_an_ip_header() {
+        let mut reply = request(Domain::IPV4, TOKEN);
+        reply[0] = 0;
+        assert_eq!(token_of(Domain::IPV4, &reply), Some(TOKEN));
+        let with_header = [&[0x45; 20][..], &reply].concat();
+        assert_eq!(token_of(Domain::IPV4, &with_header), Some(TOKEN));
+        reply[0] = 129;
+        assert_eq!(token_of(Domain::IPV6, &reply), Some(TOKEN));
+    }
+
+    #[test]
+    fn anything_else_gives_none() {
+        let request = request(Domain::IPV4, TOKEN);
+        assert_eq!(token_of(Domain::IPV4, &request), None, "our own request on loopback");
+        assert_eq!(token_of(Domain::IPV6, &request), None);
+        for length in 0..24 {
+            let mut short = request[..length].to_vec();
+            short.iter_mut().take(1).for_each(|byte| *byte = 0);
+            assert_eq!(token_of(Domain::IPV4, &short), None, "{length}");
+        }
+        assert_eq!(token_of(Domain::IPV4, &[0x4F; 24]), None, "a header longer than the packet");
+    }
+
+    #[test]
+    fn a_reply_from_somebody_else_is_not_taken() {
+        let waiting = Waiting::default();
+        let (asker, mut back) = oneshot::channel();
+        let (asked, other) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        waiting.lock().insert(TOKEN, (asked, asker));
+        waiting.answer(other, TOKEN, Instant::now());
+        assert!(back.try_recv().is_err());
+        waiting.answer(asked, TOKEN, Instant::now());
+        assert!(back.try_recv().is_ok());
+    }
+}

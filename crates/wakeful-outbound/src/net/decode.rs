@@ -1,0 +1,270 @@
+//! Bodies as they are read: decoded, counted after decoding, and handed on piece
+//! by piece, so that a bomb of any encoding stops at the bound and nothing is
+//! held in memory that nobody asked for.
+
+use brotli_decompressor::DecompressorWriter;
+use flate2::write::MultiGzDecoder;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+/// What `Accept-Encoding` offers: exactly what is understood below.
+pub const ACCEPTED: &str = "gzip, br, zstd";
+
+/// RFC 9659 lets no sender need more than this window of 8 MiB.
+const ZSTD_WINDOW_LOG: u32 = 23;
+const BROTLI_BUFFER: usize = 4_096;
+
+/// Takes a body piece by piece and says when it has seen enough.
+pub trait Sink {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()>;
+}
+
+/// For whom it is enough that the body came.
+pub struct Discard;
+
+impl Sink for Discard {
+    fn take(&mut self, _bytes: &[u8]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Keeps the whole body; the bound is set by whoever reads.
+impl Sink for Vec<u8> {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        self.extend_from_slice(bytes);
+        ControlFlow::Continue(())
+    }
+}
+
+/// How much of a body was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All of it.
+    Complete,
+    /// As much as was allowed.
+    Capped,
+    /// As much as was needed.
+    Enough,
+}
+
+/// How a body travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    Plain,
+    Gzip,
+    Brotli,
+    Zstd,
+}
+
+impl Encoding {
+    /// Anything unknown is left as it came.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let text = headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes);
+        match text.unwrap_or_default().trim_ascii().to_ascii_lowercase().as_slice() {
+            b"gzip" | b"x-gzip" => Self::Gzip,
+            b"br" => Self::Brotli,
+            b"zstd" => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// The way from the wire to a sink.
+pub(crate) struct Reading<'s, S: Sink> {
+    decoder: Decoder<Bounded<'s, S>>,
+    began: bool,
+}
+
+impl<'s, S: Sink> Reading<'s, S> {
+    pub(crate) fn new(encoding: Encoding, cap: usize, sink: &'s mut S) -> io::Result<Self> {
+        let decoder = Decoder::new(encoding, Bounded { sink, left: cap, end: None })?;
+        Ok(Self { decoder, began: false })
+    }
+
+    /// Takes the next bytes of the wire; gives the end when it is reached early.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<Option<End>> {
+        self.began |= !bytes.is_empty();
+        let written = self.decoder.writer().write_all(bytes);
+        self.settle(written)
+    }
+
+    /// The wire has no more.
+    pub(crate) fn finish(mut self) -> io::Result<End> {
+        // A body of no bytes is no encoded body: answers to HEAD name an encoding too.
+        let finished = if self.began { self.decoder.finish() } else { Ok(()) };
+        Ok(self.settle(finished)?.unwrap_or(End::Complete))
+    }
+
+    /// The bound makes the decoder stop with an error; that one is none.
+    fn settle(&mut self, done: io::Result<()>) -> io::Result<Option<End>> {
+        match (self.decoder.inner().end, done) {
+            (Some(end), _) => Ok(Some(end)),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Ok(None),
+        }
+    }
+}
+
+struct Bounded<'s, S> {
+    sink: &'s mut S,
+    left: usize,
+    end: Option<End>,
+}
+
+impl<S: Sink> Write for Bounded<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.end.is_some() {
+            return Err(io::Error::other("enough was read"));
+        }
+        let taken = bytes.len().min(self.left);
+        self.left -= taken;
+        if self.sink.take(&bytes[..taken]).is_break() {
+            self.end = Some(End::Enough);
+        } else if taken < bytes.len() {
+            self.end = Some(End::Capped);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+enum Decoder<W: Write> {
+    Plain(W),
+    Gzip(Box<MultiGzDecoder<W>>),
+    Brotli(Box<DecompressorWriter<W>>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, W>>),
+}
+
+impl<W: Write> Decoder<W> {
+    fn new(encoding: Encoding, to: W) -> io::Result<Self> {
+        Ok(match encoding {
+            Encoding::Plain => Self::Plain(to),
+            Encoding::Gzip => Self::Gzip(Box::new(MultiGzDecoder::new(to))),
+            Encoding::Brotli => Self::Brotli(Box::new(DecompressorWriter::new(to, BROTLI_BUFFER))),
+            Encoding::Zstd => {
+                let mut raw = zstd::stream::raw::Decoder::new()?;
+                raw.set_parameter(zstd::stream::raw::DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
+                Self::Zstd(Box::new(zstd::stream::write::Decoder::with_decoder(to, raw)))
+            }
+        })
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(to) => to,
+            Self::Gzip(decoder) => decoder,
+            Self::Brotli(decoder) => decoder,
+            Self::Zstd(decoder) => decoder,
+        }
+    }
+
+    fn inner(&self) -> &W {
+        match self {
+            Self::Plain(to) => to,
+            Self::Gzip(decoder) => decoder.get_ref(),
+            Self::Brotli(decoder) => decoder.get_ref(),
+            Self::Zstd(decoder) => decoder.get_ref(),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Gzip(decoder) => decoder.try_finish(),
+            Self::Brotli(decoder) => decoder.close(),
+            Self::Zstd(decoder) => decoder.do_finish(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        to.write_all(bytes).unwrap();
+        to.finish().unwrap()
+    }
+
+    fn read(encoding: Encoding, wire: &[u8], cap: usize) -> io::Result<(Vec<u8>, End)> {
+        let mut all = Vec::new();
+        let mut reading = Reading::new(encoding, cap, &mut all)?;
+        for piece in wire.chunks(7) {
+            if let Some(end) = reading.push(piece)? {
+                drop(reading);
+                return Ok((all, end));
+            }
+        }
+        let end = reading.finish()?;
+        Ok((all, end))
+    }
+
+    #[test]
+    fn each_encoding_is_read_back() {
+        let text = b"what was sent is what is read".repeat(99);
+        let zstd = zstd::encode_all(&text[..], 3).unwrap();
+        for (encoding, wire) in [
+            (Encoding::Plain, text.clone()),
+            (Encoding::Gzip, gzip(&text)),
+            (Encoding::Gzip, [gzip(&text[..999]), gzip(&text[999..])].concat()),
+            (Encoding::Zstd, zstd),
+        ] {
+            let (all, end) = read(encoding, &wire, MIB).unwrap();
+            assert_eq!(end, End::Complete, "{encoding:?}");
+            assert!(all == text, "{encoding:?}");
+        }
+        // RFC 7932: a stored block of "hello" as the whole stream.
+        let brotli = [0x0b, 0x02, 0x80, b'h', b'e', b'l', b'l', b'o', 0x03];
+        assert_eq!(read(Encoding::Brotli, &brotli, MIB).unwrap(), (b"hello".into(), End::Complete));
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_bound() {
+        let zeros = vec![0; 8 * MIB];
+        for (encoding, wire) in [
+            (Encoding::Gzip, gzip(&zeros)),
+            (Encoding::Zstd, zstd::encode_all(&zeros[..], 3).unwrap()),
+            (Encoding::Plain, zeros),
+        ] {
+            let (all, end) = read(encoding, &wire, MIB).unwrap();
+            assert_eq!((all.len(), end), (MIB, End::Capped), "{encoding:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_short_or_garbled_is_an_error() {
+        let text = b"some text that is long enough to be cut".repeat(20);
+        let zstd = zstd::encode_all(&text[..], 3).unwrap();
+        for (encoding, wire) in [(Encoding::Gzip, gzip(&text)), (Encoding::Zstd, zstd)] {
+            assert!(read(encoding, &wire[..wire.len() / 2], MIB).is_err(), "{encoding:?}");
+        }
+        for encoding in [Encoding::Gzip, Encoding::Brotli, Encoding::Zstd] {
+            assert!(read(encoding, b"<html>not what it says</html>", MIB).is_err(), "{encoding:?}");
+            assert_eq!(read(encoding, b"", MIB).unwrap(), (Vec::new(), End::Complete));
+        }
+    }
+
+    #[test]
+    fn a_sink_that_has_enough_ends_the_reading() {
+        struct First(usize);
+        impl Sink for First {
+            fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+                self.0 += bytes.len();
+                ControlFlow::Break(())
+            }
+        }
+        let mut first = First(0);
+        let mut reading = Reading::new(Encoding::Plain, MIB, &mut first).unwrap();
+        assert_eq!(reading.push(b"one").unwrap(), Some(End::Enough));
+        drop(reading);
+        assert_eq!(first.0, 3);
+    }
+}

@@ -1,0 +1,304 @@
+//! How Wakeful reaches strangers. `Net` is built once and shared; everything
+//! that goes out passes `Net::open` or asks its guard, and ends at a `Deadline`.
+
+pub mod decode;
+pub mod guard;
+pub mod http;
+pub mod resolve;
+pub mod tls;
+pub mod trouble;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::Instant;
+use wakeful_core::monitor::spec::Host;
+use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
+use wakeful_core::time::Clock;
+
+use crate::check::ping::Pinger;
+use guard::{Guard, Policy};
+use resolve::Names;
+use tls::Tls;
+use trouble::Trouble;
+
+/// How long an address may stay silent before the next one is tried beside it
+/// (RFC 8305 recommends this value).
+const HEAD_START: Duration = Duration::from_millis(250);
+
+/// A name may have any number of addresses; trying these is enough.
+const MOST_ADDRESSES: usize = 8;
+
+/// What checks and deliveries need to go out.
+pub struct Net {
+    guard: Guard,
+    names: Names,
+    tls: Tls,
+    pinger: Pinger,
+    clock: Arc<dyn Clock>,
+}
+
+impl Net {
+    /// Reads the system's resolver configuration and trusted certificates.
+    /// `own` is what the guard keeps out of reach in public.
+    pub fn new(policy: Policy, own: Vec<SocketAddr>, clock: Arc<dyn Clock>) -> Self {
+        Self::with(Guard::new(policy, own), Names::from_system(), Tls::from_system(), clock)
+    }
+
+    /// A net of chosen parts, for a private resolver or a private authority.
+    pub fn with(guard: Guard, names: Names, tls: Tls, clock: Arc<dyn Clock>) -> Self {
+        Self { guard, names, tls, pinger: Pinger::default(), clock }
+    }
+
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    pub fn tls(&self) -> &Tls {
+        &self.tls
+    }
+
+    pub(crate) fn pinger(&self) -> &Pinger {
+        &self.pinger
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Opens a connection to `host`, a name or an address, before the deadline.
+    pub async fn connect(
+        &self,
+        host: &str,
+        port: u16,
+        by: Deadline,
+    ) -> Result<Connection, Trouble> {
+        let mut trace = Trace::default();
+        let reached = by.limit(self.reach(Target::parse(host), port, by, &mut trace)).await;
+        let stream = reached.unwrap_or_else(|| Err(trace.timed_out(by)))?;
+        let Phases { resolve, connect, .. } = trace.phases;
+        Ok(Connection { stream, resolve, connect: connect.unwrap_or_default() })
+    }
+
+    /// As `connect`, within somebody else's limit and noted in his trace.
+    pub(crate) async fn reach(
+        &self,
+        target: Target<'_>,
+        port: u16,
+        by: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TcpStream, Trouble> {
+        let addrs = self.addresses(target, port, by, trace).await?;
+        trace.stage = Stage::Connecting;
+        let began = Instant::now();
+        let stream = match addrs[..] {
+            [only] => self.open(only).await?,
+            _ => self.race(&addrs).await?,
+        };
+        add(&mut trace.phases.connect, began.elapsed());
+        Ok(stream)
+    }
+
+    /// Where a target is, all of it within the policy, never empty.
+    pub(crate) async fn addresses(
+        &self,
+        target: Target<'_>,
+        port: u16,
+        by: Deadline,
+        trace: &mut Trace,
+    ) -> Result<Vec<SocketAddr>, Trouble> {
+        let name = match target {
+            Target::Address(ip) => {
+                let addr = SocketAddr::new(ip, port);
+                self.guard.check(addr)?;
+                return Ok(vec![addr]);
+            }
+            Target::Name(name) => name,
+        };
+        self.guard.check_name(name)?;
+        trace.stage = Stage::Resolving;
+        let began = Instant::now();
+        let found = self.names.lookup(name, by).await?;
+        add(&mut trace.phases.resolve, began.elapsed());
+        let addrs = found.iter().map(|ip| SocketAddr::new(*ip, port)).collect();
+        Ok(interleave(&self.guard.vet(name, addrs)?))
+    }
+
+    /// Tries the addresses in turn, each with a short head start on the next,
+    /// and takes the first that opens.
+    async fn race(&self, addrs: &[SocketAddr]) -> Result<TcpStream, Trouble> {
+        let mut waiting = addrs.iter().take(MOST_ADDRESSES);
+        let mut running = FuturesUnordered::new();
+        let mut worst: Option<Trouble> = None;
+        loop {
+            if let Some(addr) = waiting.next() {
+                running.push(self.open(*addr));
+            }
+            let more = waiting.len() > 0;
+            tokio::select! {
+                tried = running.next() => match tried {
+                    Some(Ok(stream)) => return Ok(stream),
+                    Some(Err(trouble)) => worst = Some(trouble.or_more_telling(worst)),
+                    None => return Err(worst.unwrap_or_else(Trouble::silence)),
+                },
+                () = tokio::time::sleep(HEAD_START), if more => {}
+            }
+        }
+    }
+
+    /// A UDP socket that speaks to `addr` alone.
+    pub(crate) async fn datagrams(&self, addr: SocketAddr) -> Result<UdpSocket, Trouble> {
+        self.guard.check(addr)?;
+        let any: IpAddr = match addr {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let bound = UdpSocket::bind((any, 0)).await;
+        let socket = bound.map_err(|error| Trouble::from_io(&error))?;
+        socket.connect(addr).await.map_err(|error| Trouble::from_io(&error))?;
+        Ok(socket)
+    }
+
+    /// The one place where a TCP connection is opened.
+    #[expect(clippy::disallowed_methods, reason = "this is what stands behind the guard")]
+    async fn open(&self, addr: SocketAddr) -> Result<TcpStream, Trouble> {
+        self.guard.check(addr)?;
+        TcpStream::connect(addr).await.map_err(|error| Trouble::from_io(&error))
+    }
+}
+
+/// An open connection, and how long it took to get it.
+#[derive(Debug)]
+pub struct Connection {
+    pub stream: TcpStream,
+    /// Nothing when the host was an address.
+    pub resolve: Option<Duration>,
+    pub connect: Duration,
+}
+
+/// What is looked up or dialled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target<'a> {
+    Name(&'a str),
+    Address(IpAddr),
+}
+
+impl<'a> From<&'a Host> for Target<'a> {
+    fn from(host: &'a Host) -> Self {
+        match host {
+            Host::Name(name) => Self::Name(name),
+            Host::Address(ip) => Self::Address(*ip),
+        }
+    }
+}
+
+impl<'a> Target<'a> {
+    pub(crate) fn parse(text: &'a str) -> Self {
+        let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+        bare.parse().map_or(Self::Name(text), Self::Address)
+    }
+}
+
+/// When something must have ended, and how long it was given.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    at: Instant,
+    allowed: Duration,
+}
+
+impl Deadline {
+    pub fn within(allowed: Duration) -> Self {
+        Self { at: Instant::now() + allowed, allowed }
+    }
+
+    pub fn at(self) -> Instant {
+        self.at
+    }
+
+    /// What the work gives, or nothing when the time was up before.
+    pub(crate) async fn limit<T>(self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::time::timeout_at(self.at, work).await.ok()
+    }
+
+    /// The span for people: `24 s`, `0.5 s`.
+    pub(crate) fn span(self) -> String {
+        format!("{} s", (self.allowed.as_secs_f64() * 10.0).round() / 10.0)
+    }
+}
+
+/// What was learnt on the way. It outlives the work that the deadline cuts off.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) phases: Phases,
+    pub(crate) certificate: Option<Certificate>,
+    pub(crate) stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    #[default]
+    Resolving,
+    Connecting,
+    Securing,
+    Waiting,
+    Reading,
+}
+
+impl Trace {
+    /// What a passed deadline means, which depends on how far we got.
+    pub(crate) fn timed_out(&self, by: Deadline) -> Trouble {
+        let span = by.span();
+        let message = match self.stage {
+            // Who was silent is not known, so nothing is known of the target.
+            Stage::Resolving => {
+                let message = format!("the name was not resolved within {span}");
+                return Trouble::ours(FaultKind::Network, message);
+            }
+            Stage::Connecting | Stage::Waiting => format!("no answer within {span}"),
+            Stage::Securing => format!("TLS handshake not finished within {span}"),
+            Stage::Reading => format!("response not complete within {span}"),
+        };
+        // A connection that opened proves our network, whatever came after.
+        match self.phases.connect {
+            Some(_) => Trouble::Down(Evidence::Answered, message),
+            None => Trouble::Down(Evidence::Silence, message),
+        }
+    }
+}
+
+/// Phases of several requests, as after a redirect, are added up.
+pub(crate) fn add(phase: &mut Option<Duration>, span: Duration) {
+    *phase = Some(phase.unwrap_or_default() + span);
+}
+
+/// Families in turn, the resolver's order kept within each.
+fn interleave(addrs: &[SocketAddr]) -> Vec<SocketAddr> {
+    let (first, second): (Vec<SocketAddr>, Vec<SocketAddr>) =
+        addrs.iter().partition(|addr| addr.is_ipv6() == addrs[0].is_ipv6());
+    let longest = first.len().max(second.len());
+    (0..longest).flat_map(|i| [first.get(i), second.get(i)]).flatten().copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_take_turns_in_the_resolvers_order() {
+        let addrs = ["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1"].map(|a| a.parse().unwrap());
+        let turns: Vec<String> = interleave(&addrs).iter().map(ToString::to_string).collect();
+        assert_eq!(turns, ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"]);
+        assert!(interleave(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_or_without_brackets() {
+        assert!(matches!(Target::parse("[::1]"), Target::Address(ip) if ip.is_loopback()));
+        assert!(matches!(Target::parse("::1"), Target::Address(_)));
+        assert!(matches!(Target::parse("127.0.0.1"), Target::Address(_)));
+        assert!(matches!(Target::parse("one.example"), Target::Name("one.example")));
+    }
+}

@@ -1,0 +1,223 @@
+//! Servers that mean no good. Each look ends by its deadline, within its bounds
+//! and with a word for people; `look_by` checks the deadline.
+
+use std::io::Write as _;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::interval;
+use wakeful_core::monitor::spec::{HttpSpec, Spec};
+use wakeful_core::observation::Evidence;
+
+use crate::peer::{
+    ENOUGH, Peer, SHORT, assert_down, assert_up, http, keyword, look, look_by, net, page,
+    read_request, redirect,
+};
+
+async fn look_short(spec: &Spec) -> wakeful_core::observation::Observation {
+    look_by(&net(), spec, SHORT).await.unwrap()
+}
+
+/// Writes the start, then one byte again and again until nobody listens.
+async fn drip(mut stream: TcpStream, start: &str, byte: u8) -> std::io::Result<()> {
+    read_request(&mut stream).await?;
+    stream.write_all(start.as_bytes()).await?;
+    let mut tick = interval(Duration::from_millis(20));
+    loop {
+        tick.tick().await;
+        stream.write_all(&[byte]).await?;
+    }
+}
+
+/// Writes the start, then more of the same as fast as it goes.
+async fn flood(mut stream: TcpStream, start: &str, more: &[u8]) -> std::io::Result<()> {
+    read_request(&mut stream).await?;
+    stream.write_all(start.as_bytes()).await?;
+    loop {
+        stream.write_all(more).await?;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_the_call_and_says_nothing() {
+    let peer = Peer::new(async |mut stream| {
+        stream.read_to_end(&mut Vec::new()).await?;
+        Ok(())
+    })
+    .await;
+    let seen = look_short(&Spec::Http(http(peer.url("/")))).await;
+    // It accepted, so our network works: the evidence is not silence.
+    assert_down(&seen, Evidence::Answered, "no answer within 0.4 s");
+    assert!(seen.phases.connect.is_some());
+}
+
+#[tokio::test]
+async fn headers_that_drip() {
+    let peer = Peer::new(|stream| drip(stream, "HTTP/1.1 200 OK\r\nX-Slow: ", b'a')).await;
+    let seen = look_short(&Spec::Http(http(peer.url("/")))).await;
+    assert_down(&seen, Evidence::Answered, "no answer within 0.4 s");
+}
+
+#[tokio::test]
+async fn a_body_that_drips() {
+    let start = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
+    let peer = Peer::new(move |stream| drip(stream, start, b'a')).await;
+    let seen = look_short(&Spec::Http(http(peer.url("/")))).await;
+    assert_down(&seen, Evidence::Answered, "response not complete within 0.4 s");
+}
+
+#[tokio::test]
+async fn endless_headers_and_too_many_of_them() {
+    let told = "the response has more than 64 KiB or 100 lines of headers";
+    let peer =
+        Peer::new(|stream| flood(stream, "HTTP/1.1 200 OK\r\nX-Long: ", &[b'a'; 8_192])).await;
+    assert_down(&look(&Spec::Http(http(peer.url("/")))).await, Evidence::Answered, told);
+
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X-A: b\r\n".repeat(101));
+    let peer = Peer::answering(many).await;
+    assert_down(&look(&Spec::Http(http(peer.url("/")))).await, Evidence::Answered, told);
+}
+
+#[tokio::test]
+async fn an_endless_body_is_read_to_the_bound() {
+    let start = "HTTP/1.1 200 OK\r\n\r\n";
+    let peer = Peer::new(move |stream| flood(stream, start, &[b'a'; 65_536])).await;
+    assert_up(&look(&Spec::Http(http(peer.url("/")))).await, "200 OK");
+    let seen = look(&keyword(peer.url("/"), "needle")).await;
+    let told = "keyword \"needle\" not found in the first 10 MiB";
+    assert_down(&seen, Evidence::Answered, told);
+}
+
+#[tokio::test]
+async fn a_bomb_is_decoded_to_the_bound() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..12 {
+        gzip.write_all(&vec![0; 1 << 20]).unwrap();
+    }
+    let bomb = gzip.finish().unwrap();
+    assert!(bomb.len() < 128 * 1_024);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        bomb.len()
+    );
+    let peer = Peer::answering([head.into_bytes(), bomb].concat()).await;
+    let seen = look(&keyword(peer.url("/"), "needle")).await;
+    let told = "keyword \"needle\" not found in the first 10 MiB";
+    assert_down(&seen, Evidence::Answered, told);
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_what_its_encoding_says() {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain";
+    let peer = Peer::answering(answer).await;
+    let seen = look(&keyword(peer.url("/"), "plain")).await;
+    assert_down(&seen, Evidence::Answered, "the response is not valid Gzip");
+}
+
+#[tokio::test]
+async fn a_redirect_loop() {
+    let peer = Peer::answering(redirect(302, "/again")).await;
+    let seen = look(&Spec::Http(http(peer.url("/")))).await;
+    assert_down(&seen, Evidence::Answered, "too many redirects (10)");
+    assert_eq!(peer.seen(), 11, "the first request and ten redirects");
+    let seen = look(&Spec::Http(HttpSpec { max_redirects: 2, ..http(peer.url("/")) })).await;
+    assert_down(&seen, Evidence::Answered, "too many redirects (2)");
+}
+
+#[tokio::test]
+async fn a_body_cut_short() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nnot five hundred",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\nhello\r\n0\r\n\r\n",
+    ] {
+        let peer = Peer::answering(answer).await;
+        let seen = look(&Spec::Http(http(peer.url("/")))).await;
+        assert_down(&seen, Evidence::Answered, "incomplete response");
+    }
+}
+
+#[tokio::test]
+async fn a_body_longer_than_it_says_is_read_as_long_as_it_says() {
+    let peer = Peer::answering("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nneedle").await;
+    assert_up(&look(&Spec::Http(http(peer.url("/")))).await, "200 OK");
+    let seen = look(&keyword(peer.url("/"), "needle")).await;
+    assert_down(&seen, Evidence::Answered, "keyword \"needle\" not found in 4 B");
+}
+
+#[tokio::test]
+async fn what_is_no_http() {
+    for answer in [
+        "SSH-2.0-OpenSSH_9.2\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "\0\0\0\0\0\0\0\0",
+    ] {
+        let peer = Peer::answering(answer).await;
+        let seen = look(&Spec::Http(http(peer.url("/")))).await;
+        assert_down(&seen, Evidence::Answered, "the response is not valid HTTP");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_up_without_a_word() {
+    let peer = Peer::answering("").await;
+    let seen = look(&Spec::Http(http(peer.url("/")))).await;
+    let told = "the server closed the connection without an answer";
+    assert_down(&seen, Evidence::Answered, told);
+}
+
+#[tokio::test]
+async fn a_server_that_resets() {
+    let peer = Peer::new(async |stream| {
+        stream.set_zero_linger()?;
+        Ok(())
+    })
+    .await;
+    let seen = look(&Spec::Http(http(peer.url("/")))).await;
+    assert!(!seen.up && seen.evidence.proves_network(), "{seen:?}");
+}
+
+#[tokio::test]
+async fn interim_answers_without_end() {
+    let more = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100);
+    let peer = Peer::new(move |stream| {
+        let more = more.clone();
+        async move { flood(stream, "", &more).await }
+    })
+    .await;
+    let seen = look_short(&Spec::Http(http(peer.url("/")))).await;
+    assert!(!seen.up, "{seen:?}");
+}
+
+#[tokio::test]
+async fn answers_that_have_no_body_whatever_they_send() {
+    let peer = Peer::answering("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello").await;
+    assert_up(&look(&Spec::Http(http(peer.url("/")))).await, "204 No Content");
+    let peer = Peer::answering(page("x")).await;
+    let head = wakeful_core::monitor::spec::Method::Head;
+    let seen = look(&Spec::Http(HttpSpec { method: head, ..http(peer.url("/")) })).await;
+    assert_up(&seen, "200 OK");
+}
+
+#[tokio::test]
+async fn many_hostile_servers_do_not_fill_the_memory() {
+    let start = "HTTP/1.1 200 OK\r\n\r\n";
+    let peer = Peer::new(move |stream| flood(stream, start, &[b'a'; 65_536])).await;
+    let net = net();
+    let spec = keyword(peer.url("/"), "needle");
+    let before = resident();
+    let looks = (0..20).map(|_| look_by(&net, &spec, ENOUGH * 4));
+    for seen in futures_util::future::join_all(looks).await {
+        assert!(!seen.unwrap().up);
+    }
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 64 << 20, "grew by {} MiB", grown >> 20);
+}
+
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+}

@@ -1,0 +1,201 @@
+//! What the tests share: a net, a look that is held to its deadline, and peers
+//! that end with the test.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use wakeful_core::monitor::spec::{HttpSpec, HttpUrl, Keyword, Spec};
+use wakeful_core::observation::{Evidence, Fault, Observation};
+use wakeful_core::time::{Clock, Millis};
+use wakeful_outbound::check;
+use wakeful_outbound::net::guard::Policy;
+use wakeful_outbound::net::{Deadline, Net};
+
+/// Long enough for loopback on a busy machine.
+pub(crate) const ENOUGH: Duration = Duration::from_secs(5);
+/// For peers that will not answer anyway.
+pub(crate) const SHORT: Duration = Duration::from_millis(400);
+
+/// The day on which all tests happen.
+pub(crate) struct Today;
+
+impl Clock for Today {
+    fn now(&self) -> Millis {
+        Millis::parse("2026-11-15T12:00:00Z").unwrap()
+    }
+}
+
+pub(crate) fn net() -> Net {
+    Net::new(Policy::Private, Vec::new(), Arc::new(Today))
+}
+
+/// Looks once; a check that outlives its deadline by a second fails the test.
+pub(crate) async fn look_by(
+    net: &Net,
+    spec: &Spec,
+    allowed: Duration,
+) -> Result<Observation, Fault> {
+    let began = Instant::now();
+    let seen = check::look(net, spec, Deadline::within(allowed)).await;
+    let took = began.elapsed();
+    assert!(took < allowed + Duration::from_secs(1), "took {took:?} of {allowed:?}");
+    if let Ok(seen) = &seen {
+        assert!(seen.message.chars().count() <= 500 && !seen.message.contains(char::is_control));
+        assert!(!seen.message.is_empty());
+    }
+    seen
+}
+
+pub(crate) async fn look(spec: &Spec) -> Observation {
+    look_by(&net(), spec, ENOUGH).await.unwrap()
+}
+
+#[track_caller]
+pub(crate) fn assert_down(seen: &Observation, evidence: Evidence, message: &str) {
+    assert!(!seen.up, "{seen:?}");
+    assert_eq!((seen.message.as_str(), seen.evidence), (message, evidence));
+}
+
+#[track_caller]
+pub(crate) fn assert_up(seen: &Observation, message: &str) {
+    assert!(seen.up, "{seen:?}");
+    assert_eq!(seen.message, message);
+    assert!(seen.load_time.is_some());
+}
+
+pub(crate) fn http(url: impl AsRef<str>) -> HttpSpec {
+    HttpSpec::new(HttpUrl::parse(url.as_ref()).unwrap())
+}
+
+pub(crate) fn keyword(url: impl AsRef<str>, keyword: &str) -> Spec {
+    let spec = HttpSpec { keyword: Keyword::parse(keyword).unwrap(), ..http(url) };
+    Spec::http_keyword(spec).unwrap()
+}
+
+/// A server on loopback that ends with the test.
+pub(crate) struct Peer {
+    pub(crate) addr: SocketAddr,
+    pub(crate) connections: Arc<AtomicUsize>,
+    pub(crate) requests: Arc<Mutex<Vec<String>>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Peer {
+    /// Does `work` with each connection.
+    pub(crate) async fn new<F>(work: impl Fn(TcpStream) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = std::io::Result<()>> + Send + 'static,
+    {
+        Self::at("127.0.0.1:0", work).await
+    }
+
+    pub(crate) async fn at<F>(addr: &str, work: impl Fn(TcpStream) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = std::io::Result<()>> + Send + 'static,
+    {
+        let listener = TcpListener::bind(addr).await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counter = connections.clone();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut running = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let served = work(stream);
+                // A client that has seen enough hangs up; that is no failure.
+                running.spawn(async move { drop(served.await) });
+            }
+        });
+        Self { addr, connections, requests: Arc::default(), _tasks: tasks }
+    }
+
+    /// Reads a request and answers it with these bytes, then hangs up.
+    pub(crate) async fn answering(answer: impl Into<Vec<u8>>) -> Self {
+        let answer = answer.into();
+        Self::replying(move |_| answer.clone()).await
+    }
+
+    /// As `answering`, by what was asked; requests are kept.
+    pub(crate) async fn replying(reply: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = requests.clone();
+        let reply = Arc::new(reply);
+        let peer = Self::new(move |mut stream| {
+            let (kept, reply) = (kept.clone(), reply.clone());
+            async move {
+                let request = read_request(&mut stream).await?;
+                let answer = reply(&request);
+                kept.lock().unwrap().push(request);
+                stream.write_all(&answer).await?;
+                stream.shutdown().await
+            }
+        })
+        .await;
+        Self { requests, ..peer }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
+    pub(crate) fn seen(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+/// Head and body of a request, the body by its content-length.
+pub(crate) async fn read_request(
+    stream: &mut (impl tokio::io::AsyncRead + Unpin),
+) -> std::io::Result<String> {
+    let mut all = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&all).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))
+                .map_or(0, |length| length.parse().unwrap());
+            if body.len() >= length {
+                return Ok(text);
+            }
+        }
+        let mut buffer = [0; 4_096];
+        match stream.read(&mut buffer).await? {
+            0 => return Ok(text),
+            read => all.extend_from_slice(&buffer[..read]),
+        }
+    }
+}
+
+pub(crate) fn page(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+pub(crate) fn redirect(code: u16, to: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {code} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
+}
+
+/// Runs one ignored test of this binary under `command`, such as another
+/// namespace or another limit, and passes its failure on.
+pub(crate) fn run_inside(command: &str, test: &str) {
+    let binary = std::env::current_exe().unwrap();
+    let line = format!("{command} exec \"$0\" --exact --ignored --nocapture {test}");
+    let output = std::process::Command::new("unshare")
+        .args(["--net", "sh", "-c", &line])
+        .arg(binary)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
+}

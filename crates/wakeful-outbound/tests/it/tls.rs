@@ -1,0 +1,241 @@
+//! TLS as targets show it: trusted, and bad in each of the usual ways.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::RootCertStore;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_rustls::TlsAcceptor;
+use wakeful_core::monitor::spec::{HttpSpec, Spec};
+use wakeful_core::observation::Evidence;
+use wakeful_core::time::Millis;
+use wakeful_outbound::net::Net;
+use wakeful_outbound::net::guard::{Guard, Policy};
+use wakeful_outbound::net::resolve::Names;
+use wakeful_outbound::net::tls::Tls;
+
+use crate::peer::{
+    ENOUGH, Peer, SHORT, Today, assert_down, assert_up, http, look_by, page, read_request,
+};
+
+/// An authority of our own, and the net that trusts it.
+struct Authority {
+    key: KeyPair,
+    params: CertificateParams,
+    net: Net,
+}
+
+impl Authority {
+    fn new() -> Self {
+        Self::called("Test Authority")
+    }
+
+    fn called(name: &str) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let key = KeyPair::generate().unwrap();
+        let root = params.self_signed(&key).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(root.der().clone()).unwrap();
+        let guard = Guard::new(Policy::Private, Vec::new());
+        let tls = Tls::with_roots(roots);
+        let net = Net::with(guard, Names::from_system(), tls, Arc::new(Today));
+        Self { key, params, net }
+    }
+
+    /// A certificate for the names, good until the day given.
+    fn issue(&self, names: &[&str], until: (i32, u8, u8)) -> Shown {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "the leaf");
+        params.not_after = date_time_ymd(until.0, until.1, until.2);
+        let key = KeyPair::generate().unwrap();
+        let issuer = Issuer::from_params(&self.params, &self.key);
+        let leaf = params.signed_by(&key, &issuer).unwrap();
+        Shown { chain: vec![leaf.der().clone()], key: key.serialize_der() }
+    }
+}
+
+struct Shown {
+    chain: Vec<CertificateDer<'static>>,
+    key: Vec<u8>,
+}
+
+impl Shown {
+    fn acceptor(self, alpn: &[&str]) -> TlsAcceptor {
+        let key = PrivateKeyDer::try_from(self.key).unwrap();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(self.chain, key)
+            .unwrap();
+        config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        TlsAcceptor::from(Arc::new(config))
+    }
+
+    /// A server that shows this and answers one page over HTTP/1.1.
+    async fn serve(self) -> Peer {
+        let acceptor = self.acceptor(&[]);
+        Peer::new(move |tcp| {
+            let acceptor = acceptor.clone();
+            async move {
+                let mut stream = acceptor.accept(tcp).await?;
+                read_request(&mut stream).await?;
+                stream.write_all(&page("secure")).await?;
+                stream.shutdown().await
+            }
+        })
+        .await
+    }
+}
+
+fn https(peer: &Peer) -> HttpSpec {
+    http(format!("https://127.0.0.1:{}/", peer.addr.port()))
+}
+
+const FAR: (i32, u8, u8) = (2027, 2, 1);
+
+#[tokio::test]
+async fn a_trusted_certificate_is_up_and_told() {
+    let authority = Authority::new();
+    let peer = authority.issue(&["127.0.0.1"], FAR).serve().await;
+    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+    assert_up(&seen, "200 OK");
+    assert!(seen.phases.tls.is_some());
+    let certificate = seen.certificate.unwrap();
+    assert!(certificate.trusted);
+    assert_eq!(certificate.subject, "CN=the leaf");
+    assert_eq!(certificate.issuer, "CN=Test Authority");
+    assert_eq!(certificate.not_after, Millis::parse("2027-02-01T00:00:00Z").unwrap());
+}
+
+#[tokio::test]
+async fn http2_is_spoken_where_it_is_chosen() {
+    let authority = Authority::new();
+    let acceptor = authority.issue(&["127.0.0.1"], FAR).acceptor(&["h2"]);
+    let peer = Peer::new(move |tcp| {
+        let acceptor = acceptor.clone();
+        async move {
+            let stream = acceptor.accept(tcp).await?;
+            let service = hyper::service::service_fn(async |request: http::Request<_>| {
+                let _: &hyper::body::Incoming = request.body();
+                let told = format!("{:?} {}", request.version(), request.uri());
+                Ok::<_, std::convert::Infallible>(http::Response::new(Full::new(Bytes::from(told))))
+            });
+            hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream), service)
+                .await
+                .map_err(std::io::Error::other)
+        }
+    })
+    .await;
+    let url = format!("https://{}/path", peer.addr);
+    let spec = crate::peer::keyword(&url, &format!("HTTP/2.0 {url}"));
+    let seen = look_by(&authority.net, &spec, ENOUGH).await.unwrap();
+    assert_up(&seen, "200 OK, keyword found");
+}
+
+async fn shown_bad(authority: &Authority, shown: Shown, told: &str) {
+    let peer = shown.serve().await;
+    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+    assert_down(&seen, Evidence::Answered, told);
+    assert!(!seen.certificate.unwrap().trusted, "the certificate is told all the same");
+
+    let ignoring = HttpSpec { ignore_tls_error: true, ..https(&peer) };
+    let seen = look_by(&authority.net, &Spec::Http(ignoring), ENOUGH).await.unwrap();
+    assert_up(&seen, "200 OK");
+    assert!(!seen.certificate.unwrap().trusted);
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_down_and_its_age_told() {
+    let authority = Authority::new();
+    let shown = authority.issue(&["127.0.0.1"], (2026, 11, 12));
+    shown_bad(&authority, shown, "certificate expired 3 days ago").await;
+}
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_down() {
+    let authority = Authority::new();
+    let shown = authority.issue(&["other.example"], FAR);
+    let told = "certificate is not for 127.0.0.1 but for DnsName(\"other.example\")";
+    shown_bad(&authority, shown, told).await;
+}
+
+#[tokio::test]
+async fn a_self_signed_certificate_is_down() {
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let chain = vec![params.self_signed(&key).unwrap().der().clone()];
+    let shown = Shown { chain, key: key.serialize_der() };
+    shown_bad(&Authority::new(), shown, "certificate is self-signed").await;
+}
+
+#[tokio::test]
+async fn a_certificate_of_a_stranger_is_down() {
+    let shown = Authority::called("Stranger").issue(&["127.0.0.1"], FAR);
+    let told = "certificate is not signed by a trusted authority";
+    shown_bad(&Authority::new(), shown, told).await;
+}
+
+/// What a server sends back to our first flight, whatever it was.
+async fn replies_with(bytes: &'static [u8]) -> Peer {
+    Peer::new(async |mut stream| {
+        stream.read(&mut [0; 4_096]).await?;
+        stream.write_all(bytes).await?;
+        stream.read_to_end(&mut Vec::new()).await?;
+        Ok(())
+    })
+    .await
+}
+
+async fn told_by(bytes: &'static [u8]) -> String {
+    let peer = replies_with(bytes).await;
+    let spec = Spec::Http(https(&peer));
+    let seen = look_by(&Authority::new().net, &spec, ENOUGH).await.unwrap();
+    assert!(!seen.up && seen.evidence == Evidence::Answered, "{seen:?}");
+    seen.message
+}
+
+#[tokio::test]
+async fn a_server_of_old_tls_is_told_so() {
+    let old = "the server only speaks TLS older than 1.2";
+    // A protocol_version alert, and a ServerHello of TLS 1.0.
+    assert_eq!(told_by(b"\x15\x03\x01\x00\x02\x02\x46").await, old);
+    let hello = b"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01\
+        0123456789abcdef0123456789abcdef\x00\x00\x2f\x00";
+    assert_eq!(told_by(hello).await, old);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_so() {
+    let plain = told_by(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    assert_eq!(plain, "the server does not speak TLS on this port");
+    assert_eq!(
+        told_by(b"\x15\x03\x03\x00\x02\x02\x28").await,
+        "no TLS version and cipher in common with the server"
+    );
+}
+
+#[tokio::test]
+async fn a_handshake_that_stalls_ends_at_the_deadline() {
+    let peer = replies_with(b"").await;
+    let spec = Spec::Http(https(&peer));
+    let seen = look_by(&Authority::new().net, &spec, SHORT).await.unwrap();
+    assert_down(&seen, Evidence::Answered, "TLS handshake not finished within 0.4 s");
+}
+
+#[tokio::test]
+async fn a_handshake_cut_off_is_down() {
+    let peer = Peer::new(async |_| Ok(())).await;
+    let seen = look_by(&Authority::new().net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+    assert!(!seen.up && seen.message.contains("during the TLS handshake"), "{seen:?}");
+    assert!(seen.evidence.proves_network());
+}

@@ -1,0 +1,387 @@
+//! Writing down what checks have come to: many verdicts in one transaction,
+//! each with its heartbeat, the state it leaves and, where it is a change, the
+//! alert and one delivery for each notifier. A record may be written twice, as
+//! after a commit whose answer was lost: heartbeats, alerts and events have ids
+//! of their own, and a state is only replaced by one with a higher number. So
+//! the order of two records does not matter to the state, and a monitor that
+//! was deleted meanwhile is passed over.
+
+use serde::Serialize;
+use sqlx::Error;
+use std::collections::HashMap;
+use uuid::Uuid;
+use wakeful_core::alert::Alert;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{Heartbeat, State};
+
+use crate::dialect::{either, from_row, within};
+use crate::monitors::json;
+use crate::{Result, Store};
+
+/// One verdict.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub monitor: MonitorId,
+    /// The number of the verdict among those of its monitor.
+    pub seq: i64,
+    pub heartbeat: Heartbeat,
+    pub state: State,
+    pub opens: Vec<Alert>,
+    pub closes: Option<(AlertId, Millis)>,
+    pub events: Vec<NewEvent>,
+}
+
+/// What the notifiers of a monitor are to be told.
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    pub id: EventId,
+    pub kind: &'static str,
+    pub alert: AlertId,
+    /// JSON.
+    pub body: String,
+}
+
+#[derive(Serialize)]
+struct HeartbeatRow<'a> {
+    id: Simple,
+    at: i64,
+    seq: i64,
+    status: &'static str,
+    message: &'a str,
+    load_time: Option<i64>,
+    phases: Option<String>,
+}
+
+#[derive(Serialize)]
+struct StateRow {
+    id: Simple,
+    seq: i64,
+    status: &'static str,
+    state: String,
+}
+
+#[derive(Serialize)]
+struct AlertRow<'a> {
+    id: Simple,
+    monitor: Simple,
+    kind: &'static str,
+    cause: &'a str,
+    started: i64,
+    ended: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct CloseRow {
+    id: Simple,
+    ended: i64,
+}
+
+#[derive(Serialize)]
+struct DeliveryRow<'a> {
+    id: Simple,
+    event: Simple,
+    monitor: Simple,
+    notifier: Simple,
+    alert: Simple,
+    sequence: i64,
+    kind: &'static str,
+    body: &'a str,
+    created: i64,
+}
+
+/// An id as both engines read it out of JSON.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Simple(String);
+
+impl From<Uuid> for Simple {
+    fn from(id: Uuid) -> Self {
+        Self(id.simple().to_string())
+    }
+}
+
+struct Link {
+    monitor: MonitorId,
+    notifier: NotifierId,
+}
+
+from_row!(Link, |row| Self {
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+});
+
+impl Store {
+    /// Writes these records, all or none.
+    pub async fn record(&self, records: &[Record]) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            // The states come first: they take the monitors' rows, so that none
+            // can be deleted between here and its heartbeat.
+            sqlx::query(self.update_states()).bind(states(records)).execute(&mut *db).await?;
+            sqlx::query(self.insert_heartbeats())
+                .bind(heartbeats(records))
+                .execute(&mut *db)
+                .await?;
+            Ok::<_, Error>(())
+        })?;
+        if records.iter().any(|record| !record.opens.is_empty() || record.closes.is_some()) {
+            within!(tx, |db| {
+                sqlx::query(self.insert_alerts()).bind(opened(records)).execute(&mut *db).await?;
+                sqlx::query(self.close_alerts()).bind(closed(records)).execute(&mut *db).await?;
+                Ok::<_, Error>(())
+            })?;
+        }
+        if records.iter().any(|record| !record.events.is_empty()) {
+            within!(tx, |db| {
+                let links: Vec<Link> = sqlx::query_as(self.select_links())
+                    .bind(told(records))
+                    .fetch_all(&mut *db)
+                    .await?;
+                sqlx::query(self.insert_deliveries())
+                    .bind(deliveries(records, &links))
+                    .execute(&mut *db)
+                    .await?;
+                Ok::<_, Error>(())
+            })?;
+        }
+        tx.commit().await
+    }
+
+    fn update_states(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "update monitors
+                 set status = r.status, state = r.state, seq = r.seq
+                 from (select unhex(value ->> 'id') as id, value ->> 'seq' as seq,
+                              value ->> 'status' as status, value ->> 'state' as state
+                       from json_each($1)) r
+                 where monitors.id = r.id and monitors.seq < r.seq",
+            postgres: "update monitors
+                 set status = r.status, state = r.state, seq = r.seq
+                 from json_to_recordset(cast($1 as json))
+                      as r(id uuid, seq bigint, status text, state text)
+                 where monitors.id = r.id and monitors.seq < r.seq"
+        )
+    }
+
+    fn insert_heartbeats(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "insert into heartbeats
+                 (monitor_id, at, seq, status, message, load_time, phases)
+                 select m.id, r.value ->> 'at', r.value ->> 'seq', r.value ->> 'status',
+                        r.value ->> 'message', r.value ->> 'load_time', r.value ->> 'phases'
+                 from json_each($1) r
+                 join monitors m on m.id = unhex(r.value ->> 'id')
+                 where true
+                 on conflict do nothing",
+            postgres: "insert into heartbeats
+                 (monitor_id, at, seq, status, message, load_time, phases)
+                 select m.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases
+                 from json_to_recordset(cast($1 as json))
+                      as r(id uuid, at bigint, seq bigint, status text, message text,
+                           load_time bigint, phases text)
+                 join monitors m on m.id = r.id
+                 on conflict do nothing"
+        )
+    }
+
+    fn insert_alerts(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "insert into alerts (id, team_id, monitor_id, kind, cause, started, ended)
+                 select unhex(r.value ->> 'id'), m.team_id, m.id, r.value ->> 'kind',
+                        r.value ->> 'cause', r.value ->> 'started', r.value ->> 'ended'
+                 from json_each($1) r
+                 join monitors m on m.id = unhex(r.value ->> 'monitor')
+                 where true
+                 on conflict do nothing",
+            postgres: "insert into alerts (id, team_id, monitor_id, kind, cause, started, ended)
+                 select r.id, m.team_id, m.id, r.kind, r.cause, r.started, r.ended
+                 from json_to_recordset(cast($1 as json))
+                      as r(id uuid, monitor uuid, kind text, cause text, started bigint,
+                           ended bigint)
+                 join monitors m on m.id = r.monitor
+                 on conflict do nothing"
+        )
+    }
+
+    fn close_alerts(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "update alerts
+                 set ended = r.ended
+                 from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended
+                       from json_each($1)) r
+                 where alerts.id = r.id and alerts.ended is null",
+            postgres: "update alerts
+                 set ended = r.ended
+                 from json_to_recordset(cast($1 as json)) as r(id uuid, ended bigint)
+                 where alerts.id = r.id and alerts.ended is null"
+        )
+    }
+
+    fn select_links(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select l.monitor_id, l.notifier_id
+                 from json_each($1) r
+                 join monitor_notifiers l on l.monitor_id = unhex(r.value)
+                 join notifiers n on n.id = l.notifier_id
+                 where n.disabled_at is null
+                 order by l.monitor_id, l.position",
+            postgres: "select l.monitor_id, l.notifier_id
+                 from json_array_elements_text(cast($1 as json)) r
+                 join monitor_notifiers l on l.monitor_id = cast(r.value as uuid)
+                 join notifiers n on n.id = l.notifier_id
+                 where n.disabled_at is null
+                 order by l.monitor_id, l.position"
+        )
+    }
+
+    fn insert_deliveries(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "insert into deliveries
+                 (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
+                  created, next_try)
+                 select unhex(r.value ->> 'id'), unhex(r.value ->> 'event'), m.team_id, m.id,
+                        unhex(r.value ->> 'notifier'), a.id, r.value ->> 'sequence',
+                        r.value ->> 'kind', r.value ->> 'body', r.value ->> 'created',
+                        r.value ->> 'created'
+                 from json_each($1) r
+                 join monitors m on m.id = unhex(r.value ->> 'monitor')
+                 left join alerts a on a.id = unhex(r.value ->> 'alert')
+                 where true
+                 on conflict do nothing",
+            postgres: "insert into deliveries
+                 (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
+                  created, next_try)
+                 select r.id, r.event, m.team_id, m.id, r.notifier, a.id, r.sequence, r.kind,
+                        r.body, r.created, r.created
+                 from json_to_recordset(cast($1 as json))
+                      as r(id uuid, event uuid, monitor uuid, notifier uuid, alert uuid,
+                           sequence bigint, kind text, body text, created bigint)
+                 join monitors m on m.id = r.monitor
+                 left join alerts a on a.id = r.alert
+                 on conflict do nothing"
+        )
+    }
+}
+
+/// The last state of each monitor.
+fn states(records: &[Record]) -> String {
+    let mut last: HashMap<MonitorId, &Record> = HashMap::with_capacity(records.len());
+    for record in records {
+        let kept = last.entry(record.monitor).or_insert(record);
+        if kept.seq < record.seq {
+            *kept = record;
+        }
+    }
+    let rows: Vec<StateRow> = last
+        .into_values()
+        .map(|record| StateRow {
+            id: record.monitor.uuid().into(),
+            seq: record.seq,
+            status: record.state.status.as_str(),
+            state: json(&record.state),
+        })
+        .collect();
+    json(&rows)
+}
+
+fn heartbeats(records: &[Record]) -> String {
+    let rows: Vec<HeartbeatRow<'_>> = records
+        .iter()
+        .map(|record| {
+            let Heartbeat { at, status, message, load_time, phases } = &record.heartbeat;
+            HeartbeatRow {
+                id: record.monitor.uuid().into(),
+                at: at.0,
+                seq: record.seq,
+                status: status.as_str(),
+                message,
+                load_time: load_time
+                    .map(|span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)),
+                phases: (*phases != Default::default()).then(|| json(phases)),
+            }
+        })
+        .collect();
+    json(&rows)
+}
+
+fn opened(records: &[Record]) -> String {
+    let rows: Vec<AlertRow<'_>> = records
+        .iter()
+        .flat_map(|record| &record.opens)
+        .map(|alert| AlertRow {
+            id: alert.id.uuid().into(),
+            monitor: alert.monitor.uuid().into(),
+            kind: alert.kind.as_str(),
+            cause: &alert.cause,
+            started: alert.started.0,
+            ended: alert.ended.map(|at| at.0),
+        })
+        .collect();
+    json(&rows)
+}
+
+fn closed(records: &[Record]) -> String {
+    let rows: Vec<CloseRow> = records
+        .iter()
+        .filter_map(|record| record.closes)
+        .map(|(id, ended)| CloseRow { id: id.uuid().into(), ended: ended.0 })
+        .collect();
+    json(&rows)
+}
+
+/// The monitors that have something to tell.
+fn told(records: &[Record]) -> String {
+    let mut ids: Vec<String> = records
+        .iter()
+        .filter(|record| !record.events.is_empty())
+        .map(|record| record.monitor.uuid().simple().to_string())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    json(&ids)
+}
+
+fn deliveries(records: &[Record], links: &[Link]) -> String {
+    let mut notifiers: HashMap<MonitorId, Vec<NotifierId>> = HashMap::new();
+    for link in links {
+        notifiers.entry(link.monitor).or_default().push(link.notifier);
+    }
+    let mut rows = Vec::new();
+    for record in records {
+        let linked = notifiers.get(&record.monitor).map_or(&[][..], Vec::as_slice);
+        for event in &record.events {
+            rows.extend(linked.iter().map(|notifier| delivery(record, event, *notifier)));
+        }
+    }
+    json(&rows)
+}
+
+fn delivery<'a>(record: &Record, event: &'a NewEvent, notifier: NotifierId) -> DeliveryRow<'a> {
+    let created = record.heartbeat.at;
+    // The same event for the same notifier has the same id, written twice or not.
+    let Digest(hash) = Digest::of(&format!("delivery {} {notifier}", event.id));
+    let mut unlike = [0; 10];
+    unlike.copy_from_slice(&hash[..10]);
+    DeliveryRow {
+        id: DeliveryId::new(created, unlike).uuid().into(),
+        event: event.id.uuid().into(),
+        monitor: record.monitor.uuid().into(),
+        notifier: notifier.uuid().into(),
+        alert: event.alert.uuid().into(),
+        sequence: record.seq,
+        kind: event.kind,
+        body: &event.body,
+        created: created.0,
+    }
+}
