@@ -1,8 +1,9 @@
 /** The frame of every view a member sees: where one is, where one can go, who one is. */
-import { Menu, Modal } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, useSyncExternalStore, type ComponentType } from "react";
+import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType } from "react";
 import { Link, NavLink, Outlet, ScrollRestoration, useNavigate, useNavigation } from "react-router";
+import { useEvents } from "../features/monitors/live";
 import { logOut, useMe } from "../shared/api/session";
 import { useKeys } from "../shared/lib/keys";
 import { useLanguage, useTexts } from "../shared/text";
@@ -13,11 +14,14 @@ import { say } from "../shared/ui/toast";
 import { useSentence } from "../shared/ui/trouble";
 import styles from "./shell.module.css";
 
+const Help = lazy(() => import("./help"));
+
 export function Shell() {
   const t = useTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
   const [help, setHelp] = useState(false);
+  useEvents();
   useKeys({ n: () => void navigate("/monitor/new"), "?": () => setHelp(true) });
   return (
     <div className={styles.shell}>
@@ -48,7 +52,11 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      {help && <Help close={() => setHelp(false)} />}
+      {help && (
+        <Suspense>
+          <Help close={() => setHelp(false)} />
+        </Suspense>
+      )}
       <ScrollRestoration />
     </div>
   );
@@ -127,24 +135,6 @@ function UserMenu({ openHelp }: { openHelp: () => void }) {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  );
-}
-
-function Help({ close }: { close: () => void }) {
-  const t = useTexts();
-  return (
-    <Modal opened onClose={close} title={t.nav.keys} closeButtonProps={{ "aria-label": t.common.close }}>
-      <dl className={styles.keys}>
-        {t.keys.map(([key, meaning]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-    </Modal>
   );
 }
 

@@ -8,7 +8,6 @@ import { Offline, refusal } from "./error";
 import type { paths } from "./schema";
 
 const client = createClient<paths>({
-  baseUrl: window.location.origin,
   headers: { "X-Wakeful-Page": "1" },
   credentials: "same-origin",
 });

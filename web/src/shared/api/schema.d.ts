@@ -4,6 +4,41 @@
  */
 
 export interface paths {
+    "/api/push/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        get: operations["get_push"];
+        put?: never;
+        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        post: operations["post_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The team's alerts: each outage or warning with what became of telling it. */
+        get: operations["get_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/authenticated": {
         parameters: {
             query?: never;
@@ -36,6 +71,26 @@ export interface paths {
         put?: never;
         /** Keeps a message for the operator and mails it to them. */
         post: operations["post_contactus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and
+         *     `missed` when some were lost and the list should be read again.
+         */
+        get: operations["get_events"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -189,6 +244,162 @@ export interface paths {
         put?: never;
         /** Makes a secret for an authenticator app; MFA is on once a code proved it. */
         post: operations["post_mfa_setup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/notify/{monitorid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reports a status to a monitor: one heartbeat with that status. */
+        post: operations["post_monitor_notify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a monitor, or changes the one whose `monitorid` is given; what a
+         *     change leaves out stays as it is.
+         */
+        post: operations["post_monitor_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Looks once at what a monitor would watch, and keeps nothing. */
+        post: operations["post_monitor_try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The alerts of one monitor. */
+        get: operations["get_monitor_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Checks a monitor now; it counts as any other check. */
+        post: operations["post_monitor_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a monitor with everything that is known of it. */
+        delete: operations["delete_monitor_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells all of one monitor. */
+        get: operations["get_monitor_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/heartbeats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The heartbeats of a monitor: of the last day, or from `from` until `to`. */
+        get: operations["get_monitor_heartbeats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's monitors: all of them, or a page when `limit` is given. */
+        get: operations["get_monitors"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -373,6 +584,37 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Alert: {
+            /** Format: uuid */
+            alertid: string;
+            cause: string;
+            deliveries: components["schemas"]["Delivery"][];
+            /**
+             * Format: date-time
+             * @description Null while it lasts.
+             */
+            ended?: string | null;
+            /** @description outage or certificate. */
+            kind: string;
+            monitor: components["schemas"]["AlertMonitor"];
+            /**
+             * Format: date-time
+             * @description The first failing check.
+             */
+            started: string;
+        };
+        AlertList: {
+            /** @description Newest first. */
+            alerts: components["schemas"]["Alert"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        AlertMonitor: {
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+        };
         ApiKeyList: {
             apikeys: components["schemas"]["ListedKey"][];
             success: boolean;
@@ -405,6 +647,26 @@ export interface components {
             "contact-name": string;
             "contact-subject": string;
         };
+        /** @description One event on its way to one notifier. */
+        Delivery: {
+            /** Format: int64 */
+            attempts: number;
+            /** Format: date-time */
+            created: string;
+            /** Format: uuid */
+            deliveryid: string;
+            /** Format: date-time */
+            finished?: string | null;
+            last_answer: string;
+            name: string;
+            /** Format: date-time */
+            next_try?: string | null;
+            /** Format: uuid */
+            notifierid: string;
+            /** @description waiting, delivered or failed. */
+            state: string;
+            type: string;
+        };
         DisableMfa: {
             /** @description A code of the authenticator app or a recovery code. */
             mfacode: string;
@@ -434,6 +696,37 @@ export interface components {
             /** @description The field's path, such as `http.url`. */
             field: string;
             message: string;
+        };
+        Heartbeat: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: double
+             * @description Milliseconds.
+             */
+            load_time?: number | null;
+            message: string;
+            phases: components["schemas"]["Phases"];
+            /** @description up, down, or unknown when the check could not be made. */
+            status: string;
+        };
+        HeartbeatAnswer: {
+            heartbeat: components["schemas"]["Heartbeat"];
+            message: string;
+            success: boolean;
+        };
+        HeartbeatList: {
+            /** @description Newest first. */
+            heartbeats: components["schemas"]["Heartbeat"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        LinkedNotifier: {
+            name: string;
+            /** Format: uuid */
+            notifierid: string;
+            type: string;
         };
         ListedKey: {
             /** Format: uuid */
@@ -487,8 +780,193 @@ export interface components {
             /** @description The same as an otpauth URI. */
             uri: string;
         };
+        Monitor: {
+            /** Format: date-time */
+            created: string;
+            dns?: components["schemas"]["MonitorDns"] | null;
+            /**
+             * Format: int64
+             * @description Seconds; null for the default and for other types than api.
+             */
+            grace?: number | null;
+            /** Format: int32 */
+            heartbeat_interval: number;
+            hostname?: string | null;
+            http?: components["schemas"]["MonitorHttp"] | null;
+            isactive: boolean;
+            /** Format: date-time */
+            last_check?: string | null;
+            last_message: string;
+            /**
+             * Format: double
+             * @description Milliseconds; null before the first check.
+             */
+            load_time?: number | null;
+            /** Format: date-time */
+            modified: string;
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+            notifiers: components["schemas"]["LinkedNotifier"][];
+            port?: string | null;
+            /** @description Where a target reports itself by opening an address. */
+            push_url?: string | null;
+            /** Format: int32 */
+            retries: number;
+            /**
+             * Format: int64
+             * @description Seconds; null for the default.
+             */
+            retry_interval?: number | null;
+            /** @description pending, up or down. */
+            status: string;
+            /**
+             * Format: date-time
+             * @description When the status became what it is.
+             */
+            status_since?: string | null;
+            tags: string[];
+            /**
+             * Format: int64
+             * @description Seconds; null for the default.
+             */
+            timeout?: number | null;
+            type: string;
+            upside_down_mode: boolean;
+        };
+        MonitorAnswer: {
+            message?: string;
+            monitor: components["schemas"]["Monitor"];
+            success: boolean;
+        };
+        MonitorDns: {
+            record_type: string;
+            resolver_server: string;
+        };
+        MonitorHttp: {
+            accepted_status_codes: string[];
+            authentication_type: string;
+            body: string;
+            certificate_expiry_notification: boolean;
+            headers: string;
+            ignore_tls_error: boolean;
+            keyword: string;
+            /** Format: int32 */
+            max_redirects: number;
+            method: string;
+            url: string;
+            username: string;
+        };
+        MonitorList: {
+            monitors: components["schemas"]["Monitor"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
         NewApiKey: {
             name: string;
+        };
+        /** @description What a target says of itself. */
+        Notify: {
+            /**
+             * @description Travels on to the notifications. `message` (text) and `load_time`
+             *     (milliseconds) become those of the heartbeat.
+             */
+            payload?: Record<string, never> | null;
+            /** @description up or down, in any letter case. */
+            status: string;
+        };
+        /** @description Where the time went, each in milliseconds. */
+        Phases: {
+            /** Format: double */
+            connect?: number | null;
+            /** Format: double */
+            first_byte?: number | null;
+            /** Format: double */
+            resolve?: number | null;
+            /** Format: double */
+            tls?: number | null;
+            /** Format: double */
+            transfer?: number | null;
+        };
+        Pushed: {
+            msg?: string;
+            ok: boolean;
+        };
+        /** @description What is asked of which resolver. */
+        SaveDns: {
+            /** @description A, AAAA, CAA, CNAME, MX, NS, PTR, SOA, SRV or TXT. */
+            record_type?: string | null;
+            /** @description `ip` or `ip:port`. */
+            resolver_server?: string | null;
+        };
+        /** @description How a page is asked for and what counts as up. */
+        SaveHttp: {
+            accepted_status_codes?: components["schemas"]["TextOrList"] | null;
+            /** @description none, basic or ntlm. */
+            authentication_type?: string | null;
+            body?: string | null;
+            certificate_expiry_notification?: boolean | null;
+            /** @description A JSON object as text, or `Name: value` lines. */
+            headers?: string | null;
+            ignore_tls_error?: boolean | null;
+            /** @description Text the page must hold; required for http_keyword. */
+            keyword?: string | null;
+            /** Format: int32 */
+            max_redirects?: number | null;
+            method?: string | null;
+            /** @description Kept sealed and never returned; an empty text removes it. */
+            password?: string | null;
+            /** @description Required. */
+            url?: string | null;
+            username?: string | null;
+        };
+        /**
+         * @description A monitor to make (no `monitorid`) or to change. Fields may also be sent in
+         *     the shape they are returned in.
+         */
+        SaveMonitor: {
+            dns?: components["schemas"]["SaveDns"] | null;
+            /**
+             * Format: int32
+             * @description For api: seconds that a report may be late.
+             */
+            grace?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds between checks; required for a new monitor.
+             */
+            heartbeat_interval?: number | null;
+            /** @description For dns, ping and tcp. */
+            hostname?: string | null;
+            http?: components["schemas"]["SaveHttp"] | null;
+            /** @description Required for a new monitor. */
+            isactive?: boolean | null;
+            monitorid?: string | null;
+            /** @description Required for a new monitor. */
+            name?: string | null;
+            notifiers?: components["schemas"]["TextOrList"] | null;
+            port?: components["schemas"]["TextOrNumber"] | null;
+            /**
+             * Format: int32
+             * @description Re-checks that confirm a failure.
+             */
+            retries?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds between re-checks; 0 for the default.
+             */
+            retry_interval?: number | null;
+            tags?: components["schemas"]["TextOrList"] | null;
+            /**
+             * Format: int32
+             * @description Seconds a check may take; 0 for the default, 80 % of the interval.
+             */
+            timeout?: number | null;
+            /** @description api, dns, http, http_keyword, ping or tcp; required for a new monitor. */
+            type?: string | null;
+            /** @description Reverses every verdict; required for a new monitor. */
+            upside_down_mode?: boolean | null;
         };
         /** @description The caller's email and, to change it, password. */
         SaveSettings: {
@@ -533,6 +1011,8 @@ export interface components {
             /** Format: uuid */
             userid: string;
         };
+        TextOrList: string | unknown[];
+        TextOrNumber: string | number;
         Token: {
             success: boolean;
             /** @description A Bearer Token. */
@@ -580,6 +1060,244 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_push: {
+        parameters: {
+            query?: {
+                /** @description up or down */
+                status?: string;
+                /** @description The message */
+                msg?: string;
+                /** @description Load time in milliseconds */
+                ping?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The query cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this address */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_push: {
+        parameters: {
+            query?: {
+                /** @description up or down */
+                status?: string;
+                /** @description The message */
+                msg?: string;
+                /** @description Load time in milliseconds */
+                ping?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The query cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this address */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alerts: {
+        parameters: {
+            query?: {
+                /** @description Alerts a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_authenticated: {
         parameters: {
             query?: never;
@@ -774,6 +1492,62 @@ export interface operations {
             };
             /** @description Fields are wrong; all of them are listed */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1441,6 +2215,774 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_notify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Notify"];
+            };
+        };
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The monitor is not active */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMonitor"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMonitor"];
+            };
+        };
+        responses: {
+            /** @description What was seen */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeartbeatAnswer"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A monitor of this type only listens */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_alerts: {
+        parameters: {
+            query?: {
+                /** @description Alerts a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitor_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was seen */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeartbeatAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The monitor is not active, or only listens */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_monitor_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The monitor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_heartbeats: {
+        parameters: {
+            query?: {
+                /** @description Not before; default: a day before `to` */
+                from?: string;
+                /** @description Before; default: now */
+                to?: string;
+                /** @description Heartbeats a page; default: 1000 */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The heartbeats */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeartbeatList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitors: {
+        parameters: {
+            query?: {
+                /** @description Monitors a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+                /** @description Only this type */
+                type?: string;
+                /** @description Only pending, up or down */
+                status?: string;
+                /** @description Only with this tag */
+                tag?: string;
+                /** @description Part of a name, target or tag */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The monitors */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

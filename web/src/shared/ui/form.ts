@@ -17,19 +17,18 @@ export interface Form<V> {
   busy: boolean;
   dirty: boolean;
   set: <K extends keyof V>(field: K, value: V[K]) => void;
-  reset: (values: V) => void;
   refuse: (errors: Errors) => void;
   submit: (event: SyntheticEvent) => void;
 }
 
 export function useForm<V extends object>(
   initial: V,
-  send: (values: V) => Promise<void>,
+  send: (values: V) => Promise<unknown>,
   /** Checked before anything is sent. */
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
   const sentence = useSentence();
-  const [start, setStart] = useState(initial);
+  const [start] = useState(initial);
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<Errors>({});
   const [fault, setFault] = useState<string | null>(null);
@@ -38,13 +37,6 @@ export function useForm<V extends object>(
   const set = useCallback(<K extends keyof V>(field: K, value: V[K]) => {
     setValues((old) => ({ ...old, [field]: value }));
     setErrors((old) => (old[field as string] === undefined ? old : { ...old, [field as string]: undefined }));
-    setFault(null);
-  }, []);
-
-  const reset = useCallback((next: V) => {
-    setStart(next);
-    setValues(next);
-    setErrors({});
     setFault(null);
   }, []);
 
@@ -73,7 +65,7 @@ export function useForm<V extends object>(
       .finally(() => setBusy(false));
   };
 
-  return { values, errors, fault, busy, dirty: differ(start, values), set, reset, refuse, submit };
+  return { values, errors, fault, busy, dirty: differ(start, values), set, refuse, submit };
 }
 
 function differ(a: unknown, b: unknown): boolean {

@@ -1,5 +1,5 @@
 /** Defaults of the component library. Its colours stand in tokens.css. */
-import { createTheme, Modal, Tooltip } from "@mantine/core";
+import { createTheme } from "@mantine/core";
 
 export const theme = createTheme({
   primaryColor: "blue",
@@ -7,10 +7,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // The lock would write a style element, which the content policy forbids.
-    Modal: Modal.extend({
-      defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } },
-    }),
-    Tooltip: Tooltip.extend({ defaultProps: { withArrow: false, openDelay: 200, events: { hover: true, focus: true, touch: true } } }),
+    // The scroll lock would write a style element, which the content policy forbids.
+    // Named here without importing it: most first screens have no dialog.
+    Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },
   },
 });
