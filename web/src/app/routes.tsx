@@ -1,11 +1,13 @@
 /** Every address of the page on one screen; each view is loaded when it is opened. */
 import { createBrowserRouter } from "react-router";
+import { Waiting } from "../shared/ui/parts";
 import { Failed, Missing } from "./failed";
 import { Guests, Members } from "./doors";
 
 export const router = createBrowserRouter([
   {
     ErrorBoundary: Failed,
+    HydrateFallback: Waiting,
     children: [
       {
         Component: Guests,

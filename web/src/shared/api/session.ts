@@ -29,14 +29,17 @@ export function useMe(): Me {
 
 /** After a login the page starts anew: nothing of another user is left. */
 export function entered(client: QueryClient, user: components["schemas"]["User"]): void {
-  client.clear();
-  const now: Me = { success: true, ...user };
-  client.setQueryData(me.queryKey, now);
+  become(client, { success: true, ...user });
 }
 
 export function left(client: QueryClient): void {
-  client.clear();
-  client.setQueryData(me.queryKey, null);
+  become(client, null);
+}
+
+/** Who it is stays in place, for the doors look at it; all else goes. */
+function become(client: QueryClient, who: Me | null): void {
+  client.removeQueries({ predicate: (query) => query.queryKey[0] !== me.queryKey[0] });
+  client.setQueryData(me.queryKey, who);
 }
 
 export async function logOut(client: QueryClient, everywhere: boolean): Promise<void> {
