@@ -33,6 +33,9 @@ pub enum Error {
     Passive,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
+    /// It counts, and will be recorded when storage is back.
+    #[error("storage is not available")]
+    NotRecorded,
     #[error("too many attempts")]
     Limited { retry_after: Duration },
     #[error("too many passwords wait to be checked")]

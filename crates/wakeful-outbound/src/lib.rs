@@ -1,5 +1,6 @@
 //! The only room that opens connections to strangers: the egress guard,
-//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`.
+//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`;
+//! letters in `mail`.
 
 pub mod check;
 pub mod mail;

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn wrong(fields: Fields) -> Vec<String> {
+    fn wrong(fields: &Fields) -> Vec<String> {
         fields.errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect()
     }
 
@@ -296,7 +296,7 @@ mod tests {
             assert_eq!(fields.text(field), None);
         }
         assert_eq!(
-            wrong(fields),
+            wrong(&fields),
             [
                 "a must be a string",
                 "b must not be empty",
