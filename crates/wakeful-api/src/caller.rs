@@ -45,7 +45,9 @@ impl Credentials {
         engine: &Engine,
     ) -> wakeful_engine::Result<wakeful_engine::Caller> {
         match self {
-            Self::Token(token) | Self::Cookie(token) => engine.caller_by_token(token.expose()).await,
+            Self::Token(token) | Self::Cookie(token) => {
+                engine.caller_by_token(token.expose()).await
+            }
             Self::Keys(pair) => engine.caller_by_keys(pair).await,
         }
     }

@@ -40,8 +40,7 @@ export function Shell() {
           <Item to="/settings" icon={Gear} label={t.nav.settings} />
         </nav>
         <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
-          <Plus />
-          <span>{t.nav.newMonitor}</span>
+          <Plus size={20} />
         </Link>
         <div className={styles.spacer} />
         <UserMenu openHelp={() => setHelp(true)} />

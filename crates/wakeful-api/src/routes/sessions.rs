@@ -19,7 +19,9 @@ use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
 pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> ApiResult<Token> {
     let token = match caller.credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) | Credentials::Cookie(_) => api.engine().issue_token(&caller.who).await?,
+        Credentials::Keys(_) | Credentials::Cookie(_) => {
+            api.engine().issue_token(&caller.who).await?
+        }
     };
     Ok(Json(Token::of(&token)))
 }

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod monitors;
+mod page_session;
 mod sessions;

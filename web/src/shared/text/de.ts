@@ -331,6 +331,7 @@ export const de: Texts = {
     tagsHelp: "Zum Finden und Gruppieren. Enter oder Komma beendet eines.",
     advanced: "Weitere Einstellungen",
     method: "Methode",
+    methodHelp: "Was die Anfrage verlangt.",
     codes: "Erlaubte Statuscodes",
     codesHelp: "Codes und Bereiche: 200-299, 301",
     headers: "Kopfzeilen",

@@ -326,6 +326,7 @@ export const en = {
     tagsHelp: "To find and group monitors. Enter or comma ends one.",
     advanced: "More settings",
     method: "Method",
+    methodHelp: "What the request asks for.",
     codes: "Accepted status codes",
     codesHelp: "Codes and ranges: 200-299, 301",
     headers: "Headers",

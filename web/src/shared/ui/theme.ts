@@ -7,6 +7,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
+    // Said aloud, so that tokens.css can see it.
+    Button: { defaultProps: { variant: "filled" } },
     // The scroll lock would write a style element, which the content policy forbids.
     // Named here without importing it: most first screens have no dialog.
     Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },

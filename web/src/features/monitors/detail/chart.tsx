@@ -64,8 +64,8 @@ function draw(element: HTMLElement, beats: Heartbeat[], hours: number, language:
         },
       ],
       axes: [
-        { ...axis, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => time.format(tick * 1000)) },
-        { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => millis(tick)) },
+        { ...axis, size: 28, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => time.format(tick * 1000)) },
+        { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick))) },
       ],
       hooks: {
         drawClear: [

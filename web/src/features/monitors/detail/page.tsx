@@ -1,5 +1,6 @@
 /** One monitor: how it is, how it was, and what can be done with it. */
 import { Button, Menu } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import { Link, useNavigate, useParams } from "react-router";
@@ -22,8 +23,9 @@ import { PushLines } from "./push";
 
 const Chart = lazy(() => import("./chart"));
 
-/** Bars across the whole width. */
+/** Bars across the whole width, of a screen or a phone. */
 const ROOM = 120;
+const ROOM_ON_PHONES = 48;
 
 export function Component() {
   const t = useTexts();
@@ -194,11 +196,12 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
   const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, ROOM));
   const [open, setOpen] = useState(false);
+  const phone = useMediaQuery("(max-width: 720px)");
   return (
     <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
       {error && <Trouble error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
-        <Bars beats={data ?? NONE} room={ROOM} height={32} />
+        <Bars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
       </div>
       {!isPending && data?.length === 0 && (
         <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>

@@ -40,7 +40,7 @@ export function Editor({ id, was, start }: Props) {
   return (
     <Page title={id === undefined ? t.form.newTitle : t.form.editTitle(was ?? "")} narrow>
       <form className={styles.form} onSubmit={form.submit} noValidate>
-        <TypePicker form={form} fixed={id !== undefined} />
+        <TypePicker form={form} />
         <Target form={form} />
         <Timing form={form} />
         <Advanced form={form} />
@@ -62,7 +62,7 @@ export function Editor({ id, was, start }: Props) {
   );
 }
 
-function TypePicker({ form, fixed }: { form: MonitorForm; fixed: boolean }) {
+function TypePicker({ form }: { form: MonitorForm }) {
   const t = useTexts();
   return (
     <fieldset className={styles.types}>
@@ -74,7 +74,6 @@ function TypePicker({ form, fixed }: { form: MonitorForm; fixed: boolean }) {
             name="type"
             value={type}
             checked={form.values.type === type}
-            autoFocus={!fixed && form.values.type === type}
             onChange={() => form.set("type", type)}
           />
           <b>{t.monitors.types[type]}</b>
@@ -133,6 +132,7 @@ function Target({ form }: { form: MonitorForm }) {
               inputMode="url"
               autoCapitalize="off"
               spellCheck={false}
+              autoFocus={form.values["http.url"] === ""}
             />
             {type === "http_keyword" && (
               <TextInput {...text(form, "http.keyword")} label={t.form.keyword} description={t.form.keywordHelp} />
@@ -286,7 +286,7 @@ function HttpFields({ form }: { form: MonitorForm }) {
   return (
     <>
       <Pair>
-        <Select {...choice(form, "http.method")} label={t.form.method} data={methods} />
+        <Select {...choice(form, "http.method")} label={t.form.method} description={t.form.methodHelp} data={methods} />
         <TextInput {...text(form, "http.accepted_status_codes")} label={t.form.codes} description={t.form.codesHelp} />
       </Pair>
       {values.type === "http" && (
