@@ -17,7 +17,7 @@ use wakeful_core::chain::Chain;
 use crate::app::Api;
 use crate::body::too_large;
 use crate::error::{ApiError, Cause};
-use crate::requestid;
+use crate::{page, requestid};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ const HEADERS: &[(&str, &str)] = &[
 /// Puts the layers around the routes. The last one added is the outermost.
 pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
     let router = router
-        .fallback(|| async { no_such_path() })
+        .fallback(page::answer)
         .method_not_allowed_fallback(|| async { wrong_method() })
         .layer(middleware::from_fn_with_state(state.clone(), bounds))
         .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))

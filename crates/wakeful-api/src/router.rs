@@ -66,7 +66,8 @@ pub(crate) fn api() -> (Router<Api>, OpenApi) {
 pub fn router(state: Api) -> Router {
     let (routes, document) = api();
     let mut router = routes
-        .route("/", get(page::index))
+        .route("/", get(page::answer))
+        .route("/assets/{*path}", get(page::answer))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));

@@ -117,6 +117,7 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         api_calls_per_minute: NonZeroU32::new(settings.limits.api_calls_per_minute)
             .unwrap_or(NonZeroU32::MIN),
         https: public_url.starts_with("https://"),
+        session_max: Duration::from_secs(u64::from(settings.sessions.max_days) * 24 * 3600),
         docs: server.docs,
         metrics_token: server.metrics_token.clone(),
     }

@@ -7,6 +7,7 @@ mod contact;
 mod mfa;
 mod monitors;
 mod openapi;
+mod page_session;
 mod password;
 mod races;
 mod secrets;
