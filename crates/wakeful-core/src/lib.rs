@@ -8,6 +8,8 @@ pub mod certificate;
 pub mod email;
 pub mod id;
 pub mod monitor;
+pub mod notice;
+pub mod notifier;
 mod number;
 pub mod observation;
 pub mod password;
