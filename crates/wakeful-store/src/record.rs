@@ -149,7 +149,11 @@ impl Store {
                 Ok::<_, Error>(())
             })?;
         }
-        tx.commit().await
+        tx.commit().await?;
+        if records.iter().any(|record| !record.events.is_empty()) {
+            self.outbox.notify_one();
+        }
+        Ok(())
     }
 
     fn update_states(&self) -> &'static str {
