@@ -33,6 +33,15 @@ pub enum Error {
     Passive,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
+    #[error("monitors still tell by the notifier")]
+    StillLinked(Vec<String>),
+    #[error("the notifier signs nothing")]
+    Unsigned,
+    /// A field that is well formed but cannot be used.
+    #[error("{field} {why}")]
+    Refused { field: &'static str, why: String },
+    #[error("the receiver did not take the message: {0}")]
+    NotDelivered(String),
     #[error("too many attempts")]
     Limited { retry_after: Duration },
     #[error("too many passwords wait to be checked")]

@@ -5,7 +5,6 @@
 //! none goes before an earlier one has arrived or was given up.
 
 use sqlx::Error;
-use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, TeamId};
 use wakeful_core::notifier::Kind;
@@ -150,6 +149,32 @@ impl Store {
             .fetch_all(db)
             .await
         })?)
+    }
+
+    /// What is due of one notifier and first in its line, oldest first.
+    pub async fn due_for(
+        &self,
+        notifier: NotifierId,
+        now: Millis,
+        limit: u32,
+    ) -> Result<Vec<DeliveryId>> {
+        let rows: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(concat!(
+                "select d.id
+                 from deliveries d
+                 where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
+                 and ",
+                first_in_line!(),
+                " order by d.created, d.id
+                 limit $3"
+            ))
+            .bind(notifier.uuid())
+            .bind(now.0)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(rows.into_iter().map(DeliveryId::from).collect())
     }
 
     /// Claims those of these rows that are still due and first in their lines,
@@ -325,37 +350,6 @@ impl Store {
         Ok(since.map(Millis))
     }
 
-    /// Gives claimed rows back unsent; the attempt does not count.
-    pub async fn release_deliveries(
-        &self,
-        ids: &[DeliveryId],
-        lease: Millis,
-        next_try: Millis,
-    ) -> Result<()> {
-        let sql = either!(
-            self,
-            sqlite: "update deliveries
-                 set next_try = $3, lease_until = 0, attempts = attempts - 1
-                 where id in (select unhex(value) from json_each($1))
-                 and state = 'waiting' and lease_until = $2",
-            postgres: "update deliveries
-                 set next_try = $3, lease_until = 0, attempts = attempts - 1
-                 where id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
-                 and state = 'waiting' and lease_until = $2"
-        );
-        write!(self, |db| {
-            sqlx::query(sql)
-                .bind(listed(ids))
-                .bind(lease.0)
-                .bind(next_try.0)
-                .execute(db)
-                .await
-                .map(|_| ())
-        })?;
-        Ok(())
-    }
-
     /// How many rows wait, for the metrics.
     pub async fn deliveries_waiting(&self) -> Result<i64> {
         Ok(read!(self, |db| {
@@ -462,11 +456,10 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// Returns once something was put into the outbox through this store, or
-    /// after `longest`: other nodes write there too.
-    pub async fn outbox_filled(&self, longest: Duration) {
-        // An elapsed wait is as good as a call.
-        let _ = tokio::time::timeout(longest, self.outbox.notified()).await;
+    /// Returns once something was put into the outbox through this store.
+    /// Other nodes write there too, and wake nobody here.
+    pub async fn outbox_filled(&self) {
+        self.outbox.notified().await;
     }
 }
 

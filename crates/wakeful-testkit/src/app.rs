@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
-use wakeful_engine::{Engine as Operations, Settings, janitor, mailer};
+use wakeful_engine::{Engine as Operations, Settings, deliver, janitor, mailer};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -77,6 +77,7 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+        tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));
         Self { url, clock, database, store, engine, mail, shutdown, tasks }
     }
