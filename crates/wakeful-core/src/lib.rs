@@ -5,6 +5,7 @@
 pub mod alert;
 pub mod backoff;
 pub mod certificate;
+pub mod chain;
 pub mod email;
 pub mod id;
 pub mod monitor;

@@ -42,6 +42,9 @@ pub enum Error {
     Refused { field: &'static str, why: String },
     #[error("the receiver did not take the message: {0}")]
     NotDelivered(String),
+    /// It counts, and will be recorded when storage is back.
+    #[error("storage is not available")]
+    NotRecorded,
     #[error("too many attempts")]
     Limited { retry_after: Duration },
     #[error("too many passwords wait to be checked")]

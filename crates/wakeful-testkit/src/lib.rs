@@ -7,12 +7,16 @@ mod app;
 mod client;
 mod clock;
 mod database;
+mod inbox;
+mod receiver;
 mod wait;
 
 pub use app::{App, Setup};
 pub use client::{Answer, Client, User};
 pub use clock::TestClock;
 pub use database::{Database, Engine};
+pub use inbox::{Inbox, Line, Taken};
+pub use receiver::{Hook, Receiver};
 pub use wait::until;
 
 /// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod monitors;
+mod notifiers;
 mod sessions;
