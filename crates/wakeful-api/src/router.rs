@@ -9,7 +9,8 @@ use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, history, mfa, monitors, passwords, push, sessions, team,
+    accounts, apikeys, contact, events, history, mfa, monitors, notifiers, passwords, push,
+    sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -49,6 +50,13 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(monitors::notify))
         .routes(routes!(monitors::check))
         .routes(routes!(monitors::try_it))
+        .routes(routes!(notifiers::list))
+        .routes(routes!(notifiers::save))
+        .routes(routes!(notifiers::test))
+        .routes(routes!(notifiers::delete))
+        .routes(routes!(notifiers::rotate))
+        .routes(routes!(notifiers::deliveries))
+        .routes(routes!(notifiers::resend))
         .routes(routes!(history::heartbeats))
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))

@@ -33,6 +33,15 @@ pub enum Error {
     Passive,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
+    #[error("monitors still tell by the notifier")]
+    StillLinked(Vec<String>),
+    #[error("the notifier signs nothing")]
+    Unsigned,
+    /// A field that is well formed but cannot be used.
+    #[error("{field} {why}")]
+    Refused { field: &'static str, why: String },
+    #[error("the receiver did not take the message: {0}")]
+    NotDelivered(String),
     /// It counts, and will be recorded when storage is back.
     #[error("storage is not available")]
     NotRecorded,

@@ -9,6 +9,7 @@ mod auth;
 mod bus;
 mod caller;
 mod contact;
+pub mod deliver;
 mod error;
 mod hasher;
 mod history;
@@ -18,6 +19,7 @@ pub mod mailer;
 mod mfa;
 mod monitors;
 mod notices;
+mod notifiers;
 mod operator;
 mod passwords;
 mod random;
@@ -33,10 +35,11 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
+pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView};
 pub use team::SaveUser;
 pub use wakeful_store::{
-    ApiKey, Delivery, Linked, ListedAlert, ListedUser, Member, MonitorFilter, Place, Span,
-    StoreError,
+    ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
+    Place, Span, StoreError,
 };
 
 use bus::Bus;

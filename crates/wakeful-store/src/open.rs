@@ -82,7 +82,7 @@ impl Store {
                     .await?,
             ),
         };
-        let store = Self { pool, keyring: Arc::new(keyring) };
+        let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default() };
         store.prove_keyring().await?;
         Ok(store)
     }

@@ -151,6 +151,9 @@ impl Store {
             })?;
         }
         tx.commit().await?;
+        if records.iter().any(|record| !record.events.is_empty()) {
+            self.outbox.notify_one();
+        }
         Ok(usize::try_from(written).unwrap_or(usize::MAX))
     }
 

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
-use wakeful_engine::{Engine as Operations, Settings, janitor, mailer, watch};
+use wakeful_engine::{Engine as Operations, Settings, deliver, janitor, mailer, watch};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -107,6 +107,7 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+        tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
         match setup.watch {
             true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
             false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),

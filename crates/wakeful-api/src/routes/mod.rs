@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod history;
 pub(crate) mod mfa;
 pub(crate) mod monitors;
+pub(crate) mod notifiers;
 pub(crate) mod passwords;
 pub(crate) mod push;
 pub(crate) mod sessions;

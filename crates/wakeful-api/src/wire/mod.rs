@@ -10,6 +10,7 @@ mod fields;
 mod history;
 mod mfa;
 pub(crate) mod monitors;
+pub(crate) mod notifiers;
 mod passwords;
 mod sessions;
 mod team;

@@ -6,6 +6,7 @@ mod apikeys;
 mod contact;
 mod mfa;
 mod monitors;
+mod notifiers;
 mod openapi;
 mod page_session;
 mod password;
