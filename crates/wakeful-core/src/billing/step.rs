@@ -123,15 +123,15 @@ fn choose(state: &State, plan: &Plan, now: Millis) -> Result<Step, Refusal> {
         Price::Contract => return Err(Refusal::Administered),
     };
     let fresh = Begin { reason: Reason::First, from: now, anchor: now, unused: Money::ZERO };
-    let Some(held) = &state.held else { return Ok(charge(state, &plan.id, price, fresh)) };
+    let Some(held) = &state.held else { return Ok(charge(state, &plan.id, price, &fresh)) };
     let same = held.plan == plan.id;
     match held.standing {
         Standing::Administered => Err(Refusal::Administered),
-        Standing::Cancelled if !held.is_paid(now) => Ok(charge(state, &plan.id, price, fresh)),
+        Standing::Cancelled if !held.is_paid(now) => Ok(charge(state, &plan.id, price, &fresh)),
         Standing::Cancelled if same => Ok(standing(state, Standing::Active)),
         Standing::Active if same => Ok(unchanged(state)),
-        Standing::PastDue { .. } if same => Ok(charge(state, &plan.id, price, renewal(held, now))),
-        _ => Ok(charge(state, &plan.id, price, change(held, now))),
+        Standing::PastDue { .. } if same => Ok(charge(state, &plan.id, price, &renewal(held, now))),
+        _ => Ok(charge(state, &plan.id, price, &change(held, now))),
     }
 }
 
@@ -172,7 +172,7 @@ fn due(state: &State, method: bool, price: Option<Money>, now: Millis) -> Step {
         (Standing::Cancelled, _) => ended(state, held, Why::Stopped),
         _ if !method => ended(state, held, Why::MethodDeleted),
         (_, None) => ended(state, held, Why::NotSold),
-        (_, Some(price)) => charge(state, &held.plan, price, renewal(held, now)),
+        (_, Some(price)) => charge(state, &held.plan, price, &renewal(held, now)),
     }
 }
 
@@ -241,8 +241,8 @@ fn change(held: &Held, now: Millis) -> Begin {
     Begin { reason: Reason::Change, from, anchor: from, unused: held.unused(now) }
 }
 
-fn charge(state: &State, plan: &PlanId, price: Money, begin: Begin) -> Step {
-    let Begin { reason, from, anchor, unused } = begin;
+fn charge(state: &State, plan: &PlanId, price: Money, begin: &Begin) -> Step {
+    let Begin { reason, from, anchor, unused } = *begin;
     let until = match reason {
         Reason::Renewal => next_end(anchor, from),
         Reason::First | Reason::Change => month_after(anchor, 1),
