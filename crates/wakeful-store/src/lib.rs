@@ -10,9 +10,12 @@ mod contacts;
 mod dialect;
 mod error;
 mod heartbeats;
+mod invoices;
 mod keyring;
 mod limits;
 mod mails;
+mod memberships;
+mod methods;
 mod mfa;
 mod migrate;
 mod monitors;
@@ -32,9 +35,14 @@ pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};
+pub use invoices::Invoice;
 pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
+pub use memberships::{
+    Attempt, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
+};
+pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
 pub use notifiers::NewNotifier;
