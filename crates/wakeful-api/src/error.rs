@@ -160,6 +160,9 @@ impl From<Error> for ApiError {
                 "monitor_passive",
                 "A monitor of type api is never called: its target reports to it.",
             ),
+            Error::NotRecorded => Self::unavailable(
+                "Storage is not available right now; the report counts and will be recorded when it is back.",
+            ),
             Error::UnknownNotifiers(ids) => {
                 let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
                 let message = format!("names notifiers that do not exist: {}", ids.join(", "));

@@ -12,6 +12,8 @@ use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
+use wakeful_core::chain::Chain;
+
 use crate::app::Api;
 use crate::body::too_large;
 use crate::error::{ApiError, Cause};
@@ -112,18 +114,30 @@ async fn log(request: Request, next: Next) -> Response {
     let cause = response.extensions_mut().remove::<Cause>();
     span.in_scope(|| match &cause {
         Some(Cause(error)) => {
-            let error: &(dyn std::error::Error + 'static) = error.as_ref();
+            let error = tracing::field::display(Chain(error.as_ref()));
             tracing::error!(%method, route, status, ms = took.as_secs_f64() * 1e3, error, "{method} {route} answered {status}");
         }
         None => tracing::info!(%method, route, status, ms = took.as_secs_f64() * 1e3, "{method} {route} answered {status}"),
     });
-    let labels = [("method", method.to_string()), ("route", route), ("status", status.to_string())];
+    let labels = [
+        ("method", method_label(&method).to_owned()),
+        ("route", route),
+        ("status", status.to_string()),
+    ];
     metrics::counter!("wakeful_http_requests_total", &labels).increment(1);
     metrics::histogram!("wakeful_http_request_seconds", &labels[..2]).record(took.as_secs_f64());
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
     response
+}
+
+/// A client may send any word as its method; a metric has a label for few.
+fn method_label(method: &Method) -> &str {
+    match method.as_str() {
+        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known,
+        _ => "other",
+    }
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

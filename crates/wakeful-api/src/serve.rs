@@ -9,13 +9,16 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
+use wakeful_core::chain::Chain;
 
 const CONNECTIONS: usize = 4096;
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
@@ -42,7 +45,7 @@ pub async fn serve(
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "a connection could not be accepted"
                 );
                 tokio::time::sleep(PAUSE).await;
@@ -51,7 +54,10 @@ pub async fn serve(
         };
         let Ok(peer) = stream.peer_addr() else { continue };
         let router = router.clone();
+        let heard = Arc::new(AtomicBool::new(false));
+        let hears = heard.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            hears.store(true, Ordering::Relaxed);
             let mut request: Request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().oneshot(request)
@@ -60,8 +66,14 @@ pub async fn serve(
             server.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         let connection = graceful.watch(connection);
         tasks.spawn(async move {
-            // A client that goes away mid-sentence is no news.
-            let _ = connection.await;
+            let mut connection = pin!(connection);
+            // The server's own time for headers begins when the first bytes have told it
+            // the protocol; a client that never sends them must not keep its place.
+            let first = tokio::time::timeout(HEADERS_WITHIN, connection.as_mut()).await;
+            if first.is_err() && heard.load(Ordering::Relaxed) {
+                // A client that goes away mid-sentence is no news.
+                let _ = connection.await;
+            }
             drop(place);
         });
     }

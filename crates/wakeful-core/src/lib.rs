@@ -6,6 +6,7 @@ pub mod alert;
 pub mod backoff;
 pub mod billing;
 pub mod certificate;
+pub mod chain;
 pub mod email;
 pub mod id;
 pub mod monitor;

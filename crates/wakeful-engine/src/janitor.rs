@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use wakeful_core::chain::Chain;
 
 use crate::{Engine, Result};
 
@@ -10,10 +11,13 @@ const EVERY: Duration = Duration::from_secs(600);
 /// Longer than the longest window of a limit.
 const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
 
+/// How many small batches of heartbeats of deleted monitors go in one round.
+const GRAVES: u32 = 1_000;
+
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
         if let Err(error) = sweep(&engine).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "old rows could not be swept");
+            tracing::warn!(error = %Chain(&error), "old rows could not be swept");
         }
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
@@ -32,5 +36,6 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
         .await?;
     store.sweep_resets(now).await?;
     store.sweep_limits(now.before(LIMITS_LIVE)).await?;
+    store.sweep_graves(GRAVES).await?;
     Ok(())
 }

@@ -6,6 +6,7 @@ mod accounts;
 mod apikeys;
 mod attempts;
 mod auth;
+pub mod billing;
 mod bus;
 mod caller;
 mod contact;
@@ -22,6 +23,7 @@ mod operator;
 mod passwords;
 mod random;
 mod team;
+pub mod watch;
 
 pub use accounts::{SignUp, SignedIn};
 pub use apikeys::NewKeyPair;
@@ -48,6 +50,7 @@ use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_store::Store;
+use watch::Watch;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -67,6 +70,11 @@ pub struct Settings {
     pub mail_from: String,
     /// Who reads the contact form; empty: the sender of the service's mail.
     pub contact_to: String,
+    pub billing: billing::Settings,
+    /// How many checks run at the same time.
+    pub checks_at_once: usize,
+    /// Hosts and ports that answer as long as our own network works.
+    pub sentinels: Vec<(String, u16)>,
 }
 
 impl Default for Settings {
@@ -83,6 +91,9 @@ impl Default for Settings {
             resets_per_hour: 3,
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),
+            billing: billing::Settings::default(),
+            checks_at_once: 512,
+            sentinels: Vec::new(),
         }
     }
 }
@@ -98,6 +109,7 @@ struct Inner {
     postbox: Postbox,
     net: Arc<Net>,
     bus: Bus,
+    watch: Watch,
     hasher: Hasher,
     mail_waits: Notify,
     tasks: TaskTracker,
@@ -111,6 +123,7 @@ impl Engine {
         postbox: Postbox,
         net: Arc<Net>,
     ) -> Self {
+        let watch = Watch::new(clock.now(), settings.checks_at_once, settings.sentinels.clone());
         Self(Arc::new(Inner {
             store,
             clock,
@@ -118,6 +131,7 @@ impl Engine {
             postbox,
             net,
             bus: Bus::new(),
+            watch,
             hasher: Hasher::default(),
             mail_waits: Notify::new(),
             tasks: TaskTracker::new(),
@@ -127,6 +141,11 @@ impl Engine {
     /// Whether storage answers.
     pub async fn ready(&self) -> Result<()> {
         Ok(self.store().ping().await?)
+    }
+
+    /// Whether all active monitors are being watched.
+    pub fn is_watching(&self) -> bool {
+        self.watch().is_loaded()
     }
 
     /// Waits until what was begun in the background is done.
@@ -141,6 +160,10 @@ impl Engine {
 
     fn net(&self) -> &Net {
         &self.0.net
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.0.watch
     }
 
     fn bus(&self) -> &Bus {

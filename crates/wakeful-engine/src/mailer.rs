@@ -5,6 +5,7 @@
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::backoff;
+use wakeful_core::chain::Chain;
 use wakeful_outbound::mail::{Handed, Letter};
 use wakeful_store::ClaimedMail;
 
@@ -23,7 +24,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
         }
         if let Err(error) = sent {
             tracing::warn!(
-                error = &error as &dyn std::error::Error,
+                error = %Chain(&error),
                 "the mail queue cannot be read"
             );
         }
@@ -61,10 +62,10 @@ async fn send_next(engine: &Engine) -> Result<bool> {
             let wait = backoff::wait(attempts, jitter).filter(|_| !error.permanent);
             match wait {
                 Some(wait) => {
-                    tracing::warn!(mail.id = %id, error = &error as &dyn std::error::Error, "mail {id} waits {} s for another try", wait.as_secs());
+                    tracing::warn!(mail.id = %id, error = %Chain(&error), "mail {id} waits {} s for another try", wait.as_secs());
                 }
                 None => {
-                    tracing::error!(mail.id = %id, error = &error as &dyn std::error::Error, "mail {id} is given up");
+                    tracing::error!(mail.id = %id, error = %Chain(&error), "mail {id} is given up");
                 }
             }
             let next = wait.map(|wait| engine.now().after(wait));

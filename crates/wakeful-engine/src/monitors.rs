@@ -4,6 +4,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
@@ -15,10 +16,14 @@ use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
 
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
+use crate::watch::{Arrival, Looked, guarded};
 use crate::{Engine, Error, Result, random};
 
 /// Heartbeats of a deleted monitor that go at once; the janitor has the rest.
 const SWEPT_AT_ONCE: u32 = 20;
+
+/// How long a caller waits for a verdict to be on record.
+const RECORDED_WITHIN: Duration = Duration::from_secs(5);
 
 /// What people set of a monitor, complete and valid.
 #[derive(Clone, Debug)]
@@ -80,6 +85,7 @@ impl Engine {
         let team = self.store().team(caller.team);
         let (id, saved) = match draft.monitor {
             None => {
+                self.allow_monitor(caller.team, &draft, None).await?;
                 let id = MonitorId::new(self.now(), random::bytes());
                 let monitor = self.drafted(caller.team, id, draft, None);
                 let saved = team.add_monitor(&monitor).await.map_err(|error| match error {
@@ -90,6 +96,7 @@ impl Engine {
             }
             Some(id) => {
                 let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
+                self.allow_monitor(caller.team, &draft, Some(&before.monitor)).await?;
                 let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
                 (id, team.change_monitor(&monitor).await?)
             }
@@ -163,7 +170,7 @@ impl Engine {
         // The monitor is gone either way; what is left of its heartbeats is
         // out of reach, and the janitor comes by.
         if let Err(error) = self.store().sweep_graves(SWEPT_AT_ONCE).await {
-            tracing::info!(monitor.id = %id, error = &error as &dyn std::error::Error, "heartbeats of monitor {id} wait to be swept");
+            tracing::info!(monitor.id = %id, error = %Chain(&error), "heartbeats of monitor {id} wait to be swept");
         }
         Ok(())
     }
@@ -177,7 +184,7 @@ impl Engine {
         payload: Option<Value>,
     ) -> Result<Heartbeat> {
         self.active(caller.team, id).await?;
-        self.judge(id, Seen::Report(report), payload).await
+        self.judge(id, None, Seen::Report(report), payload).await
     }
 
     /// As notify, by the secret address of a monitor instead of a caller.
@@ -188,7 +195,7 @@ impl Engine {
             // Who holds only the address learns no more than that it does not work.
             Err(Error::Inactive) => Err(Error::NotFound("monitor")),
             Err(error) => Err(error),
-            Ok(_) => self.judge(id, Seen::Report(report), None).await,
+            Ok(_) => self.judge(id, None, Seen::Report(report), None).await,
         }
     }
 
@@ -198,8 +205,12 @@ impl Engine {
         if matches!(monitor.spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
-        let seen = self.look(&monitor.spec, monitor.timeout()).await;
-        self.judge(id, seen, None).await
+        let target = self.watch().target(id).ok_or(Error::NotFound("monitor"))?;
+        let interval = monitor.heartbeat_interval.duration();
+        let looked = self.look(&monitor.spec, monitor.timeout()).await;
+        let network = self.watch().network();
+        let seen = network.judge(self.net(), id, &monitor.spec, interval, looked).await;
+        self.judge(id, Some(target), seen, None).await
     }
 
     /// Looks once at what a monitor would watch, and keeps nothing.
@@ -212,7 +223,10 @@ impl Engine {
         if matches!(spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
-        let seen = self.look(spec, timeout).await;
+        let seen = match self.look(spec, timeout).await {
+            Ok(seen) => Seen::Observation(seen),
+            Err(fault) => Seen::Fault(fault),
+        };
         let policy = Policy {
             retries: 0,
             retry_interval: Duration::ZERO,
@@ -227,20 +241,38 @@ impl Engine {
         self.bus().subscribe(caller.team)
     }
 
+    /// An active monitor of the team, which the watch then knows as it is now.
     async fn active(&self, team: TeamId, id: MonitorId) -> Result<Monitor> {
         let found = self.store().team(team).monitor(id).await?;
         let (stored, _) = found.ok_or(Error::NotFound("monitor"))?;
-        match stored.monitor.isactive {
-            true => Ok(stored.monitor),
-            false => Err(Error::Inactive),
+        if !stored.monitor.isactive {
+            return Err(Error::Inactive);
+        }
+        let monitor = stored.monitor.clone();
+        self.watch().configure(stored, Arrival::Resumed);
+        Ok(monitor)
+    }
+
+    /// One verdict on a monitor, on record when this returns.
+    async fn judge(
+        &self,
+        id: MonitorId,
+        target: Option<u32>,
+        seen: Seen,
+        payload: Option<Value>,
+    ) -> Result<Heartbeat> {
+        // Nothing: it was deleted, stopped or pointed elsewhere meanwhile.
+        let judged = self.watch().judge(id, target, seen, payload, self.now());
+        let (heartbeat, recorded) = judged.ok_or(Error::NotFound("monitor"))?;
+        match tokio::time::timeout(RECORDED_WITHIN, recorded).await {
+            Ok(Ok(())) => Ok(heartbeat),
+            Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
     }
 
-    async fn look(&self, spec: &Spec, timeout: Duration) -> Seen {
-        match check::look(self.net(), spec, Deadline::within(timeout)).await {
-            Ok(seen) => Seen::Observation(seen),
-            Err(fault) => Seen::Fault(fault),
-        }
+    async fn look(&self, spec: &Spec, timeout: Duration) -> Looked {
+        let _turn = self.watch().asked().acquire().await;
+        guarded(check::look(self.net(), spec, Deadline::within(timeout))).await
     }
 }
 
@@ -257,22 +289,4 @@ fn distinct(notifiers: Vec<NotifierId>) -> Vec<NotifierId> {
 /// 192 random bits in 32 characters, the length that senders know.
 fn new_push_token() -> Secret {
     Secret::new(BASE64URL_NOPAD.encode(&random::bytes::<24>()))
-}
-
-impl Engine {
-    /// One verdict on what was seen of a monitor, recorded when this returns.
-    async fn judge(&self, id: MonitorId, seen: Seen, payload: Option<Value>) -> Result<Heartbeat> {
-        let stored = self.store().monitors_by_id(&[id]).await?.pop();
-        let StoredMonitor { monitor, state, seq, .. } = stored.ok_or(Error::NotFound("monitor"))?;
-        let step = step(&state, seen, &Policy::of(&monitor), self.now());
-        let record = crate::notices::record(&monitor, seq + 1, &step, payload.as_ref());
-        self.store().record(&[record]).await?;
-        self.bus().tell(monitor.team, || Event::Heartbeat {
-            monitor: id,
-            status: step.state.status,
-            previous: step.change.as_ref().map(|change| change.previous),
-            heartbeat: step.heartbeat.clone(),
-        });
-        Ok(step.heartbeat)
-    }
 }

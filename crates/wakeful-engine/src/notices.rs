@@ -13,18 +13,23 @@ use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Change, Heartbeat, Status, Step};
 use wakeful_store::{NewEvent, Record};
 
-/// The record of a verdict. `monitor` is as the store has it now: the name in
-/// a notice is the one that people see.
-pub(crate) fn record(monitor: &Monitor, seq: i64, step: &Step, payload: Option<&Value>) -> Record {
-    let mut record = Record {
-        monitor: monitor.id,
+/// The record of a verdict that changes nothing.
+pub(crate) fn plain(monitor: MonitorId, seq: i64, step: &Step) -> Record {
+    Record {
+        monitor,
         seq,
         heartbeat: step.heartbeat.clone(),
         state: step.state.clone(),
         opens: Vec::new(),
         closes: None,
         events: Vec::new(),
-    };
+    }
+}
+
+/// The record of a verdict. `monitor` is as the store has it now: the name in
+/// a notice is the one that people see.
+pub(crate) fn record(monitor: &Monitor, seq: i64, step: &Step, payload: Option<&Value>) -> Record {
+    let mut record = plain(monitor.id, seq, step);
     if let Some(change) = &step.change {
         tell_change(&mut record, monitor, change, payload);
     }

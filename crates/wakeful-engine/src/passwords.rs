@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::chain::Chain;
 use wakeful_core::email::{self, Email};
 use wakeful_core::password::NewPassword;
 use wakeful_core::secret::Secret;
@@ -21,8 +22,7 @@ impl Engine {
             let engine = self.clone();
             self.0.tasks.spawn(async move {
                 if let Err(error) = engine.send_reset(&account).await {
-                    let cause = &error as &dyn std::error::Error;
-                    tracing::warn!(user.id = %account.user, error = cause, "no reset link for user {}", account.user);
+                    tracing::warn!(user.id = %account.user, error = %Chain(&error), "no reset link for user {}", account.user);
                 }
             });
         }

@@ -11,6 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
+use wakeful_core::chain::Chain;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
@@ -105,8 +106,7 @@ impl Smtp {
                 Ok(format!("{} {words}", reply.code()))
             }
             Ok(Err(error)) => {
-                let permanent = error.is_permanent() || error.is_client();
-                Err(MailError { permanent, message: self.told(&error) })
+                Err(MailError { permanent: is_final(&error), message: self.told(&error) })
             }
             Err(_) => Err(MailError::passing(format!(
                 "the mail server {}:{} did not finish within {} s",
@@ -140,17 +140,7 @@ impl Smtp {
 
     /// The library's error with its causes, in one line.
     fn told(&self, error: &dyn std::error::Error) -> String {
-        let mut text = format!("the mail server {}:{} refused: {error}", self.host, self.port);
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            let inner_text = inner.to_string();
-            if !text.contains(&inner_text) {
-                text.push_str(": ");
-                text.push_str(&inner_text);
-            }
-            cause = inner.source();
-        }
-        text
+        format!("the mail server {}:{} refused: {}", self.host, self.port, Chain(error))
     }
 }
 
@@ -174,16 +164,23 @@ fn compose(letter: &Letter) -> Result<Message, MailError> {
         .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
 }
 
-/// Plain text stays as it is where RFC 5322 allows it (ASCII, lines below 998):
-/// other encodings break long links, and people read these files.
+/// Plain text stays as it is where RFC 5322 allows it (ASCII, lines up to 998):
+/// other encodings break long links, and people read these files. The library
+/// itself encodes from 76 characters a line on.
 fn body(text: &str) -> Body {
-    let text = text.replace('\n', "\r\n");
-    let plain = text.is_ascii() && text.lines().all(|line| line.len() < 998);
-    if plain {
-        let body = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit);
-        return body.unwrap_or_else(|_| Body::new(text));
+    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n");
+    if text.is_ascii() && text.lines().all(|line| line.len() <= 998) {
+        return Body::dangerous_pre_encoded(text.into_bytes(), ContentTransferEncoding::SevenBit);
     }
     Body::new(text)
+}
+
+/// Whether the server spoke against this letter for good. What it says against
+/// our login or our way to connect (RFC 4954, section 6) is for the operator to
+/// set right, and the letter waits.
+fn is_final(error: &lettre::transport::smtp::Error) -> bool {
+    let login = [530, 534, 535, 538];
+    error.is_permanent() && !error.status().is_some_and(|code| login.contains(&u16::from(code)))
 }
 
 /// Writes the file whole under another name first: who watches the folder
@@ -203,4 +200,36 @@ async fn keep(folder: &PathBuf, letter: &Letter, bytes: &[u8]) -> io::Result<Pat
     file.sync_all().await?;
     tokio::fs::rename(&partial, &path).await?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(text: &str) -> (ContentTransferEncoding, String) {
+        let body = body(text);
+        (body.encoding(), String::from_utf8(body.into_vec()).expect("ASCII"))
+    }
+
+    #[test]
+    fn a_long_link_is_not_broken() {
+        let link = format!("https://example.com/password#tokenid={}", "a".repeat(300));
+        let (encoding, text) = sent(&format!("Open this:\n\n    {link}\n"));
+        assert_eq!(encoding, ContentTransferEncoding::SevenBit);
+        assert_eq!(text, format!("Open this:\r\n\r\n    {link}\r\n"));
+    }
+
+    #[test]
+    fn every_line_ends_as_mail_wants_it() {
+        assert_eq!(sent("a\r\nb\rc\nd").1, "a\r\nb\r\nc\r\nd");
+    }
+
+    #[test]
+    fn what_is_not_plain_is_encoded() {
+        for text in ["grüße", &"x".repeat(999)] {
+            let (encoding, text) = sent(text);
+            assert_ne!(encoding, ContentTransferEncoding::SevenBit, "{text}");
+            assert!(text.is_ascii() && text.lines().all(|line| line.len() <= 78), "{text}");
+        }
+    }
 }

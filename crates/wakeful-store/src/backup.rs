@@ -65,25 +65,39 @@ pub async fn restore_sqlite(backup: &Path, path: &Path) -> Result<Option<PathBuf
     let mut kept = None;
     if path.exists() {
         let before = beside(path, "before-restore");
-        // The log belongs to the old file: fold it in before the file is moved.
-        let old = SqliteConnectOptions::new().filename(path);
-        let mut db = old.connect().await.map_err(StoreError::from)?;
-        sqlx::query("pragma wal_checkpoint(truncate)")
-            .execute(&mut db)
-            .await
-            .map_err(StoreError::from)?;
-        db.close().await.map_err(StoreError::from)?;
+        fold_log(path).await;
         fs::rename(path, &before).map_err(|source| file(&before, source))?;
+        // A log that could not be folded in stays beside its file.
         for log in ["-wal", "-shm"] {
-            let log = PathBuf::from(format!("{}{log}", path.display()));
-            if log.exists() {
-                fs::remove_file(&log).map_err(|source| file(&log, source))?;
+            let log = |path: &Path| PathBuf::from(format!("{}{log}", path.display()));
+            let (from, to) = (log(path), log(&before));
+            match fs::rename(&from, &to) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => remove(&to)?,
+                moved => moved.map_err(|source| file(&from, source))?,
             }
         }
         kept = Some(before);
     }
     fs::rename(&fresh, path).map_err(|source| file(path, source))?;
     Ok(kept)
+}
+
+/// Puts what is still in the log into the database file, so that the file alone
+/// is all of it. A file that is no database any more is what restoring is for.
+async fn fold_log(path: &Path) {
+    let Ok(mut db) = SqliteConnectOptions::new().filename(path).connect().await else { return };
+    let folded = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await;
+    if let (Err(error), _) | (_, Err(error)) = (folded, db.close().await) {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "{} is damaged and kept as it is", path.display());
+    }
+}
+
+fn remove(path: &Path) -> Result<(), BackupError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(file(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a file is an undamaged database of ours.
@@ -96,7 +110,8 @@ async fn sound(path: &Path) -> Result<(), BackupError> {
         .await
         .map_err(|error| unsound(error.to_string()))?;
     if verdict != "ok" {
-        return Err(unsound(verdict));
+        // The verdict is a list of pages, which helps nobody here.
+        return Err(unsound("it is damaged".into()));
     }
     sqlx::query("select name from schema_migrations")
         .fetch_all(&mut db)

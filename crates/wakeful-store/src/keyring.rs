@@ -1,11 +1,16 @@
 //! The master keys. The first one seals, all of them open; each sealed value
-//! names its key, so that keys can be changed while the data stays readable.
+//! names its key, so that keys can be changed while the data stays readable. A
+//! ring that was read from a file follows the file: a key that another process
+//! put there is used from then on.
 //! A sealed value is: one version byte, four bytes of key id, nonce and text.
 
+use data_encoding::BASE64;
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use wakeful_core::chain::Chain;
 use wakeful_core::seal::{Key, NONCE};
 use wakeful_core::token::Digest;
 use zeroize::Zeroizing;
@@ -14,8 +19,19 @@ const VERSION: u8 = 1;
 const KEY_ID: usize = 4;
 
 pub struct Keyring {
-    keys: Vec<(KeyId, Key)>,
+    ring: RwLock<Ring>,
+    /// The file these keys came from.
+    file: Option<PathBuf>,
 }
+
+struct Ring {
+    keys: Vec<(KeyId, Key)>,
+    /// Which state of the file they are.
+    stamp: Option<Stamp>,
+}
+
+/// Tells one state of a file from another: a new file has a new inode.
+type Stamp = (u64, i64, i64);
 
 pub(crate) type KeyId = [u8; KEY_ID];
 
@@ -36,77 +52,59 @@ impl Keyring {
     }
 
     /// The keys in the text of a key file, one a line.
-    fn parse(text: &str, from: &str) -> Result<Self, KeyringError> {
+    fn parse(text: &str, from: &str) -> Result<Vec<Key>, KeyringError> {
         let malformed = || KeyringError::Malformed(from.to_owned());
         let keys = text
             .lines()
             .map(str::trim)
             .filter(|part| !part.is_empty())
             .map(|part| {
-                let bytes = Zeroizing::new(
-                    data_encoding::BASE64.decode(part.as_bytes()).map_err(|_| malformed())?,
-                );
+                let bytes =
+                    Zeroizing::new(BASE64.decode(part.as_bytes()).map_err(|_| malformed())?);
                 Ok(Key::new(bytes.as_slice().try_into().map_err(|_| malformed())?))
             })
             .collect::<Result<Vec<Key>, KeyringError>>()?;
         if keys.is_empty() {
             return Err(malformed());
         }
-        Ok(Self::of(keys))
+        Ok(keys)
     }
 
     /// The keys in a file, which is made with a fresh key when there is none.
     pub fn load_or_create(path: &Path) -> Result<Self, KeyringError> {
-        match fs::read_to_string(path) {
-            Ok(text) => {
-                let text = Zeroizing::new(text);
-                let mode = fs::metadata(path).map_err(|source| file(path, source))?;
-                if mode.permissions().mode() & 0o077 != 0 {
-                    return Err(KeyringError::Open(path.to_owned()));
-                }
-                Self::parse(&text, &path.display().to_string())
+        match Ring::load(path) {
+            Err(KeyringError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Self::of(vec![fresh_key()]).create(path)?;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let ring = Self::of(vec![fresh_key()]);
-                ring.create(path)?;
-                // Another process may have been first: what is in the file counts.
-                Self::load_or_create(path)
-            }
-            Err(source) => Err(file(path, source)),
+            loaded => return Ok(Self { ring: RwLock::new(loaded?), file: Some(path.to_owned()) }),
         }
+        // Another process may have been first: what is in the file counts.
+        let ring = RwLock::new(Ring::load(path)?);
+        Ok(Self { ring, file: Some(path.to_owned()) })
     }
 
     /// A keyring with a fresh first key in front of these.
     #[must_use]
     pub fn rotated(&self) -> Self {
         let mut keys = vec![fresh_key()];
-        keys.extend(self.keys.iter().map(|(_, key)| key.clone()));
+        keys.extend(self.read().keys.iter().map(|(_, key)| key.clone()));
         Self::of(keys)
     }
 
     /// A keyring of the first key alone.
     #[must_use]
     pub fn pruned(&self) -> Self {
-        Self::of(vec![self.keys[0].1.clone()])
+        Self::of(vec![self.read().keys[0].1.clone()])
     }
 
-    pub fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+    /// Whether there is more than the key that seals.
+    pub fn has_old_keys(&self) -> bool {
+        self.read().keys.len() > 1
     }
 
     /// Puts these keys in place of those in the file, whole or not at all.
     pub fn replace(&self, path: &Path) -> Result<(), KeyringError> {
         let beside = path.with_extension("new");
-        match fs::remove_file(&beside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(file(&beside, error));
-            }
-            _ => {}
-        }
         self.write_new(&beside)?;
         fs::rename(&beside, path).map_err(|source| file(path, source))?;
         sync_folder(path)
@@ -125,9 +123,17 @@ impl Keyring {
         }
     }
 
+    /// Writes the keys to a file of their own. A process that was killed at this
+    /// point may have left one, and in a container the next has the same number.
     fn write_new(&self, path: &Path) -> Result<(), KeyringError> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(file(path, error));
+            }
+            _ => {}
+        }
         let lines: Vec<String> =
-            self.keys.iter().map(|(_, key)| data_encoding::BASE64.encode(key.bytes())).collect();
+            self.read().keys.iter().map(|(_, key)| BASE64.encode(key.bytes())).collect();
         let text = Zeroizing::new(lines.join("\n") + "\n");
         fs::OpenOptions::new()
             .write(true)
@@ -139,16 +145,37 @@ impl Keyring {
     }
 
     fn of(keys: Vec<Key>) -> Self {
-        Self { keys: keys.into_iter().map(|key| (key_id(&key), key)).collect() }
+        Self { ring: RwLock::new(Ring::of(keys, None)), file: None }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Ring> {
+        self.ring.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the file again if it is not the one that was read before. A file
+    /// that cannot be read changes nothing: the keys at hand are still good.
+    fn follow(&self) {
+        let Some(path) = &self.file else { return };
+        if stamp(path).is_none_or(|now| self.read().stamp == Some(now)) {
+            return;
+        }
+        match Ring::load(path) {
+            Ok(ring) => *self.ring.write().unwrap_or_else(PoisonError::into_inner) = ring,
+            Err(error) => {
+                tracing::warn!(error = %Chain(&error), "the changed master key file cannot be read");
+            }
+        }
     }
 
     /// The id of the key that seals, as it stands in sealed values.
     pub(crate) fn sealing(&self) -> KeyId {
-        self.keys[0].0
+        self.read().keys[0].0
     }
 
     pub(crate) fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
-        let (id, key) = &self.keys[0];
+        self.follow();
+        let ring = self.read();
+        let (id, key) = &ring.keys[0];
         let mut nonce = [0; NONCE];
         fill(&mut nonce);
         let mut sealed = vec![VERSION];
@@ -161,11 +188,43 @@ impl Keyring {
     pub(crate) fn open(&self, context: &str, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let (&[VERSION], rest) = sealed.split_first_chunk::<1>()? else { return None };
         let (id, body) = rest.split_first_chunk::<KEY_ID>()?;
-        self.keys
-            .iter()
-            .filter(|(known, _)| known == id)
-            .find_map(|(_, key)| key.open(context, body))
+        if !self.read().knows(*id) {
+            self.follow();
+        }
+        self.read().open(*id, context, body)
     }
+}
+
+impl Ring {
+    fn of(keys: Vec<Key>, stamp: Option<Stamp>) -> Self {
+        Self { keys: keys.into_iter().map(|key| (key_id(&key), key)).collect(), stamp }
+    }
+
+    fn load(path: &Path) -> Result<Self, KeyringError> {
+        // The stamp first: what changes after it is read once more, not missed.
+        let stamp = stamp(path);
+        let text = fs::read_to_string(path).map_err(|source| file(path, source))?;
+        let text = Zeroizing::new(text);
+        let mode = fs::metadata(path).map_err(|source| file(path, source))?;
+        if mode.permissions().mode() & 0o077 != 0 {
+            return Err(KeyringError::Open(path.to_owned()));
+        }
+        Ok(Self::of(Keyring::parse(&text, &path.display().to_string())?, stamp))
+    }
+
+    fn knows(&self, id: KeyId) -> bool {
+        self.keys.iter().any(|(known, _)| *known == id)
+    }
+
+    fn open(&self, id: KeyId, context: &str, body: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let keys = self.keys.iter().filter(|(known, _)| *known == id);
+        keys.map(|(_, key)| key).find_map(|key| key.open(context, body))
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let file = fs::metadata(path).ok()?;
+    Some((file.ino(), file.mtime(), file.mtime_nsec()))
 }
 
 fn fresh_key() -> Key {
@@ -176,8 +235,7 @@ fn fresh_key() -> Key {
 
 /// A name for a key that says nothing of it.
 fn key_id(key: &Key) -> KeyId {
-    let named =
-        Zeroizing::new(format!("wakeful key id {}", data_encoding::BASE64.encode(key.bytes())));
+    let named = Zeroizing::new(format!("wakeful key id {}", BASE64.encode(key.bytes())));
     let Digest(digest) = Digest::of(&named);
     [digest[0], digest[1], digest[2], digest[3]]
 }
@@ -194,4 +252,37 @@ fn sync_folder(path: &Path) -> Result<(), KeyringError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| file(path, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_not_in_the_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("master.key");
+        for left in [std::process::id().to_string(), "new".to_owned()] {
+            fs::write(path.with_extension(left), "half a k").expect("written");
+        }
+        let made = Keyring::load_or_create(&path).expect("made in spite of it");
+        made.rotated().replace(&path).expect("replaced in spite of it");
+        assert!(Keyring::load_or_create(&path).expect("read").has_old_keys());
+    }
+
+    #[test]
+    fn a_ring_follows_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("master.key");
+        let ring = Keyring::load_or_create(&path).expect("made");
+        let old = ring.seal("here", b"old");
+        let other = Keyring::load_or_create(&path).expect("read").rotated();
+        other.replace(&path).expect("replaced");
+        // What another process sealed under the new key opens, and from now on
+        // the new key seals here too; what was sealed before still opens.
+        let new = other.seal("here", b"new");
+        assert_eq!(ring.open("here", &new).expect("opens").as_slice(), b"new");
+        assert_eq!(ring.sealing(), other.sealing());
+        assert_eq!(ring.open("here", &old).expect("opens").as_slice(), b"old");
+    }
 }

@@ -40,7 +40,7 @@ pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
 pub use memberships::{
-    Attempt, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
+    Attempt, Begun, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
 };
 pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;

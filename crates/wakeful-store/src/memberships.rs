@@ -54,6 +54,13 @@ pub struct NewAttempt {
     pub charge: Charge,
 }
 
+impl NewAttempt {
+    /// The try as its maker goes on with it.
+    pub fn begun(self, now: Millis) -> Attempt {
+        Attempt { new: self, refund: false, receipt: String::new(), tries: 1, created: now }
+    }
+}
+
 /// A try that this caller, and no other, may go on with until the lease ends.
 #[derive(Clone, Debug)]
 pub struct Attempt {
@@ -151,6 +158,15 @@ pub struct InvoiceEntry<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    Done,
+    /// The membership changed meanwhile: decide again.
+    Stale,
+    /// Another try has no outcome yet.
+    UnderWay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     Done,
     /// The membership changed meanwhile: decide again.
@@ -164,6 +180,8 @@ pub enum Settled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     pub active_monitors: i64,
+    /// Active monitors with an interval below the plan's.
+    pub too_often: i64,
     pub users: i64,
 }
 
@@ -205,17 +223,21 @@ impl TeamStore<'_> {
         Ok(found.is_some())
     }
 
-    pub async fn usage(&self) -> Result<Use> {
-        let (active_monitors, users): (i64, i64) = read!(self.store, |db| {
+    /// How much the team uses, given the shortest interval of its plan.
+    pub async fn usage(&self, shortest_interval: u32) -> Result<Use> {
+        let (active_monitors, too_often, users): (i64, i64, i64) = read!(self.store, |db| {
             sqlx::query_as(
                 "select (select count(*) from monitors where team_id = $1 and isactive),
+                        (select count(*) from monitors
+                         where team_id = $1 and isactive and heartbeat_interval < $2),
                         (select count(*) from users where team_id = $1)",
             )
             .bind(self.team.uuid())
+            .bind(i64::from(shortest_interval))
             .fetch_one(db)
             .await
         })?;
-        Ok(Use { active_monitors, users })
+        Ok(Use { active_monitors, too_often, users })
     }
 
     /// Notes since when the team uses too much; nothing when it no longer does.
@@ -231,23 +253,31 @@ impl TeamStore<'_> {
         Ok(())
     }
 
-    /// Sets the newest active monitors inactive, all but the `most` oldest, and
-    /// answers which.
-    pub async fn rest_newest(&self, most: u32, now: Millis) -> Result<Vec<MonitorId>> {
+    /// Sets inactive what is over the limits: the newest monitors, all but the
+    /// `most` oldest, and those with too short an interval. Answers which.
+    pub async fn rest_newest(
+        &self,
+        most: u32,
+        shortest_interval: u32,
+        now: Millis,
+    ) -> Result<Vec<MonitorId>> {
         let ids: Vec<Uuid> = write!(self.store, |db| {
             sqlx::query_scalar(
                 "update monitors
                  set isactive = false, revision = revision + 1, modified = $3
-                 where team_id = $1 and isactive and id not in (
-                     select id from monitors
-                     where team_id = $1 and isactive
-                     order by id
-                     limit $2)
+                 where team_id = $1 and isactive and (
+                     heartbeat_interval < $4
+                     or id not in (
+                         select id from monitors
+                         where team_id = $1 and isactive and heartbeat_interval >= $4
+                         order by id
+                         limit $2))
                  returning id",
             )
             .bind(self.team.uuid())
             .bind(i64::from(most))
             .bind(now.0)
+            .bind(i64::from(shortest_interval))
             .fetch_all(db)
             .await
         })?;
@@ -292,20 +322,27 @@ impl Store {
         Ok(teams.into_iter().map(Into::into).collect())
     }
 
-    /// Writes a try before the processor is asked; false when one is under way.
+    /// Writes a try before the processor is asked, if the membership is still
+    /// the one that it was decided on.
     pub async fn begin_attempt(
         &self,
         attempt: &NewAttempt,
+        revision: i64,
         now: Millis,
         lease: Millis,
-    ) -> Result<bool> {
+    ) -> Result<Begun> {
         let charge = serde_json::to_string(&attempt.charge).expect("plain fields");
-        let written = write!(self, |db| {
-            sqlx::query(
+        let mut tx = self.begin().await?;
+        let begun = within!(tx, |db| {
+            // Held first, so that what follows sees what others have settled.
+            hold_team!(db, attempt.team, now)?;
+            let done = sqlx::query(
                 "insert into payment_attempts
                  (id, team_id, method_id, by_person, processor, customer, reference, last4,
                   charge, state, tries, next_try, lease_until, created)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'waiting', 1, $10, $11, $10)",
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, 'waiting', 1, $10, $11, $10
+                 where $12 = coalesce((select revision from memberships where team_id = $2), 0)
+                 on conflict do nothing",
             )
             .bind(attempt.id.uuid())
             .bind(attempt.team.uuid())
@@ -318,15 +355,25 @@ impl Store {
             .bind(charge.as_str())
             .bind(now.0)
             .bind(lease.0)
-            .execute(db)
-            .await
-            .map(|_| ())
-        });
-        match written.map_err(StoreError::from) {
-            Ok(()) => Ok(true),
-            Err(StoreError::Taken) => Ok(false),
-            Err(error) => Err(error),
+            .bind(revision)
+            .execute(&mut *db)
+            .await?;
+            let waiting = sqlx::query(
+                "select 1 from payment_attempts where team_id = $1 and state = 'waiting'",
+            )
+            .bind(attempt.team.uuid())
+            .fetch_optional(&mut *db)
+            .await?;
+            Ok::<_, Error>(match (done.rows_affected(), waiting) {
+                (1, _) => Begun::Done,
+                (_, Some(_)) => Begun::UnderWay,
+                (_, None) => Begun::Stale,
+            })
+        })?;
+        if begun == Begun::Done {
+            tx.commit().await?;
         }
+        Ok(begun)
     }
 
     /// Claims a try that nobody is at: its answer was lost, or its node.

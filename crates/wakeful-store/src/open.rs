@@ -6,6 +6,8 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +56,9 @@ pub struct Options {
 impl Store {
     /// Opens the database, brings its schema up to date and checks the keys.
     pub async fn open(options: &Options, keyring: Keyring) -> Result<Self> {
+        if let Location::Sqlite(path) = &options.location {
+            make_private(path);
+        }
         migrate::run(&options.location).await?;
         let pool = match &options.location {
             Location::Sqlite(path) => {
@@ -107,6 +112,13 @@ impl Store {
             None => Err(StoreError::Sealed("this database")),
         }
     }
+}
+
+/// Makes the file of a new database so that only its owner reads it; the files
+/// that SQLite puts beside it take after it. What cannot be made here is told by
+/// the attempt to open it.
+fn make_private(path: &Path) {
+    let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
 }
 
 pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
-use wakeful_engine::{Engine as Operations, Settings, janitor, mailer};
+use wakeful_engine::{Engine as Operations, Settings, janitor, mailer, watch};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -25,6 +25,9 @@ pub struct Setup {
     pub settings: Settings,
     pub api: ApiSettings,
     pub egress: Policy,
+    /// Whether monitors are checked by the clock. Without, they are only
+    /// checked when asked to, and reports are recorded all the same.
+    pub watch: bool,
 }
 
 impl Setup {
@@ -34,6 +37,7 @@ impl Setup {
             settings: Settings::default(),
             api: ApiSettings::default(),
             egress: Policy::Private,
+            watch: false,
         }
     }
 
@@ -77,6 +81,10 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+        match setup.watch {
+            true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
+            false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),
+        };
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));
         Self { url, clock, database, store, engine, mail, shutdown, tasks }
     }

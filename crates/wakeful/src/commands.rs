@@ -127,7 +127,7 @@ async fn key(settings: &Settings, command: KeyCommand) -> Outcome {
         // In the file before anything is sealed under it.
         keyring.replace(&file)?;
     }
-    let (pruned, several) = (keyring.pruned(), keyring.len() > 1);
+    let (pruned, several) = (keyring.pruned(), keyring.has_old_keys());
     let store = wiring::store(settings, keyring).await?;
     let moved = store.reseal().await?.0;
     store.close().await;

@@ -17,6 +17,7 @@ use cli::{Cli, Command, ConfigCommand};
 use settings::{DEFAULT_TOML, Settings};
 use std::io::Write as _;
 use std::process::ExitCode;
+use wakeful_core::chain::Chain;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            let _ = writeln!(std::io::stderr(), "wakeful: {}", wiring::sentence(why.as_ref()));
+            let _ = writeln!(std::io::stderr(), "wakeful: {}", Chain(why.as_ref()));
             ExitCode::from(2)
         }
     }

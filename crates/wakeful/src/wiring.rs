@@ -22,20 +22,6 @@ const DAY: u64 = 24 * 3600;
 pub type Failure = Box<dyn Error>;
 pub type Outcome = Result<(), Failure>;
 
-/// An error and what caused it, in one line for a person.
-pub fn sentence(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text = format!("{}: {inner_text}", text.trim_end_matches('.'));
-        }
-        cause = inner.source();
-    }
-    text
-}
-
 /// Makes the data folder, which nobody else may look into.
 pub fn make_data_folder(settings: &Settings) -> Outcome {
     let data = &settings.data;
@@ -60,9 +46,19 @@ pub fn key_file(settings: &Settings) -> PathBuf {
 }
 
 pub fn keyring(settings: &Settings) -> Result<Keyring, Failure> {
-    match Keyring::given(&settings.secrets.master_keys) {
-        Some(given) => Ok(given),
-        None => Ok(Keyring::load_or_create(&key_file(settings))?),
+    if let Some(given) = Keyring::given(&settings.secrets.master_keys) {
+        return Ok(given);
+    }
+    let file = key_file(settings);
+    // A new key would open nothing of what is there, and hide that one is missing.
+    match &settings.database.url {
+        DatabaseUrl::Sqlite(path) if path.exists() && !file.exists() => Err(format!(
+            "the master key {} is missing, but the database {} was sealed with it: put it back",
+            file.display(),
+            path.display()
+        )
+        .into()),
+        _ => Ok(Keyring::load_or_create(&file)?),
     }
 }
 
@@ -86,6 +82,7 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
         resets_per_hour: limits.resets_per_hour,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
+        ..wakeful_engine::Settings::default()
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy = match &settings.network.egress {

@@ -57,6 +57,11 @@ impl Fields {
         self.values.get(field).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the field holds more than blanks.
+    pub(crate) fn is_filled(&self, field: &str) -> bool {
+        self.values.get(field).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+    }
+
     /// A text that must be there and not be empty.
     pub(crate) fn text(&mut self, field: &str) -> Option<String> {
         if !self.has(field) {
@@ -285,7 +290,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn wrong(fields: Fields) -> Vec<String> {
+    fn wrong(fields: &Fields) -> Vec<String> {
         fields.errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect()
     }
 
@@ -296,7 +301,7 @@ mod tests {
             assert_eq!(fields.text(field), None);
         }
         assert_eq!(
-            wrong(fields),
+            wrong(&fields),
             [
                 "a must be a string",
                 "b must not be empty",

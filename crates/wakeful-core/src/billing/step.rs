@@ -184,6 +184,10 @@ fn paid(state: &State, charge: &Charge) -> Step {
             return unchanged(state);
         }
         (Some(held), _) if held.standing == Standing::Administered => return refund(),
+        // The time is paid for already.
+        (Some(held), Reason::First | Reason::Renewal) if charge.period.from < held.period.until => {
+            return refund();
+        }
         (None, Reason::Renewal | Reason::Change) => return refund(),
         // Stopped while the renewal was under way: what is paid for serves.
         (Some(held), Reason::Renewal) if held.standing == Standing::Cancelled => {

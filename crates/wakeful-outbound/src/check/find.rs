@@ -11,12 +11,16 @@ use crate::net::decode::Sink;
 
 /// How far into a page its own word about its character set is looked for.
 const META: usize = 1_024;
+/// How much is decoded at a time; the window then fits into the nearest cache.
+const PIECE: usize = 8_192;
 
 pub(super) struct Finder<'k> {
     keyword: memmem::Finder<'k>,
     charset: Charset,
-    /// Text not searched yet, after the end of what was.
+    /// Decoded text: the end of what was searched, then what was not. It only
+    /// grows; `filled` says how much of it counts.
     window: Vec<u8>,
+    filled: usize,
     read: usize,
     found: bool,
 }
@@ -34,6 +38,7 @@ impl<'k> Finder<'k> {
             keyword: memmem::Finder::new(keyword),
             charset: Charset::Named(charset_in(content_type.unwrap_or_default())),
             window: Vec::new(),
+            filled: 0,
             read: 0,
             found: false,
         }
@@ -59,30 +64,37 @@ impl<'k> Finder<'k> {
             Charset::Named(_) => unreachable!("it was made known above"),
         }
     }
+
+    fn search(&mut self, piece: &[u8]) {
+        let mut window = std::mem::take(&mut self.window);
+        let most = self.decoder(piece).max_utf8_buffer_length(piece.len()).unwrap_or_default();
+        let (kept, needed) = (self.filled, self.filled + most);
+        if window.len() < needed {
+            window.resize(needed, 0);
+        }
+        let (_, _, written, _) =
+            self.decoder(piece).decode_to_utf8(piece, &mut window[kept..], false);
+        let text = &window[..kept + written];
+        self.found = self.keyword.find(text).is_some();
+        // The keyword may begin in the bytes at the end.
+        let keep = (self.keyword.needle().len() - 1).min(text.len());
+        let end = text.len();
+        window.copy_within(end - keep..end, 0);
+        self.filled = keep;
+        self.window = window;
+    }
 }
 
 impl Sink for Finder<'_> {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if bytes.is_empty() {
-            return ControlFlow::Continue(());
+        for piece in bytes.chunks(PIECE) {
+            self.read += piece.len();
+            self.search(piece);
+            if self.found {
+                return ControlFlow::Break(());
+            }
         }
-        self.read += bytes.len();
-        let kept = self.window.len();
-        let mut window = std::mem::take(&mut self.window);
-        let decoder = self.decoder(bytes);
-        let most = decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
-        window.resize(kept + most, 0);
-        let (_, _, written, _) = decoder.decode_to_utf8(bytes, &mut window[kept..], false);
-        window.truncate(kept + written);
-        self.found = self.keyword.find(&window).is_some();
-        // The keyword may begin in the bytes at the end.
-        let keep = (self.keyword.needle().len() - 1).min(window.len());
-        window.drain(..window.len() - keep);
-        self.window = window;
-        match self.found {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -142,7 +154,8 @@ mod tests {
         for _ in 0..1_000 {
             assert!(finder.take(&[b'x'; 4_096]).is_continue());
         }
-        assert!(finder.window.len() < "keyword".len());
+        assert!(finder.filled < "keyword".len());
+        assert!(finder.window.len() < 4 * PIECE);
         assert_eq!(finder.read(), 4_096_000);
     }
 

@@ -27,6 +27,9 @@ const FLAGS: u32 = 0xA088_8205;
 /// The attribute of the challenge that carries the server's time.
 const TIMESTAMP: u16 = 7;
 
+/// Lengths in our answer have 16 bits; what a server tells of itself is far shorter.
+const LONGEST_TARGET_INFO: u16 = 16_384;
+
 /// The refusal that carries the challenge is a page of its own.
 const LONGEST_REFUSAL: usize = 1 << 20;
 
@@ -115,6 +118,9 @@ impl Challenge {
         }
         let nonce = message.get(24..32)?.try_into().ok()?;
         let length = u16::from_le_bytes(message.get(40..42)?.try_into().ok()?);
+        if length > LONGEST_TARGET_INFO {
+            return None;
+        }
         let offset = u32::from_le_bytes(message.get(44..48)?.try_into().ok()?);
         let begin = usize::try_from(offset).ok()?;
         let target_info = message.get(begin..)?.get(..length.into())?.to_vec();
@@ -255,9 +261,12 @@ mod tests {
         let mut beyond = good.clone();
         beyond[40] = 1;
         assert_eq!(Challenge::read(&beyond), None);
-        let mut far = good;
+        let mut far = good.clone();
         far[44..48].fill(0xFF);
         assert_eq!(Challenge::read(&far), None);
+        let mut long = [good, vec![7; 65_535]].concat();
+        long[40..42].fill(0xFF);
+        assert_eq!(Challenge::read(&long), None);
     }
 
     #[test]

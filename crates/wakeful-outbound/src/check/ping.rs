@@ -63,12 +63,14 @@ impl Pinger {
             net.guard().check(addr)?;
             match self.send(addr).await {
                 Ok(echo) => sent.0.push(echo),
-                // Another address may do; when all failed, that is what was seen.
                 Err(trouble) => worst = Some(trouble.or_more_telling(worst)),
             }
-            let all_tried = round + 1 >= addrs.len();
-            if let (true, true, Some(trouble)) = (sent.0.is_empty(), all_tried, worst.take()) {
-                return Err(trouble);
+            if sent.0.is_empty() {
+                // Another address may do; when none is left, that is what was seen.
+                match round + 1 < addrs.len() {
+                    true => continue,
+                    false => return Err(worst.unwrap_or_else(Trouble::silence)),
+                }
             }
             if let Ok(answered) = tokio::time::timeout(PATIENCE, sent.first()).await {
                 return Ok(answered);

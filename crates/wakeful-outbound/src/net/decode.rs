@@ -6,6 +6,7 @@ use brotli_decompressor::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
@@ -68,6 +69,17 @@ impl Encoding {
             b"zstd" => Self::Zstd,
             _ => Self::Plain,
         }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Brotli => "brotli",
+            Self::Zstd => "zstd",
+        })
     }
 }
 

@@ -11,20 +11,14 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use std::error::Error as _;
 use std::io;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tokio_rustls::client::TlsStream;
 use url::{Position, Url};
 use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
 
 use super::decode::{Encoding, End, Reading, Sink};
 use super::tls::{Offer, Trust, explain_tls};
 use super::trouble::Trouble;
+use super::wire::{Stream, Tasks, Wire};
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
 /// Bounds of an answer's head.
@@ -91,8 +85,7 @@ pub(crate) struct Head {
     pub(crate) body: Incoming,
 }
 
-/// A connection that speaks HTTP. It is driven by whoever waits for an answer,
-/// so that a request costs no task of its own.
+/// A connection that speaks HTTP.
 pub(crate) struct Session {
     sender: Sender,
     wire: Wire,
@@ -138,6 +131,9 @@ impl Session {
         let (sender, connection) = http1::Builder::new()
             .max_headers(HEADER_COUNT)
             .max_header_size(HEADER_BYTES)
+            // Also bounds what is worked off in one go, as when a server floods
+            // us with interim answers, and the memory of a slow reader.
+            .max_buf_size(HEADER_BYTES)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| explain(&error))?;
@@ -195,7 +191,7 @@ impl Session {
         let began = Instant::now();
         let mut reading = Reading::new(encoding, cap, sink)
             .map_err(|error| Trouble::ours(FaultKind::Internal, error.to_string()))?;
-        let garbled = |_| Trouble::answered(format!("the response is not valid {encoding:?}"));
+        let garbled = |_| Trouble::answered(format!("the response is not valid {encoding}"));
         let mut end = None;
         while end.is_none() {
             let Some(frame) = self.wire.drive(body.frame()).await else { break };
@@ -240,109 +236,6 @@ impl Session {
         *message.uri_mut() = uri.map_err(|_| unspeakable())?;
         *message.headers_mut() = headers;
         Ok(message)
-    }
-}
-
-#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
-enum Wire {
-    Http1(http1::Connection<TokioIo<Stream>, Full<Bytes>>),
-    Http2(Box<http2::Connection<TokioIo<Stream>, Full<Bytes>, Tasks>>, Tasks),
-    Ended,
-}
-
-impl Wire {
-    /// Moves the connection along while something waits for what it brings.
-    async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        std::future::poll_fn(|context| {
-            let ended = match self {
-                Self::Http1(connection) => Pin::new(connection).poll(context).is_ready(),
-                Self::Http2(connection, _) => Pin::new(connection).poll(context).is_ready(),
-                Self::Ended => false,
-            };
-            if ended {
-                // How it ended is told by what was waited for.
-                *self = Self::Ended;
-            }
-            work.as_mut().poll(context)
-        })
-        .await
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        if let Self::Http2(_, tasks) = self {
-            tasks.lock().abort_all();
-        }
-    }
-}
-
-/// HTTP/2 wants to run parts of itself; they end with the session.
-#[derive(Clone, Default)]
-struct Tasks(Arc<Mutex<JoinSet<()>>>);
-
-impl Tasks {
-    fn lock(&self) -> std::sync::MutexGuard<'_, JoinSet<()>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Tasks {
-    fn execute(&self, part: F) {
-        self.lock().spawn(part);
-    }
-}
-
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(tcp) => Pin::new(tcp).poll_read(context, into),
-            // Many servers hang up without the closing alert. Where that would cut a
-            // body short its length says so; elsewhere it is how the answer ends.
-            Self::Tls(tls) => match Pin::new(tls).poll_read(context, into) {
-                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    Poll::Ready(Ok(()))
-                }
-                other => other,
-            },
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(tcp) => Pin::new(tcp).poll_write(context, bytes),
-            Self::Tls(tls) => Pin::new(tls).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(tcp) => Pin::new(tcp).poll_flush(context),
-            Self::Tls(tls) => Pin::new(tls).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(tcp) => Pin::new(tcp).poll_shutdown(context),
-            Self::Tls(tls) => Pin::new(tls).poll_shutdown(context),
-        }
     }
 }
 

@@ -5,8 +5,10 @@ pub mod decode;
 pub mod guard;
 pub mod http;
 pub mod resolve;
+mod source;
 pub mod tls;
 pub mod trouble;
+mod wire;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;

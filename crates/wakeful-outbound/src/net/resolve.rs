@@ -3,31 +3,33 @@
 //! exist is the target's trouble; resolvers that do not answer are ours.
 
 use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{LookupIpStrategy, NameServerConfig, ResolverConfig, ResolverOpts};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::RecordType;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::observation::{Evidence, FaultKind};
 
 use super::Deadline;
+use super::source::{Files, PATIENCE, Source};
 use super::trouble::Trouble;
 
-/// One question to one resolver; it is asked twice at most.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// Kept back from the deadline to find out whose silence it was.
 const DOUBT: Duration = Duration::from_secs(1);
 const LONGEST_TTL: Duration = Duration::from_secs(300);
 const MOST_NAMES: usize = 10_000;
 
 pub struct Names {
-    resolver: TokioResolver,
+    from: From,
     cache: Mutex<HashMap<Box<str>, Known>>,
+}
+
+enum From {
+    System(Files),
+    Servers(Arc<Source>),
 }
 
 struct Known {
@@ -36,43 +38,29 @@ struct Known {
 }
 
 impl Names {
-    /// The resolvers of `/etc/resolv.conf`, or the one on this machine when
-    /// the file names none, as the C library does.
+    /// The resolvers of `/etc/resolv.conf` and the names of `/etc/hosts`.
     pub fn from_system() -> Self {
-        match hickory_resolver::system_conf::read_system_conf() {
-            Ok((config, options)) => Self::with(config, options),
-            Err(error) => {
-                tracing::warn!(%error, "no resolver in /etc/resolv.conf; asking 127.0.0.1");
-                Self::from_servers(&[SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 53)])
-            }
-        }
+        let files = Files::new("/etc/resolv.conf".into(), "/etc/hosts".into());
+        Self { from: From::System(files), cache: Mutex::default() }
     }
 
     /// These resolvers and no others.
     pub fn from_servers(servers: &[SocketAddr]) -> Self {
-        let servers = servers.iter().copied().map(by_udp_and_tcp).collect();
-        let config = ResolverConfig::from_parts(None, Vec::new(), servers);
-        Self::with(config, ResolverOpts::default())
-    }
-
-    fn with(config: ResolverConfig, mut options: ResolverOpts) -> Self {
-        options.timeout = PATIENCE;
-        options.attempts = 1;
-        options.cache_size = 0;
-        options.ip_strategy = LookupIpStrategy::Ipv6AndIpv4;
-        let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-        let resolver = builder
-            .with_options(options)
-            .build()
-            .expect("a resolver without TLS needs nothing that can fail");
-        Self { resolver, cache: Mutex::default() }
+        let source = Arc::new(Source::of_servers(servers));
+        Self { from: From::Servers(source), cache: Mutex::default() }
     }
 
     pub(crate) async fn lookup(&self, name: &str, by: Deadline) -> Result<Arc<[IpAddr]>, Trouble> {
         if let Some(addrs) = self.remembered(name) {
             return Ok(addrs);
         }
-        let asked = tokio::time::timeout_at(give_up_at(by), self.resolver.lookup_ip(name)).await;
+        let source = self.source();
+        let fixed = source.fixed(name);
+        if !fixed.is_empty() {
+            return Ok(fixed.into());
+        }
+        let resolver = &source.resolver;
+        let asked = tokio::time::timeout_at(give_up_at(by), resolver.lookup_ip(name)).await;
         let error = match asked {
             Ok(Ok(found)) => {
                 let ttl = found.as_lookup().answers().iter().map(|record| record.ttl).min();
@@ -93,29 +81,29 @@ impl Names {
             NetError::Proto(_) | NetError::Msg(_) | NetError::Message(_) => {
                 Err(Trouble::answered(format!("{name} cannot be resolved: {error}")))
             }
-            NetError::Timeout => Err(self.whose_silence(name, by).await),
+            NetError::Timeout => Err(whose_silence(resolver, name, by).await),
             other => Err(ours(&other)),
         }
     }
 
-    /// A resolver that answers another question is well; then it is the name
-    /// servers of the target that do not answer.
-    async fn whose_silence(&self, name: &str, by: Deadline) -> Trouble {
-        let known = self.resolver.lookup(".", RecordType::NS);
-        // Not all that is left: the answer must be given before the deadline.
-        let left = by.at().saturating_duration_since(Instant::now());
-        match tokio::time::timeout(DOUBT.min(left.mul_f64(0.8)), known).await {
-            Ok(Ok(_) | Err(NetError::Dns(_))) => Trouble::Down(
-                Evidence::Silence,
-                format!("the name servers of {name} do not answer"),
-            ),
-            Ok(Err(error)) => ours(&error),
-            Err(_) => ours(&NetError::Timeout),
+    fn source(&self) -> Arc<Source> {
+        let files = match &self.from {
+            From::Servers(source) => return source.clone(),
+            From::System(files) => files,
+        };
+        let (source, changed) = files.source();
+        if changed {
+            self.cache().clear();
         }
+        source
+    }
+
+    fn cache(&self) -> MutexGuard<'_, HashMap<Box<str>, Known>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn remembered(&self, name: &str) -> Option<Arc<[IpAddr]>> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = self.cache();
         cache.get(name).filter(|known| known.until > Instant::now()).map(|k| k.addrs.clone())
     }
 
@@ -124,7 +112,7 @@ impl Names {
             return;
         }
         let now = Instant::now();
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache();
         if cache.len() >= MOST_NAMES {
             cache.retain(|_, known| known.until > now);
         }
@@ -143,12 +131,19 @@ fn keep_for(ttl: u32) -> Duration {
     ttl.mul_f64(1.0 - f64::from(chance) / 1_000.0)
 }
 
-fn by_udp_and_tcp(server: SocketAddr) -> NameServerConfig {
-    let mut config = NameServerConfig::udp_and_tcp(server.ip());
-    for connection in &mut config.connections {
-        connection.port = server.port();
+/// A resolver that answers another question is well; then it is the name
+/// servers of the target that do not answer.
+async fn whose_silence(resolver: &TokioResolver, name: &str, by: Deadline) -> Trouble {
+    let known = resolver.lookup(".", RecordType::NS);
+    // Not all that is left: the answer must be given before the deadline.
+    let left = by.at().saturating_duration_since(Instant::now());
+    match tokio::time::timeout(DOUBT.min(left.mul_f64(0.8)), known).await {
+        Ok(Ok(_) | Err(NetError::Dns(_))) => {
+            Trouble::Down(Evidence::Silence, format!("the name servers of {name} do not answer"))
+        }
+        Ok(Err(error)) => ours(&error),
+        Err(_) => ours(&NetError::Timeout),
     }
-    config
 }
 
 /// Before the deadline, with time left to ask whose silence it was.

@@ -11,6 +11,7 @@ use rustls::{
     PeerIncompatible, RootCertStore, SignatureScheme,
 };
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -19,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use wakeful_core::observation::{Certificate, FaultKind};
 use wakeful_core::time::{Clock, Millis};
-use x509_parser::prelude::{FromDer as _, X509Certificate};
+use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
 use super::trouble::Trouble;
 use super::{Stage, Trace, add};
@@ -65,7 +66,7 @@ impl Tls {
         Self::with_roots(roots)
     }
 
-    /// These authorities and no others.
+    /// These authorities, at least one, and no others.
     pub fn with_roots(roots: RootCertStore) -> Self {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let verifier =
@@ -232,7 +233,8 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
     let self_signed = leaf.as_ref().is_some_and(|(_, leaf)| leaf.subject() == leaf.issuer());
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            format!("certificate is not for {host}{}", names(why))
+            let names = leaf.as_ref().map(|(_, leaf)| names(leaf)).unwrap_or_default();
+            format!("certificate is not for {host} but for {}", names.join(", "))
         }
         _ if self_signed => "certificate is self-signed".to_owned(),
         CertificateError::UnknownIssuer => {
@@ -251,14 +253,26 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
     }
 }
 
-/// The first few names the certificate is for.
-fn names(why: &CertificateError) -> String {
-    match why {
-        CertificateError::NotValidForNameContext { presented, .. } if !presented.is_empty() => {
-            let shown: Vec<&str> = presented.iter().take(3).map(String::as_str).collect();
-            format!(" but for {}", shown.join(", "))
+/// The first few names the certificate is for; before there were alternative
+/// names it was the subject.
+fn names(leaf: &X509Certificate<'_>) -> Vec<String> {
+    let found = leaf.subject_alternative_name().ok().flatten();
+    let names = found.into_iter().flat_map(|names| names.value.general_names.iter());
+    let names: Vec<String> = names.filter_map(name_text).take(3).collect();
+    match names.is_empty() {
+        true => vec![leaf.subject().to_string()],
+        false => names,
+    }
+}
+
+fn name_text(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::DNSName(name) => Some((*name).to_owned()),
+        GeneralName::IPAddress([a, b, c, d]) => Some(Ipv4Addr::new(*a, *b, *c, *d).to_string()),
+        GeneralName::IPAddress(octets) => {
+            <[u8; 16]>::try_from(*octets).ok().map(|octets| Ipv6Addr::from(octets).to_string())
         }
-        _ => String::new(),
+        _ => None,
     }
 }
 

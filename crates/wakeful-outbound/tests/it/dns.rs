@@ -387,3 +387,25 @@ async fn a_name_that_turns_to_a_denied_address_is_blocked_then() {
     }
     assert_eq!((peer.seen(), canary.seen()), (3, 0));
 }
+
+#[tokio::test]
+async fn an_answer_with_any_bytes_wrong_ends_the_look_in_time() {
+    let turn = std::sync::atomic::AtomicUsize::new(1);
+    let server = NameServer::new(move |question, _| {
+        let turn = turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let mut bytes =
+            answer(question, [one_of_each(question.queries[0].query_type)]).to_vec().unwrap();
+        // All but id and flags, which decide whether it is an answer at all.
+        for nth in 0..1 + turn % 4 {
+            let at = 4 + (turn * 31 + nth * 17) % (bytes.len() - 4);
+            bytes[at] = bytes[at].wrapping_add((turn * 7 + nth) as u8 | 1);
+        }
+        vec![bytes]
+    })
+    .await;
+    let net = net();
+    for turn in 0..400 {
+        let kind = ["A", "TXT", "SOA", "CAA", "SRV"][turn % 5];
+        look_by(&net, &server.spec("one.example", kind), ENOUGH).await.unwrap();
+    }
+}

@@ -16,7 +16,7 @@ use wakeful_outbound::net::trouble::Trouble;
 use wakeful_outbound::net::{Deadline, Net};
 
 use crate::dns::{flipping_at, net_by};
-use crate::peer::{ENOUGH, Peer, http, look_by, page, redirect, run_inside};
+use crate::peer::{ENOUGH, Peer, http, is_root, look_by, page, redirect, run_inside};
 
 /// Where home is, as far as a user can spell it.
 const SPELLINGS: [&str; 27] = [
@@ -52,16 +52,14 @@ const SPELLINGS: [&str; 27] = [
 
 #[test]
 fn in_public_no_spelling_reaches_home_by_any_sink() {
-    let is_root = std::fs::metadata("/proc/self")
-        .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if !is_root {
+    if !is_root() {
         // Without a namespace of its own the test would have to leave the machine.
         return;
     }
     let addrs = ["93.184.216.34", "169.254.169.254", "10.0.0.5"]
-        .map(|ip| format!("ip addr add {ip}/32 dev lo && "));
-    let command = format!("ip link set lo up && {}", addrs.concat());
-    run_inside(&command, "egress::inside_a_namespace");
+        .map(|ip| format!(" && ip addr add {ip}/32 dev lo"));
+    let setup = format!("ip link set lo up{}", addrs.concat());
+    run_inside(&["unshare", "--net", "sh"], &setup, "egress::inside_a_namespace");
 }
 
 #[tokio::test]
@@ -90,9 +88,11 @@ async fn inside_a_namespace() {
             assert_eq!(fault.kind, FaultKind::Egress, "{spelling}: {fault:?}");
         }
         if let Ok(url) = format!("http://{spelling}/").parse() {
-            let sent = deliver(&net, url).await;
-            assert!(matches!(sent, Err(Trouble::Ours(fault)) if fault.kind == FaultKind::Egress));
+            assert_blocked(deliver(&net, url).await, spelling);
         }
+        // As a mail server would be.
+        let connected = net.connect(spelling, 80, Deadline::within(ENOUGH)).await;
+        assert_blocked(connected.map(drop), spelling);
     }
     assert!(public.seen() > 20, "the redirects were followed up to the guard");
 
@@ -108,6 +108,13 @@ async fn inside_a_namespace() {
     let private = net_by(Policy::Private, resolver.addr);
     look_by(&private, &Spec::Http(http("http://10.0.0.5/")), ENOUGH).await.unwrap();
     assert_eq!(canaries.visits(), 1);
+}
+
+fn assert_blocked(sent: Result<(), Trouble>, spelling: &str) {
+    match sent {
+        Err(Trouble::Ours(fault)) if fault.kind == FaultKind::Egress => {}
+        other => panic!("{spelling}: {other:?}"),
+    }
 }
 
 /// The checks that a spelling can be given to.

@@ -111,7 +111,7 @@ async fn a_body_that_is_not_what_its_encoding_says() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain";
     let peer = Peer::answering(answer).await;
     let seen = look(&keyword(peer.url("/"), "plain")).await;
-    assert_down(&seen, Evidence::Answered, "the response is not valid Gzip");
+    assert_down(&seen, Evidence::Answered, "the response is not valid gzip");
 }
 
 #[tokio::test]
@@ -202,13 +202,34 @@ async fn answers_that_have_no_body_whatever_they_send() {
 }
 
 #[tokio::test]
+async fn an_answer_with_any_bytes_wrong_ends_the_look_in_time() {
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-16\r\n\
+        Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    let turn = std::sync::atomic::AtomicUsize::new(1);
+    let peer = Peer::replying(move |_| {
+        let turn = turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let mut bytes = answer.to_vec();
+        for nth in 0..1 + turn % 4 {
+            let at = (turn * 31 + nth * 17) % bytes.len();
+            bytes[at] = bytes[at].wrapping_add((turn * 7 + nth) as u8 | 1);
+        }
+        bytes
+    })
+    .await;
+    let (net, spec) = (net(), keyword(peer.url("/"), "needle"));
+    for _ in 0..400 {
+        assert!(!look_by(&net, &spec, ENOUGH).await.unwrap().up);
+    }
+}
+
+#[tokio::test]
 async fn many_hostile_servers_do_not_fill_the_memory() {
     let start = "HTTP/1.1 200 OK\r\n\r\n";
     let peer = Peer::new(move |stream| flood(stream, start, &[b'a'; 65_536])).await;
     let net = net();
     let spec = keyword(peer.url("/"), "needle");
     let before = resident();
-    let looks = (0..20).map(|_| look_by(&net, &spec, ENOUGH * 4));
+    let looks = (0..50).map(|_| look_by(&net, &spec, ENOUGH * 4));
     for seen in futures_util::future::join_all(looks).await {
         assert!(!seen.unwrap().up);
     }

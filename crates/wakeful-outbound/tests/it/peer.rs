@@ -2,6 +2,7 @@
 //! that end with the test.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -185,13 +186,19 @@ pub(crate) fn redirect(code: u16, to: &str) -> Vec<u8> {
     format!("HTTP/1.1 {code} Moved\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
 }
 
-/// Runs one ignored test of this binary under `command`, such as another
-/// namespace or another limit, and passes its failure on.
-pub(crate) fn run_inside(command: &str, test: &str) {
+/// Whether network namespaces can be made.
+pub(crate) fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// Runs one ignored test of this binary in a shell of its own, such as
+/// `["unshare", "--net", "sh"]`, after the setup, and passes its failure on.
+pub(crate) fn run_inside(shell: &[&str], setup: &str, test: &str) {
     let binary = std::env::current_exe().unwrap();
-    let line = format!("{command} exec \"$0\" --exact --ignored --nocapture {test}");
-    let output = std::process::Command::new("unshare")
-        .args(["--net", "sh", "-c", &line])
+    let line = format!("{setup} && exec \"$0\" --exact --ignored --nocapture {test}");
+    let output = std::process::Command::new(shell[0])
+        .args(&shell[1..])
+        .args(["-c", &line])
         .arg(binary)
         .output()
         .unwrap();

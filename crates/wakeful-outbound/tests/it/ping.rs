@@ -2,9 +2,9 @@
 
 use socket2::{Domain, Protocol, Socket, Type};
 use wakeful_core::monitor::spec::{Hostname, PingSpec, Spec};
-use wakeful_core::observation::FaultKind;
+use wakeful_core::observation::{Evidence, FaultKind};
 
-use crate::peer::{ENOUGH, look_by, net};
+use crate::peer::{ENOUGH, SHORT, assert_down, is_root, look_by, net, run_inside};
 
 fn ping(hostname: &str) -> Spec {
     Spec::Ping(PingSpec { hostname: Hostname::parse(hostname).unwrap() })
@@ -46,4 +46,24 @@ async fn many_pings_share_a_socket_and_none_takes_anothers_reply() {
         let seen = seen.unwrap();
         assert_eq!((seen.up, seen.message), (true, format!("127.0.0.{i} answered")));
     }
+}
+
+#[test]
+fn silence_and_no_way_are_told_apart() {
+    if is_root() {
+        let setup = "ip link set lo up && echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
+        run_inside(&["unshare", "--net", "sh"], setup, "ping::where_nobody_answers");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a network namespace: started by the test above"]
+async fn where_nobody_answers() {
+    let net = net();
+    let seen = look_by(&net, &ping("127.0.0.1"), SHORT).await.unwrap();
+    assert_down(&seen, Evidence::Silence, "no answer within 0.4 s");
+    let seen = look_by(&net, &ping("192.0.2.1"), ENOUGH).await.unwrap();
+    assert_down(&seen, Evidence::Unreachable, "network unreachable");
+    // The other family still answers, so that the silence means something.
+    assert!(look_by(&net, &ping("::1"), ENOUGH).await.unwrap().up);
 }

@@ -1,13 +1,18 @@
 //! TLS as targets show it: trusted, and bad in each of the usual ways.
 
 use bytes::Bytes;
-use http_body_util::Full;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use http_body_util::StreamBody;
+use hyper::body::{Frame, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 use wakeful_core::monitor::spec::{HttpSpec, Spec};
 use wakeful_core::observation::Evidence;
@@ -116,30 +121,96 @@ async fn a_trusted_certificate_is_up_and_told() {
     assert_eq!(certificate.not_after, Millis::parse("2027-02-01T00:00:00Z").unwrap());
 }
 
-#[tokio::test]
-async fn http2_is_spoken_where_it_is_chosen() {
-    let authority = Authority::new();
-    let acceptor = authority.issue(&["127.0.0.1"], FAR).acceptor(&["h2"]);
+type Page = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
+
+/// A server of HTTP/2 that gives this page, and whether its connection ended.
+async fn serve_http2(
+    shown: Shown,
+    page: impl Fn(String) -> Page + Send + Sync + 'static,
+) -> (Peer, Arc<Notify>) {
+    let acceptor = shown.acceptor(&["h2"]);
+    let (page, ended) = (Arc::new(page), Arc::new(Notify::new()));
+    let told = ended.clone();
     let peer = Peer::new(move |tcp| {
-        let acceptor = acceptor.clone();
+        let (acceptor, page, told) = (acceptor.clone(), page.clone(), told.clone());
         async move {
             let stream = acceptor.accept(tcp).await?;
-            let service = hyper::service::service_fn(async |request: http::Request<_>| {
-                let _: &hyper::body::Incoming = request.body();
-                let told = format!("{:?} {}", request.version(), request.uri());
-                Ok::<_, std::convert::Infallible>(http::Response::new(Full::new(Bytes::from(told))))
+            let service = hyper::service::service_fn(move |request: http::Request<Incoming>| {
+                let asked = format!("{:?} {}", request.version(), request.uri());
+                let page = page(asked);
+                async { Ok::<_, Infallible>(http::Response::new(page)) }
             });
-            hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+            let served = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
                 .serve_connection(TokioIo::new(stream), service)
-                .await
-                .map_err(std::io::Error::other)
+                .await;
+            told.notify_one();
+            served.map_err(std::io::Error::other)
         }
     })
     .await;
+    (peer, ended)
+}
+
+fn piece(bytes: impl Into<Bytes>) -> Result<Frame<Bytes>, Infallible> {
+    Ok(Frame::data(bytes.into()))
+}
+
+#[tokio::test]
+async fn http2_is_spoken_where_it_is_chosen() {
+    let authority = Authority::new();
+    let shown = authority.issue(&["127.0.0.1"], FAR);
+    let (peer, ended) =
+        serve_http2(shown, |asked| StreamBody::new(stream::iter([piece(asked)]).boxed())).await;
     let url = format!("https://{}/path", peer.addr);
     let spec = crate::peer::keyword(&url, &format!("HTTP/2.0 {url}"));
     let seen = look_by(&authority.net, &spec, ENOUGH).await.unwrap();
     assert_up(&seen, "200 OK, keyword found");
+    // Nothing of the session is left running.
+    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_endless_page_over_http2_is_read_to_the_bound_and_a_stalled_one_to_the_deadline() {
+    let authority = Authority::new();
+    let endless = |_| StreamBody::new(stream::repeat_with(|| piece(vec![b'a'; 16_384])).boxed());
+    let (peer, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), endless).await;
+    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+    assert_up(&seen, "200 OK");
+    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+
+    let stalled =
+        |_| StreamBody::new(stream::iter([piece("one")]).chain(stream::pending()).boxed());
+    let (peer, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), stalled).await;
+    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), SHORT).await.unwrap();
+    assert_down(&seen, Evidence::Answered, "response not complete within 0.4 s");
+    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_up_without_the_closing_alert_is_judged_by_its_length() {
+    let authority = Authority::new();
+    for (answer, up) in [
+        ("HTTP/1.0 200 OK\r\n\r\nall there is", true),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\ncut", false),
+    ] {
+        let acceptor = authority.issue(&["127.0.0.1"], FAR).acceptor(&[]);
+        let peer = Peer::new(move |tcp| {
+            let acceptor = acceptor.clone();
+            async move {
+                let mut stream = acceptor.accept(tcp).await?;
+                read_request(&mut stream).await?;
+                stream.write_all(answer.as_bytes()).await?;
+                stream.flush().await?;
+                stream.into_inner().0.shutdown().await
+            }
+        })
+        .await;
+        let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+        match up {
+            true => assert_up(&seen, "200 OK"),
+            false => assert_down(&seen, Evidence::Answered, "incomplete response"),
+        }
+    }
 }
 
 async fn shown_bad(authority: &Authority, shown: Shown, told: &str) {
@@ -164,8 +235,8 @@ async fn an_expired_certificate_is_down_and_its_age_told() {
 #[tokio::test]
 async fn a_certificate_for_another_name_is_down() {
     let authority = Authority::new();
-    let shown = authority.issue(&["other.example"], FAR);
-    let told = "certificate is not for 127.0.0.1 but for DnsName(\"other.example\")";
+    let shown = authority.issue(&["other.example", "10.0.0.1"], FAR);
+    let told = "certificate is not for 127.0.0.1 but for other.example, 10.0.0.1";
     shown_bad(&authority, shown, told).await;
 }
 
@@ -188,7 +259,7 @@ async fn a_certificate_of_a_stranger_is_down() {
 /// What a server sends back to our first flight, whatever it was.
 async fn replies_with(bytes: &'static [u8]) -> Peer {
     Peer::new(async |mut stream| {
-        stream.read(&mut [0; 4_096]).await?;
+        let _ = stream.read(&mut [0; 4_096]).await?;
         stream.write_all(bytes).await?;
         stream.read_to_end(&mut Vec::new()).await?;
         Ok(())

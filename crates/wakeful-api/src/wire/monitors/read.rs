@@ -11,6 +11,7 @@ use wakeful_core::monitor::spec::{
     Method, PingSpec, RecordType, Resolver, Spec, StatusCodes, TcpSpec, Username, port,
 };
 use wakeful_core::monitor::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags, timing};
+use wakeful_core::secret::Secret;
 
 use wakeful_engine::Draft;
 
@@ -250,7 +251,7 @@ fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
     fields.within("http", |fields| {
         let url = fields.optional("url", HttpUrl::parse);
         let base = match (old, url) {
-            (Some(old), Some(url)) => Some(HttpSpec { url, ..old.clone() }),
+            (Some(old), Some(url)) => Some(moved(old, url)),
             (Some(old), None) => Some(old.clone()),
             (None, url) => fields.require("url", url).map(HttpSpec::new),
         };
@@ -277,6 +278,14 @@ fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
         set(&mut http.max_redirects, fields.optional_number("max_redirects", max_redirects));
         base.map(|_| http)
     })
+}
+
+/// A stored password stays with the server it was given for: who may edit a
+/// monitor must not be able to have it sent elsewhere.
+fn moved(old: &HttpSpec, url: HttpUrl) -> HttpSpec {
+    let same_server = old.url.url().origin() == url.url().origin();
+    let password = if same_server { old.password.clone() } else { Secret::new("") };
+    HttpSpec { url, password, ..old.clone() }
 }
 
 fn texts(items: &[String]) -> impl Iterator<Item = &str> {
@@ -442,6 +451,21 @@ mod tests {
         assert_eq!(read(json!({"type": "tcp"}), Some(&ping)).expect_err("wrong"), ["port"]);
         assert_eq!(read(json!({"type": "http"}), Some(&ping)).expect_err("wrong"), ["http.url"]);
         assert!(read(json!({"type": "tcp", "port": "80"}), Some(&ping)).is_ok());
+    }
+
+    #[test]
+    fn a_stored_password_is_not_sent_to_another_server() {
+        let body =
+            with(&json!({"type": "http", "http": {"url": "https://a.example/x", "password": "p"}}));
+        let monitor = stored(read(body, None).expect("good"));
+        let password_at = |url: &str| {
+            let draft = read(json!({"http": {"url": url}}), Some(&monitor)).expect("good");
+            draft.spec.secret().map(|secret| secret.expose().to_owned())
+        };
+        assert_eq!(password_at("https://a.example/y").as_deref(), Some("p"));
+        for elsewhere in ["https://b.example/x", "http://a.example/x", "https://a.example:8443/x"] {
+            assert_eq!(password_at(elsewhere), None, "{elsewhere}");
+        }
     }
 
     #[test]

@@ -1,0 +1,243 @@
+//! A monitor as the watch holds it in memory: what its checks need and what
+//! they have come to, and no more, because there may be a million of them.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::monitor::spec::Host;
+use wakeful_core::monitor::{Interval, Monitor, Spec};
+use wakeful_core::schedule::{self, Rhythm};
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Policy, Seen, State, Step, step};
+use wakeful_store::StoredMonitor;
+
+/// Never due.
+pub(super) const NEVER: u64 = u64::MAX;
+
+pub(super) struct Entry {
+    pub(super) id: MonitorId,
+    pub(super) team: TeamId,
+    pub(super) spec: Arc<Spec>,
+    pub(super) state: State,
+    pub(super) seq: i64,
+    pub(super) revision: i64,
+    /// When it is checked next, or has missed its heartbeat.
+    pub(super) due: u64,
+    /// When the wheel brings it up: `due` or earlier.
+    pub(super) armed: u64,
+    /// Which of its places in the wheel counts.
+    pub(super) stamp: u32,
+    /// Raised when results of checks under way no longer count.
+    pub(super) target: u32,
+    pub(super) host: u64,
+    interval: Interval,
+    timeout: Millis32,
+    retry_interval: Millis32,
+    grace: Millis32,
+    retries: u16,
+    upside_down: bool,
+    certificate_warnings: bool,
+    pub(super) active: bool,
+    /// A check waits or runs.
+    pub(super) busy: bool,
+    /// It came by loading, and has been neither saved nor judged since.
+    pub(super) resumed: bool,
+}
+
+/// A span of up to 49 days in half the space.
+#[derive(Clone, Copy)]
+struct Millis32(u32);
+
+impl From<Duration> for Millis32 {
+    fn from(span: Duration) -> Self {
+        Self(u32::try_from(span.as_millis()).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<Millis32> for Duration {
+    fn from(span: Millis32) -> Self {
+        Duration::from_millis(span.0.into())
+    }
+}
+
+impl Entry {
+    /// A monitor that was not watched so far. It is not due yet.
+    pub(super) fn new(stored: StoredMonitor) -> Self {
+        let StoredMonitor { monitor, state, seq, revision } = stored;
+        Self {
+            id: monitor.id,
+            team: monitor.team,
+            host: host(&monitor.spec),
+            interval: monitor.heartbeat_interval,
+            timeout: monitor.timeout().into(),
+            retry_interval: monitor.retry_interval().into(),
+            grace: monitor.grace().into(),
+            retries: monitor.retries,
+            upside_down: monitor.upside_down_mode,
+            certificate_warnings: Policy::of(&monitor).certificate_warnings,
+            active: monitor.isactive,
+            spec: Arc::new(monitor.spec),
+            state: state.renewed(),
+            seq,
+            revision,
+            due: NEVER,
+            armed: NEVER,
+            stamp: 0,
+            target: 0,
+            busy: false,
+            resumed: false,
+        }
+    }
+
+    /// Takes over what a person has set. What the checks have come to stays.
+    pub(super) fn set(&mut self, monitor: Monitor, revision: i64, now: u64) {
+        let looks_elsewhere =
+            *self.spec != monitor.spec || self.upside_down != monitor.upside_down_mode;
+        let begins = monitor.isactive && (!self.active || looks_elsewhere);
+        let paced_anew = self.interval != monitor.heartbeat_interval;
+        if looks_elsewhere || self.active != monitor.isactive {
+            self.target = self.target.wrapping_add(1);
+            self.busy = false;
+            self.state = std::mem::take(&mut self.state).renewed();
+        }
+        self.revision = revision;
+        self.resumed = false;
+        self.host = host(&monitor.spec);
+        self.interval = monitor.heartbeat_interval;
+        self.timeout = monitor.timeout().into();
+        self.retry_interval = monitor.retry_interval().into();
+        self.grace = monitor.grace().into();
+        self.retries = monitor.retries;
+        self.upside_down = monitor.upside_down_mode;
+        self.certificate_warnings = Policy::of(&monitor).certificate_warnings;
+        self.active = monitor.isactive;
+        if looks_elsewhere {
+            self.spec = Arc::new(monitor.spec);
+        }
+        self.due = match () {
+            () if !self.active => NEVER,
+            () if begins => self.first(now),
+            () if paced_anew && self.listens() => self.first(now),
+            () if paced_anew => self.rhythm().next(now, now),
+            () => self.due,
+        };
+    }
+
+    /// When a new, activated or changed monitor is due.
+    pub(super) fn first(&self, now: u64) -> u64 {
+        match self.listens() {
+            true => self.deadline(None, now),
+            false => self.rhythm().first(now),
+        }
+    }
+
+    /// When a monitor is due that was watched before a restart.
+    pub(super) fn resumed(&self, now: u64) -> u64 {
+        let last = self.state.last_check.map(|at| at.0.max(0).cast_unsigned());
+        match self.listens() {
+            true => self.deadline(last.map(|at| at.min(now)), now),
+            false => self.rhythm().resume(last, now),
+        }
+    }
+
+    /// When the check after this one is due.
+    pub(super) fn next(&self, now: u64) -> u64 {
+        match self.listens() {
+            true => schedule::next_deadline(self.due, self.interval, now),
+            false => self.rhythm().next(self.due, now),
+        }
+    }
+
+    /// One verdict: the state moves on and the next check is settled.
+    pub(super) fn judge(&mut self, seen: Seen, now: u64, wall: Millis) -> Step {
+        let heard = matches!(seen, Seen::Report(_));
+        let step = step(&self.state, seen, &self.policy(), wall);
+        self.state = step.state.clone();
+        self.seq += 1;
+        self.resumed = false;
+        if heard && self.listens() {
+            self.due = self.deadline(Some(now), 0);
+        }
+        if let Some(wait) = step.recheck_after
+            && !self.listens()
+        {
+            let recheck = now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(NEVER));
+            self.due = self.due.min(recheck);
+        }
+        step
+    }
+
+    /// Whether its target reports by itself and is never called.
+    pub(super) fn listens(&self) -> bool {
+        matches!(*self.spec, Spec::Api(_))
+    }
+
+    /// How long an api monitor may hear nothing.
+    pub(super) fn silence(&self) -> Duration {
+        self.interval.duration() + Duration::from(self.grace)
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout.into()
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.interval.duration()
+    }
+
+    fn rhythm(&self) -> Rhythm {
+        Rhythm::new(self.id, self.interval)
+    }
+
+    fn policy(&self) -> Policy {
+        Policy {
+            retries: self.retries,
+            retry_interval: self.retry_interval.into(),
+            upside_down: self.upside_down,
+            certificate_warnings: self.certificate_warnings,
+        }
+    }
+
+    fn deadline(&self, last_report: Option<u64>, listening_since: u64) -> u64 {
+        schedule::deadline(last_report, listening_since, self.interval, self.grace.into())
+    }
+}
+
+/// Where a check goes: the host without its port, and the port.
+pub(super) fn place(spec: &Spec) -> Option<(String, u16)> {
+    match spec {
+        Spec::Api(_) => None,
+        Spec::Dns(dns) => {
+            let server = dns.server();
+            Some((server.ip().to_string(), server.port()))
+        }
+        Spec::Http(http) | Spec::HttpKeyword(http) => {
+            let url = http.url.url();
+            Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+        }
+        Spec::Ping(ping) => Some((name(ping.hostname.host()), 0)),
+        Spec::Tcp(tcp) => Some((name(tcp.hostname.host()), tcp.port)),
+    }
+}
+
+/// Whether a target is on this machine, so that its answers prove no network.
+pub(super) fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+fn name(host: &Host) -> String {
+    match host {
+        Host::Name(name) => name.clone(),
+        Host::Address(ip) => ip.to_string(),
+    }
+}
+
+fn host(spec: &Spec) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    place(spec).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,325 @@
+//! The watch: every active monitor in memory, brought up by a timing wheel when
+//! it is due, checked, judged, and handed to the recorder. The database is
+//! asked when monitors are loaded and when they are edited, never for what is
+//! due. `run` is the loop; the methods here are the ways into it.
+
+mod entry;
+mod gate;
+mod network;
+mod recorder;
+mod run;
+mod wheel;
+
+pub(crate) use run::{Looked, guarded};
+pub use run::{record, run};
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::time::Instant;
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitor::Spec;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Heartbeat, Seen};
+use wakeful_store::StoredMonitor;
+
+use entry::{Entry, NEVER};
+use gate::{Gate, Job};
+use network::Network;
+use recorder::{Item, Recorder};
+use wheel::Wheel;
+
+/// Checks that people ask for do not wait in line with the others.
+const ASKED_AT_ONCE: usize = 32;
+
+/// Milliseconds by which a timer may be late. More, and this process was held
+/// up: stopped, frozen or starved. What it missed meanwhile proves nothing.
+const HELD_UP: u64 = 2_000;
+
+pub(crate) struct Watch {
+    ticker: Ticker,
+    shards: Box<[Shard]>,
+    gate: Mutex<Gate>,
+    /// Told when jobs begin to wait for their host.
+    gate_holds: Notify,
+    network: Network,
+    recorder: Recorder,
+    asked: Semaphore,
+    loaded: AtomicBool,
+}
+
+/// Milliseconds that begin at the wall's time and from then on only count.
+#[derive(Clone, Copy)]
+struct Ticker {
+    wall: u64,
+    started: Instant,
+}
+
+impl Ticker {
+    fn now(&self) -> u64 {
+        let counted = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.wall.saturating_add(counted)
+    }
+
+    fn instant(&self, at: u64) -> Instant {
+        self.started + Duration::from_millis(at.saturating_sub(self.wall))
+    }
+}
+
+/// A part of the monitors, with a wheel and a timer of its own.
+struct Shard {
+    inner: Mutex<Monitors>,
+    /// Told when something was put into the wheel ahead of what was there.
+    sooner: Notify,
+}
+
+struct Monitors {
+    entries: HashMap<MonitorId, Box<Entry>>,
+    wheel: Wheel<(MonitorId, u32)>,
+}
+
+/// Why a monitor comes into the watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It was being watched before this process began, or its edit is still
+    /// on its way.
+    Resumed,
+    /// A person has just saved it.
+    Saved,
+}
+
+impl Watch {
+    pub(crate) fn new(wall: Millis, checks_at_once: usize, sentinels: Vec<(String, u16)>) -> Self {
+        let ticker = Ticker { wall: wall.0.max(0).cast_unsigned(), started: Instant::now() };
+        let shards = std::thread::available_parallelism().map_or(1, usize::from);
+        let shard = || Shard {
+            inner: Mutex::new(Monitors {
+                entries: HashMap::new(),
+                wheel: Wheel::new(ticker.now()),
+            }),
+            sooner: Notify::new(),
+        };
+        Self {
+            ticker,
+            shards: (0..shards).map(|_| shard()).collect(),
+            gate: Mutex::new(Gate::new(checks_at_once)),
+            gate_holds: Notify::new(),
+            network: Network::new(sentinels),
+            recorder: Recorder::default(),
+            asked: Semaphore::new(ASKED_AT_ONCE),
+            loaded: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether all monitors are in memory and being watched.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Acquire)
+    }
+
+    /// How many monitors are in memory.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().entries.len()).sum()
+    }
+
+    /// Brings what is known of a monitor up to date; an older revision than the
+    /// one known, or the same, changes nothing.
+    pub(crate) fn configure(&self, stored: StoredMonitor, arrival: Arrival) {
+        let now = self.ticker.now();
+        let shard = self.shard(stored.monitor.id);
+        let mut monitors = shard.lock();
+        let Monitors { entries, wheel } = &mut *monitors;
+        let id = stored.monitor.id;
+        if let Some(entry) = entries.get_mut(&id) {
+            if entry.revision < stored.revision {
+                entry.set(stored.monitor, stored.revision, now);
+            } else if entry.resumed && arrival == Arrival::Saved {
+                // It was saved while all were being loaded, and seemed to be
+                // one of them, which take their time.
+                entry.due = entry.due.min(entry.first(now));
+                entry.resumed = false;
+            }
+            shard.arm(entry, wheel);
+            return;
+        }
+        if !stored.monitor.isactive {
+            return;
+        }
+        let mut entry = Box::new(Entry::new(stored));
+        entry.resumed = arrival == Arrival::Resumed;
+        entry.due = match arrival {
+            Arrival::Resumed => entry.resumed(now),
+            Arrival::Saved => entry.first(now),
+        };
+        shard.arm(&mut entry, wheel);
+        entries.insert(id, entry);
+    }
+
+    /// Forgets a monitor that was deleted.
+    pub(crate) fn forget(&self, id: MonitorId) {
+        self.shard(id).lock().entries.remove(&id);
+    }
+
+    /// Which of its targets a monitor has now: `judge` drops what was seen of another.
+    pub(crate) fn target(&self, id: MonitorId) -> Option<u32> {
+        let monitors = self.shard(id).lock();
+        monitors.entries.get(&id).filter(|entry| entry.active).map(|entry| entry.target)
+    }
+
+    /// A verdict on what was reported or seen on somebody's behalf. The receiver
+    /// hears when it is on record; nothing when the monitor is not watched.
+    pub(crate) fn judge(
+        &self,
+        id: MonitorId,
+        target: Option<u32>,
+        seen: Seen,
+        payload: Option<Value>,
+        wall: Millis,
+    ) -> Option<(Heartbeat, oneshot::Receiver<()>)> {
+        let shard = self.shard(id);
+        let mut monitors = shard.lock();
+        let Monitors { entries, wheel } = &mut *monitors;
+        let entry = entries.get_mut(&id).filter(|entry| entry.active)?;
+        if target.is_some_and(|target| target != entry.target) {
+            return None;
+        }
+        let (recorded, receiver) = oneshot::channel();
+        let heartbeat = self.verdict(entry, seen, payload, Some(recorded), wall);
+        shard.arm(entry, wheel);
+        Some((heartbeat, receiver))
+    }
+
+    /// Steps on and hands over to the recorder, under the shard's lock: verdicts
+    /// of one monitor reach the recorder in their order.
+    fn verdict(
+        &self,
+        entry: &mut Entry,
+        seen: Seen,
+        payload: Option<Value>,
+        recorded: Option<oneshot::Sender<()>>,
+        wall: Millis,
+    ) -> Heartbeat {
+        let step = entry.judge(seen, self.ticker.now(), wall);
+        let heartbeat = step.heartbeat.clone();
+        let Entry { team, id: monitor, seq, .. } = *entry;
+        self.recorder.push(Item { team, monitor, seq, step, payload, recorded });
+        heartbeat
+    }
+
+    /// Takes out what is due in a shard: heartbeats that were missed are judged
+    /// here, checks to be made are added to `jobs`. Gives the time to look again.
+    fn expire(&self, shard: usize, wall: Millis, jobs: &mut Vec<Job>) -> Option<u64> {
+        let shard = &self.shards[shard];
+        let now = self.ticker.now();
+        let mut monitors = shard.lock();
+        let Monitors { entries, wheel } = &mut *monitors;
+        let mut due = Vec::new();
+        wheel.expire(now, &mut due);
+        for (id, stamp) in due {
+            let Some(entry) = entries.get_mut(&id).filter(|entry| entry.stamp == stamp) else {
+                continue;
+            };
+            entry.armed = NEVER;
+            if entry.due <= now {
+                self.fall_due(entry, now, wall, jobs);
+            }
+            shard.arm(entry, wheel);
+        }
+        wheel.next()
+    }
+
+    fn fall_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
+        let due = entry.due;
+        if entry.listens() && now.saturating_sub(due) > HELD_UP {
+            // Nobody could report while we stood still: its time starts over.
+            entry.due = entry.first(now);
+            return;
+        }
+        entry.due = entry.next(now);
+        if entry.listens() {
+            let silence = entry.silence();
+            self.verdict(entry, Seen::Missed(silence), None, None, wall);
+            return;
+        }
+        if entry.busy {
+            // The check before it has not had its turn yet: this one is left out.
+            metrics::counter!("wakeful_checks_skipped_total").increment(1);
+            return;
+        }
+        entry.busy = true;
+        let Entry { id: monitor, team, host, target, .. } = *entry;
+        jobs.push(Job { monitor, team, host, due, target });
+    }
+
+    /// What a job needs to be done; nothing when the monitor has another target
+    /// by now, or is gone.
+    fn begin(&self, job: &Job) -> Option<(Arc<Spec>, Duration, Duration)> {
+        let monitors = self.shard(job.monitor).lock();
+        let entry = monitors.entries.get(&job.monitor)?;
+        (entry.target == job.target && entry.active)
+            .then(|| (Arc::clone(&entry.spec), entry.timeout(), entry.interval()))
+    }
+
+    /// The verdict on what a job has seen.
+    fn finish(&self, job: &Job, seen: Seen, wall: Millis) {
+        let shard = self.shard(job.monitor);
+        let mut monitors = shard.lock();
+        let Monitors { entries, wheel } = &mut *monitors;
+        let Some(entry) = entries.get_mut(&job.monitor) else { return };
+        if entry.target != job.target {
+            return;
+        }
+        entry.busy = false;
+        self.verdict(entry, seen, None, None, wall);
+        shard.arm(entry, wheel);
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    pub(crate) fn asked(&self) -> &Semaphore {
+        &self.asked
+    }
+
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shard(&self, id: MonitorId) -> &Shard {
+        // The low bits of an id are random.
+        let (_, low) = id.uuid().as_u64_pair();
+        let count = u64::try_from(self.shards.len()).unwrap_or(1);
+        &self.shards[usize::try_from(low % count).unwrap_or(0)]
+    }
+}
+
+impl Shard {
+    fn lock(&self) -> MutexGuard<'_, Monitors> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees to it that the wheel brings the monitor up when it is due. One that
+    /// comes up early is put back, so that moving a time back costs nothing.
+    fn arm(&self, entry: &mut Entry, wheel: &mut Wheel<(MonitorId, u32)>) {
+        if entry.due >= entry.armed {
+            return;
+        }
+        let sooner = wheel.next().is_none_or(|next| entry.due < next);
+        entry.stamp = entry.stamp.wrapping_add(1);
+        entry.armed = entry.due;
+        wheel.put(entry.due, (entry.id, entry.stamp));
+        if sooner {
+            self.sooner.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

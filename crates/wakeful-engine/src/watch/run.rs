@@ -1,0 +1,355 @@
+//! The loops of the watch: load, turn the wheels, make the checks, follow the
+//! edits, and on the way out write what is left.
+
+use futures_util::FutureExt as _;
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use wakeful_core::id::MonitorId;
+use wakeful_core::observation::{Fault, FaultKind, Observation};
+use wakeful_core::verdict::Seen;
+use wakeful_outbound::check;
+use wakeful_outbound::net::Deadline;
+
+use super::gate::{Job, Pass};
+use super::{Arrival, HELD_UP, recorder};
+use crate::bus::Edit;
+use crate::{Engine, Result};
+
+const PAGE: u32 = 5_000;
+/// How many edits are read from the store together.
+const EDITS: usize = 500;
+const RETRY: Duration = Duration::from_secs(1);
+/// How often jobs that wait for their host are looked at, while there are any.
+const HOST_TICK: Duration = Duration::from_millis(25);
+
+/// What a look brings back.
+pub(crate) type Looked = std::result::Result<Observation, Fault>;
+
+/// Watches all active monitors until told to stop.
+pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let writers = Writers::start(&engine);
+    watch(&Runner { engine, shutdown, tasks: TaskTracker::new() }).await;
+    writers.stop().await;
+}
+
+/// Records what is reported, and checks nothing, until told to stop.
+pub async fn record(engine: Engine, shutdown: CancellationToken) {
+    let writers = Writers::start(&engine);
+    shutdown.cancelled().await;
+    writers.stop().await;
+}
+
+/// The loops that write verdicts down.
+struct Writers {
+    engine: Engine,
+    tasks: [(TaskTracker, CancellationToken); 2],
+}
+
+impl Writers {
+    fn start(engine: &Engine) -> Self {
+        engine.watch().recorder().open();
+        let (changes, plain) = (TaskTracker::new(), TaskTracker::new());
+        let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
+        changes.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
+        plain.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
+        let tasks = [(changes, stop_changes), (plain, stop_plain)];
+        Self { engine: engine.clone(), tasks }
+    }
+
+    /// Takes nothing in any more and writes what is left, the changes first:
+    /// they are on record before the plain verdicts behind them.
+    async fn stop(self) {
+        self.engine.watch().recorder().close();
+        for (tasks, stop) in self.tasks {
+            stop.cancel();
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+}
+
+async fn watch(runner: &Runner) {
+    // Who subscribes before loading misses no edit in between.
+    let edits = runner.engine.bus().edits();
+    for shard in 0..runner.engine.watch().shards.len() {
+        runner.tasks.spawn(turn(runner.clone(), shard));
+    }
+    runner.tasks.spawn(tick(runner.clone()));
+    let began = Instant::now();
+    runner.until_stop(load(runner)).await;
+    if !runner.shutdown.is_cancelled() {
+        let watch = runner.engine.watch();
+        watch.loaded.store(true, Ordering::Release);
+        tracing::info!(
+            monitors = watch.len(),
+            "watching {} monitors, loaded in {} ms",
+            watch.len(),
+            began.elapsed().as_millis()
+        );
+    }
+    runner.until_stop(follow(runner, edits)).await;
+    runner.tasks.close();
+    runner.tasks.wait().await;
+}
+
+/// What the loops and the checks have in common.
+#[derive(Clone)]
+struct Runner {
+    engine: Engine,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Runner {
+    /// What a piece of work gives, nothing when it was time to stop.
+    async fn until_stop<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = work => Some(done),
+            () = self.shutdown.cancelled() => None,
+        }
+    }
+
+    fn start(&self, passes: impl IntoIterator<Item = Pass>) {
+        for pass in passes {
+            self.tasks.spawn(make_checks(self.clone(), pass));
+        }
+    }
+}
+
+/// Brings all active monitors into memory, as long as it takes.
+async fn load(runner: &Runner) {
+    let mut after = None;
+    loop {
+        match runner.engine.store().active_monitors(after, PAGE).await {
+            Ok(page) => {
+                for stored in page.monitors {
+                    runner.engine.watch().configure(stored, Arrival::Resumed);
+                }
+                let Some(last) = page.last else { return };
+                after = Some(last);
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "monitors cannot be read yet"
+                );
+                sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+/// Turns the wheel of one shard.
+async fn turn(runner: Runner, shard: usize) {
+    let watch = runner.engine.watch();
+    let mut jobs = Vec::new();
+    while !runner.shutdown.is_cancelled() {
+        let next = watch.expire(shard, runner.engine.now(), &mut jobs);
+        enter(&runner, &mut jobs);
+        let wake = next.map(|at| watch.ticker.instant(at));
+        tokio::select! {
+            () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
+            () = watch.shards[shard].sooner.notified() => {}
+            () = runner.shutdown.cancelled() => {}
+        }
+    }
+}
+
+fn enter(runner: &Runner, jobs: &mut Vec<Job>) {
+    if jobs.is_empty() {
+        return;
+    }
+    let watch = runner.engine.watch();
+    let (now, mut start) = (watch.ticker.now(), Vec::new());
+    let mut gate = watch.gate();
+    for job in jobs.drain(..) {
+        gate.enter(job, now, &mut start);
+    }
+    let holds = gate.holds();
+    drop(gate);
+    if holds {
+        watch.gate_holds.notify_one();
+    }
+    runner.start(start);
+}
+
+/// Lets in, while there are any, the jobs that wait for a host.
+async fn tick(runner: Runner) {
+    let watch = runner.engine.watch();
+    while runner.until_stop(watch.gate_holds.notified()).await.is_some() {
+        let mut holds = true;
+        while holds && runner.until_stop(sleep(HOST_TICK)).await.is_some() {
+            let mut start = Vec::new();
+            let mut gate = watch.gate();
+            gate.tick(watch.ticker.now(), &mut start);
+            holds = gate.holds();
+            drop(gate);
+            runner.start(start);
+        }
+    }
+}
+
+/// Makes a check, and then those that were waiting for it to end.
+async fn make_checks(runner: Runner, pass: Pass) {
+    let mut next = Some(pass);
+    while let Some(pass) = next.take() {
+        if runner.until_stop(make_check(&runner.engine, &pass.job)).await.is_none() {
+            return;
+        }
+        let watch = runner.engine.watch();
+        let mut start = Vec::new();
+        watch.gate().release(&pass, watch.ticker.now(), &mut start);
+        next = start.pop();
+        runner.start(start);
+    }
+}
+
+async fn make_check(engine: &Engine, job: &Job) {
+    let watch = engine.watch();
+    let Some((spec, timeout, interval)) = watch.begin(job) else { return };
+    let lag = watch.ticker.now().saturating_sub(job.due);
+    metrics::histogram!("wakeful_check_lag_seconds").record(lag as f64 / 1_000.0);
+    let began = Instant::now();
+    let looked = guarded(check::look(engine.net(), &spec, Deadline::within(timeout))).await;
+    let looked = if_in_time(looked, began.elapsed(), timeout);
+    let seen = watch.network.judge(engine.net(), job.monitor, &spec, interval, looked).await;
+    count(spec.kind().as_str(), &seen);
+    watch.finish(job, seen, engine.now());
+}
+
+/// A look that panics is our fault and nobody else's: neither the target's nor
+/// that of any other check.
+pub(crate) async fn guarded(look: impl Future<Output = Looked>) -> Looked {
+    AssertUnwindSafe(look).catch_unwind().await.unwrap_or_else(|_| {
+        metrics::counter!("wakeful_check_panics_total").increment(1);
+        Err(Fault::new(FaultKind::Internal, "the check failed by a defect of Wakeful"))
+    })
+}
+
+/// A time-out says nothing about the target when we were the ones held up.
+fn if_in_time(looked: Looked, took: Duration, timeout: Duration) -> Looked {
+    match looked {
+        Ok(seen) if !seen.up && took > timeout + Duration::from_millis(HELD_UP) => {
+            Err(Fault::new(FaultKind::Resources, "Wakeful itself was held up during the check"))
+        }
+        looked => looked,
+    }
+}
+
+fn count(kind: &'static str, seen: &Seen) {
+    let result = match seen {
+        Seen::Observation(seen) if seen.up => "up",
+        Seen::Observation(_) => "down",
+        Seen::Fault(fault) => fault.kind.as_str(),
+        Seen::Report(_) | Seen::Missed(_) => "reported",
+    };
+    metrics::counter!("wakeful_checks_total", "type" => kind, "result" => result).increment(1);
+}
+
+/// Follows the edits as they are told.
+async fn follow(runner: &Runner, mut edits: Receiver<Edit>) {
+    loop {
+        let first = match edits.recv().await {
+            Ok(edit) => edit.monitor,
+            Err(RecvError::Lagged(_)) => {
+                patiently(|| reload(runner)).await;
+                continue;
+            }
+            Err(RecvError::Closed) => return,
+        };
+        let (ids, missed) = gathered(first, &mut edits);
+        match missed {
+            true => patiently(|| reload(runner)).await,
+            false => patiently(|| apply(runner, &ids, Arrival::Saved)).await,
+        }
+    }
+}
+
+/// This edit and those that came with it; true when some were missed.
+fn gathered(first: MonitorId, edits: &mut Receiver<Edit>) -> (Vec<MonitorId>, bool) {
+    let mut ids = vec![first];
+    while ids.len() < EDITS {
+        match edits.try_recv() {
+            Ok(edit) => ids.push(edit.monitor),
+            Err(TryRecvError::Lagged(_)) => return (ids, true),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+        }
+    }
+    (ids, false)
+}
+
+/// Does it until the store is there.
+async fn patiently<F: Future<Output = Result<()>>>(work: impl Fn() -> F) {
+    while let Err(error) = work().await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "an edit waits for the store");
+        sleep(RETRY).await;
+    }
+}
+
+async fn apply(runner: &Runner, ids: &[MonitorId], arrival: Arrival) -> Result<()> {
+    let found = runner.engine.store().monitors_by_id(ids).await?;
+    let known: HashSet<MonitorId> = found.iter().map(|stored| stored.monitor.id).collect();
+    for stored in found {
+        runner.engine.watch().configure(stored, arrival);
+    }
+    for id in ids.iter().filter(|id| !known.contains(id)) {
+        runner.engine.watch().forget(*id);
+    }
+    Ok(())
+}
+
+/// Reads everything again: what was edited, made or deleted unheard.
+async fn reload(runner: &Runner) -> Result<()> {
+    let watch = runner.engine.watch();
+    let mut after = None;
+    loop {
+        let page = runner.engine.store().active_monitors(after, PAGE).await?;
+        for stored in page.monitors {
+            watch.configure(stored, Arrival::Resumed);
+        }
+        match page.last {
+            Some(last) => after = Some(last),
+            None => break,
+        }
+    }
+    // Those in memory that were not among them are inactive or gone by now.
+    for shard in &watch.shards {
+        let ids: Vec<MonitorId> = shard.lock().entries.keys().copied().collect();
+        for ids in ids.chunks(EDITS) {
+            apply(runner, ids, Arrival::Resumed).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::observation::Evidence;
+
+    #[tokio::test]
+    async fn a_check_that_panics_is_a_fault_of_ours() {
+        let looked = guarded(async { panic!("boom") }).await;
+        assert_eq!(looked.expect_err("a fault").kind, FaultKind::Internal);
+        let seen = Observation::up(Duration::ZERO, "fine");
+        assert_eq!(guarded(async { Ok(seen.clone()) }).await, Ok(seen));
+    }
+
+    #[test]
+    fn a_time_out_while_we_stood_still_is_no_failure() {
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let down = Ok(Observation::down(Evidence::Silence, "no answer within 1 s"));
+        assert_eq!(if_in_time(down.clone(), second, second), down);
+        let fault = if_in_time(down, minute, second).expect_err("a fault");
+        assert_eq!(fault.kind, FaultKind::Resources);
+        let up = Ok(Observation::up(Duration::ZERO, "fine"));
+        assert_eq!(if_in_time(up.clone(), minute, second), up);
+    }
+}

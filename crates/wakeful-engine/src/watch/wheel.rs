@@ -1,0 +1,176 @@
+//! A timing wheel: things that come up at a millisecond, millions of them, for
+//! the price of a push each. Six levels of 64 slots; a slot of one level is as
+//! long as the whole level below it, and is emptied into it when its time comes.
+
+const BITS: u32 = 6;
+const SLOTS: usize = 1 << BITS;
+const LEVELS: usize = 6;
+/// Two years: what lies further ahead waits in the last slot and comes round.
+/// One slot less than the whole, or it would lie in the slot that is now.
+const HORIZON: u64 = (SLOTS as u64 - 1) << (BITS * (LEVELS as u32 - 1));
+
+pub(super) struct Wheel<T> {
+    now: u64,
+    /// What was put in for a time already passed.
+    late: Vec<T>,
+    levels: [Level<T>; LEVELS],
+}
+
+struct Level<T> {
+    /// One bit for each slot that holds something.
+    occupied: u64,
+    slots: [Vec<(u64, T)>; SLOTS],
+}
+
+impl<T> Wheel<T> {
+    pub(super) fn new(now: u64) -> Self {
+        let level = || Level { occupied: 0, slots: std::array::from_fn(|_| Vec::new()) };
+        Self { now, late: Vec::new(), levels: std::array::from_fn(|_| level()) }
+    }
+
+    pub(super) fn put(&mut self, at: u64, item: T) {
+        if at <= self.now {
+            self.late.push(item);
+            return;
+        }
+        let reached = at.min(self.now.saturating_add(HORIZON));
+        // The highest group of bits in which the two times differ.
+        let level = ((self.now ^ reached).ilog2() / BITS).min(LEVELS as u32 - 1) as usize;
+        let slot = slot(reached, level);
+        self.levels[level].slots[slot].push((at, item));
+        self.levels[level].occupied |= 1 << slot;
+    }
+
+    /// Takes out all that is due at `now`.
+    pub(super) fn expire(&mut self, now: u64, due: &mut Vec<T>) {
+        due.append(&mut self.late);
+        while let Some((at, level, slot)) = self.first().filter(|(at, ..)| *at <= now) {
+            self.now = self.now.max(at);
+            let level = &mut self.levels[level];
+            level.occupied &= !(1 << slot);
+            for (at, item) in std::mem::take(&mut level.slots[slot]) {
+                match at <= self.now {
+                    true => due.push(item),
+                    false => self.put(at, item),
+                }
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// When to look again: no later than the first thing comes up.
+    pub(super) fn next(&self) -> Option<u64> {
+        match self.late.is_empty() {
+            false => Some(self.now),
+            true => self.first().map(|(at, ..)| at),
+        }
+    }
+
+    /// The slot that is emptied next, and when.
+    fn first(&self) -> Option<(u64, usize, usize)> {
+        // A lower level is always due before a higher one: it lies within the
+        // higher one's current slot, which was emptied when it began.
+        let level = self.levels.iter().position(|level| level.occupied != 0)?;
+        let current = slot(self.now, level);
+        let ahead = self.levels[level].occupied.rotate_right(current as u32).trailing_zeros();
+        let slot = (current + ahead as usize) % SLOTS;
+        let length = 1_u64 << (BITS * level as u32);
+        let turn = length << BITS;
+        let start = self.now - self.now % turn + slot as u64 * length;
+        // Only the last level can hold a slot of its next turn.
+        let at = if slot < current { start + turn } else { start };
+        Some((at, level, slot))
+    }
+}
+
+fn slot(at: u64, level: usize) -> usize {
+    ((at >> (BITS * level as u32)) as usize) % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: u64 = 1_790_000_000_123;
+
+    /// Goes from wake to wake and notes when each item came up.
+    fn run(mut wheel: Wheel<u64>, until: u64) -> Vec<(u64, u64)> {
+        let mut came = Vec::new();
+        while let Some(at) = wheel.next().filter(|at| *at <= until) {
+            let mut due = Vec::new();
+            wheel.expire(at, &mut due);
+            came.extend(due.into_iter().map(|item| (item, at)));
+        }
+        came
+    }
+
+    /// Times of every size, spread by a fixed pattern.
+    fn times() -> impl Iterator<Item = u64> {
+        (0..5_000_u64).map(|n| {
+            let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            START + (mixed >> (28 + n % 36))
+        })
+    }
+
+    #[test]
+    fn each_thing_comes_up_at_its_millisecond_and_once() {
+        let mut wheel = Wheel::new(START);
+        let mut all: Vec<u64> = times().collect();
+        for at in &all {
+            wheel.put(*at, *at);
+        }
+        let mut came: Vec<u64> = run(wheel, u64::MAX)
+            .into_iter()
+            .map(|(item, at)| {
+                assert_eq!(item, at.max(START), "came at {at}");
+                item
+            })
+            .collect();
+        came.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(came, all);
+    }
+
+    #[test]
+    fn a_late_turn_brings_all_that_was_due_and_nothing_else() {
+        let mut wheel = Wheel::new(START);
+        for at in times() {
+            wheel.put(at, at);
+        }
+        let mut due = Vec::new();
+        wheel.expire(START + 86_400_000, &mut due);
+        let expected = times().filter(|at| *at <= START + 86_400_000).count();
+        assert_eq!(due.len(), expected);
+        assert!(due.iter().all(|at| *at <= START + 86_400_000));
+        assert!(wheel.next().is_some_and(|at| at > START + 86_400_000));
+    }
+
+    #[test]
+    fn things_put_in_on_the_way_keep_their_time() {
+        let mut wheel = Wheel::new(START);
+        wheel.put(START + 10, 0);
+        let (mut now, mut count) = (START, 0);
+        while count < 10_000 {
+            now = wheel.next().expect("one is always there");
+            let mut due = Vec::new();
+            wheel.expire(now, &mut due);
+            for round in due {
+                count += 1;
+                assert_eq!(now, START + 10 + round * 977);
+                wheel.put(now + 977, round + 1);
+            }
+        }
+        assert_eq!(now, START + 10 + 9_999 * 977);
+    }
+
+    #[test]
+    fn what_is_past_comes_at_once_and_what_is_far_comes_in_time() {
+        let mut wheel = Wheel::new(START);
+        wheel.put(START - 5, 1);
+        assert_eq!(wheel.next(), Some(START));
+        let far = START + 3 * HORIZON + 17;
+        wheel.put(far, 2);
+        let came = run(wheel, u64::MAX);
+        assert_eq!(came, [(1, START), (2, far)]);
+    }
+}

@@ -1,0 +1,7 @@
+//! The engine through its operations and its loops, over real sockets.
+
+mod bench;
+mod monitors;
+mod network;
+mod trouble;
+mod watch;

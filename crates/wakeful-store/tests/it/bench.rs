@@ -1,0 +1,112 @@
+//! A fresh store on either engine, and what tests put into it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wakeful_core::email::Email;
+use wakeful_core::id::{MailId, MonitorId, NotifierId, SessionId, TeamId, UserId};
+use wakeful_core::monitor::spec::{Hostname, TcpSpec};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::observation::Phases;
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
+use wakeful_store::{Mail, NewAccount, NewNotifier, NewSession, Record, Store};
+
+pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
+
+/// Runs each function on a fresh store of both engines.
+#[macro_export]
+macro_rules! on_both {
+    ($($name:ident => $body:ident;)+) => {$(
+        wakeful_testkit::both_engines! {
+            async fn $name(setup: Setup) {
+                let database = setup.database().await;
+                $body(database.open().await).await;
+            }
+        }
+    )+};
+}
+
+/// Bytes that differ from call to call, in order.
+pub(crate) fn next() -> [u8; 10] {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut bytes = [0; 10];
+    bytes[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    bytes
+}
+
+pub(crate) async fn team(store: &Store) -> TeamId {
+    let team = TeamId::new(NOW, next());
+    let user = UserId::new(NOW, next());
+    let email = Email::parse(&format!("{user}@example.com")).expect("an address");
+    let account = NewAccount { user, email, name: String::new(), password_hash: "-".into() };
+    let digest = Digest::of(&user.to_string());
+    let session = NewSession { id: SessionId::new(NOW, next()), user, digest };
+    let welcome = Mail {
+        id: MailId::new(NOW, next()),
+        to: "ann@example.com".into(),
+        reply_to: None,
+        subject: String::new(),
+        text: String::new(),
+    };
+    store.sign_up(team, &account, &session, &welcome, NOW).await.expect("signs up");
+    team
+}
+
+pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
+    Monitor {
+        id: MonitorId::new(NOW, next()),
+        team,
+        name: Name::parse(name).expect("a name"),
+        spec: Spec::Tcp(TcpSpec { hostname: Hostname::parse("::1").expect("a host"), port: 80 }),
+        isactive: true,
+        heartbeat_interval: Interval::new(60).expect("an interval"),
+        timeout: Some(Duration::from_secs(7)),
+        retries: 3,
+        retry_interval: Some(Duration::from_secs(9)),
+        upside_down_mode: true,
+        tags: Tags::parse("web, eu").expect("tags"),
+        notifiers: Vec::new(),
+        push_token: None,
+        created: NOW,
+        modified: NOW,
+    }
+}
+
+pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> NotifierId {
+    let notifier = NewNotifier {
+        id: NotifierId::new(NOW, next()),
+        name: name.into(),
+        kind: "webhook",
+        config: "{}".into(),
+        secret: Some(Secret::new("whsec_x")),
+    };
+    store.team(team).add_notifier(&notifier, NOW).await.expect("kept");
+    notifier.id
+}
+
+/// The plain record of a passing check.
+pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
+    Record {
+        monitor,
+        seq,
+        heartbeat: Heartbeat {
+            at,
+            status: Beat::Up,
+            message: "200 OK".into(),
+            load_time: Some(Duration::from_micros(1_234)),
+            phases: Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() },
+        },
+        state: State {
+            status: Status::Up,
+            since: Some(NOW),
+            last_check: Some(at),
+            last_message: "200 OK".into(),
+            ..State::default()
+        },
+        opens: Vec::new(),
+        closes: None,
+        events: Vec::new(),
+    }
+}

@@ -1,0 +1,246 @@
+//! What people set of monitors, and which of them a list shows.
+
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitor::spec::{ApiSpec, HttpSpec, HttpUrl};
+use wakeful_core::monitor::{Kind, Monitor, Name, Spec, Tags};
+use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::Status;
+use wakeful_store::{MonitorFilter, Saved, Store};
+
+use crate::bench::{NOW, monitor, next, notifier, passing, team};
+use crate::on_both;
+
+on_both! {
+    a_monitor_is_read_as_it_was_saved => reads_back;
+    another_teams_monitor_is_no_monitor => apart;
+    an_unknown_notifier_saves_nothing => unknown_notifiers;
+    a_list_shows_what_matches => filters;
+    a_list_goes_on_behind_its_cursor => pages;
+    an_edit_leaves_the_state_alone => edit_and_state;
+    deleting_a_monitor_leaves_nothing_of_it => deletes;
+    a_team_takes_its_monitors_along => team_goes;
+    a_linked_notifier_and_its_monitor_go_with_the_team => linked_team_goes;
+}
+
+fn http(url: &str, password: &str) -> Spec {
+    let mut spec = HttpSpec::new(HttpUrl::parse(url).expect("an address"));
+    spec.password = Secret::new(password);
+    Spec::Http(spec)
+}
+
+async fn reads_back(store: Store) {
+    let team = team(&store).await;
+    let (one, two) = (notifier(&store, team, "one").await, notifier(&store, team, "two").await);
+    let saved = Monitor {
+        spec: http("https://a.example/", "hunter2"),
+        notifiers: vec![two, one],
+        push_token: Some(Secret::new("push-me")),
+        ..monitor(team, "Café ☕")
+    };
+    assert_eq!(store.team(team).add_monitor(&saved).await.expect("kept"), Saved::Done);
+    let (read, links) = store.team(team).monitor(saved.id).await.expect("read").expect("there");
+    assert_eq!(read.monitor, saved);
+    assert_eq!((read.seq, read.revision, read.state), (0, 1, Default::default()));
+    let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!((names, links[0].kind.as_str()), (vec!["two", "one"], "webhook"));
+
+    let changed = Monitor {
+        name: Name::parse("other").expect("a name"),
+        spec: Spec::Api(ApiSpec::default()),
+        isactive: false,
+        timeout: None,
+        retry_interval: None,
+        notifiers: vec![one],
+        push_token: None,
+        ..saved
+    };
+    assert_eq!(store.team(team).change_monitor(&changed).await.expect("kept"), Saved::Done);
+    let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
+    assert_eq!((read.monitor, read.revision), (changed, 2));
+}
+
+async fn apart(store: Store) {
+    let (ours, theirs) = (team(&store).await, team(&store).await);
+    let kept = monitor(theirs, "theirs");
+    store.team(theirs).add_monitor(&kept).await.expect("kept");
+    let us = store.team(ours);
+    assert!(us.monitor(kept.id).await.expect("read").is_none());
+    assert!(us.monitors(&MonitorFilter::default()).await.expect("read").is_empty());
+    assert_eq!(us.change_monitor(&kept).await.expect("tried"), Saved::NoMonitor);
+    assert!(!us.delete_monitor(kept.id).await.expect("tried"));
+    assert!(store.team(theirs).monitor(kept.id).await.expect("read").is_some());
+}
+
+async fn unknown_notifiers(store: Store) {
+    let (ours, theirs) = (team(&store).await, team(&store).await);
+    let (own, foreign) = (notifier(&store, ours, "own").await, notifier(&store, theirs, "x").await);
+    let nobody = NotifierId::new(NOW, next());
+    let wanted = Monitor { notifiers: vec![own, foreign, nobody], ..monitor(ours, "site") };
+    let refused = Saved::NoNotifiers(vec![foreign, nobody]);
+    assert_eq!(store.team(ours).add_monitor(&wanted).await.expect("tried"), refused);
+    assert!(store.team(ours).monitor(wanted.id).await.expect("read").is_none());
+
+    let kept = Monitor { notifiers: vec![own], ..wanted };
+    store.team(ours).add_monitor(&kept).await.expect("kept");
+    let renamed = Monitor {
+        notifiers: vec![foreign],
+        name: Name::parse("renamed").expect("a name"),
+        ..kept.clone()
+    };
+    let refused = Saved::NoNotifiers(vec![foreign]);
+    assert_eq!(store.team(ours).change_monitor(&renamed).await.expect("tried"), refused);
+    let (read, _) = store.team(ours).monitor(kept.id).await.expect("read").expect("there");
+    assert_eq!(read.monitor, kept);
+}
+
+async fn filters(store: Store) {
+    let team = team(&store).await;
+    let tagged = |name: &str, tags: &[&str]| Monitor {
+        tags: Tags::of(tags.iter().copied()).expect("tags"),
+        ..monitor(team, name)
+    };
+    let plain = tagged("Plain 100%", &["web"]);
+    let quoted = tagged("Quoted", &["a\",\"web", "back\\"]);
+    let site =
+        Monitor { spec: http("https://ÄPFEL.example/a_b", ""), ..tagged("Site", &["Web", "eu"]) };
+    for kept in [&plain, &quoted, &site] {
+        store.team(team).add_monitor(kept).await.expect("kept");
+    }
+    store.record(&[passing(site.id, 1, NOW)]).await.expect("recorded");
+
+    let all = MonitorFilter::default();
+    let tag = |tag: &str| MonitorFilter { tag: Some(tag.into()), ..MonitorFilter::default() };
+    let q = |q: &str| MonitorFilter { q: Some(q.into()), ..MonitorFilter::default() };
+    for (filter, names) in [
+        (all.clone(), vec!["Plain 100%", "Quoted", "Site"]),
+        (MonitorFilter { kind: Some(Kind::Http), ..all.clone() }, vec!["Site"]),
+        (MonitorFilter { status: Some(Status::Up), ..all.clone() }, vec!["Site"]),
+        (MonitorFilter { status: Some(Status::Pending), ..all }, vec!["Plain 100%", "Quoted"]),
+        (tag("web"), vec!["Plain 100%"]),
+        (tag("Web"), vec!["Site"]),
+        (tag("we"), vec![]),
+        (tag("back\\"), vec!["Quoted"]),
+        (tag("a\",\"web"), vec!["Quoted"]),
+        (q("PLAIN"), vec!["Plain 100%"]),
+        (q("0%"), vec!["Plain 100%"]),
+        (q("%"), vec!["Plain 100%"]),
+        (q("äpfel"), vec!["Site"]),
+        (q("a_b"), vec!["Site"]),
+        (q("a.b"), vec![]),
+        (q("EU"), vec!["Site"]),
+        (q("!"), vec![]),
+    ] {
+        let found = store.team(team).monitors(&filter).await.expect("read");
+        let found: Vec<&str> = found.iter().map(|(m, _)| m.monitor.name.as_str()).collect();
+        assert_eq!(found, names, "{filter:?}");
+    }
+}
+
+async fn pages(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let mut made: Vec<MonitorId> = Vec::new();
+    for number in 0..7 {
+        let kept = Monitor { notifiers: vec![hook], ..monitor(team, &format!("m{number}")) };
+        store.team(team).add_monitor(&kept).await.expect("kept");
+        made.push(kept.id);
+    }
+    let mut seen = Vec::new();
+    loop {
+        let filter =
+            MonitorFilter { limit: Some(3), after: seen.last().copied(), ..Default::default() };
+        let page = store.team(team).monitors(&filter).await.expect("read");
+        assert!(page.iter().all(|(_, links)| links.len() == 1));
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page.iter().map(|(stored, _)| stored.monitor.id));
+    }
+    assert_eq!(seen, made);
+}
+
+async fn edit_and_state(store: Store) {
+    let team = team(&store).await;
+    let kept = monitor(team, "site");
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
+    let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..kept };
+    store.team(team).change_monitor(&renamed).await.expect("kept");
+    store.record(&[passing(renamed.id, 2, NOW)]).await.expect("recorded");
+    let (read, _) = store.team(team).monitor(renamed.id).await.expect("read").expect("there");
+    assert_eq!((read.monitor.name.as_str(), read.seq, read.revision), ("renamed", 2, 2));
+    assert_eq!(read.state.status, Status::Up);
+}
+
+async fn deletes(store: Store) {
+    let team = team(&store).await;
+    let kept = Monitor { push_token: Some(Secret::new("t")), ..monitor(team, "site") };
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let found = store.monitor_by_push(Digest::of("t")).await.expect("read");
+    assert_eq!(found, Some((team, kept.id)));
+    let records: Vec<_> = (1..=2_500).map(|seq| passing(kept.id, seq, NOW)).collect();
+    store.record(&records).await.expect("recorded");
+    assert!(store.team(team).delete_monitor(kept.id).await.expect("deleted"));
+    assert!(store.monitor_by_push(Digest::of("t")).await.expect("read").is_none());
+    // A verdict that was on its way finds nobody, and the rest is swept away.
+    store.record(&[passing(kept.id, 2_501, NOW)]).await.expect("passed over");
+    assert!(!store.sweep_graves(2).await.expect("swept"));
+    assert!(store.sweep_graves(10).await.expect("swept"));
+    // The same id again shows that nothing was left.
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let span = crate::heartbeats::everything();
+    let left = store.team(team).heartbeats(kept.id, &span).await.expect("read").expect("there");
+    assert!(left.is_empty());
+}
+
+async fn team_goes(store: Store) {
+    let team = team(&store).await;
+    let kept = monitor(team, "site");
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
+    remove_team(&store, team).await;
+    assert!(store.monitors_by_id(&[kept.id]).await.expect("read").is_empty());
+    assert!(!store.sweep_graves(1).await.expect("a grave"));
+    assert!(store.sweep_graves(1).await.expect("no grave"));
+}
+
+async fn linked_team_goes(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    remove_team(&store, team).await;
+    assert!(store.monitors_by_id(&[kept.id]).await.expect("read").is_empty());
+}
+
+async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
+    let members = store.team(team).members().await.expect("read");
+    let users: Vec<_> = members.iter().map(|member| member.user).collect();
+    assert!(store.team(team).delete_users(&users, NOW).await.expect("deleted"));
+}
+
+wakeful_testkit::both_engines! {
+    async fn secrets_are_moved_to_a_new_key(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let team = team(&store).await;
+        notifier(&store, team, "hook").await;
+        let kept = Monitor {
+            spec: http("https://a.example/", "hunter2"),
+            push_token: Some(Secret::new("t")),
+            ..monitor(team, "site")
+        };
+        store.team(team).add_monitor(&kept).await.expect("kept");
+
+        let both = database.keyring().rotated();
+        let new = both.pruned();
+        let store = Store::open(&database.options(), both).await.expect("opens");
+        // The password, the push token, the notifier's secret, the mail of the
+        // sign-up and the proof of the keyring.
+        assert_eq!(store.reseal().await.expect("moved").0, 5);
+        let store = Store::open(&database.options(), new).await.expect("opens");
+        let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+        assert_eq!(read.monitor, kept);
+    }
+}

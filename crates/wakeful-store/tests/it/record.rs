@@ -1,0 +1,144 @@
+//! Writing verdicts down: in any order, twice, and for monitors that are gone.
+
+use wakeful_core::alert::{Alert, AlertKind};
+use wakeful_core::id::{AlertId, EventId, MonitorId, TeamId};
+use wakeful_core::monitor::Monitor;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Status;
+use wakeful_store::{NewEvent, Record, Store};
+
+use crate::bench::{NOW, monitor, next, notifier, passing, team};
+use crate::heartbeats::everything;
+use crate::on_both;
+
+on_both! {
+    a_record_written_twice_is_there_once => twice;
+    an_older_state_does_not_replace_a_newer_one => older;
+    a_deleted_monitor_is_passed_over => deleted;
+    an_outage_opens_closes_and_is_told_to_each_notifier => outage;
+    active_monitors_are_streamed_in_pages => streams;
+}
+
+fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
+    let mut record = passing(monitor, seq, NOW);
+    record.state.status = Status::Down;
+    let alert = AlertId::new(NOW, next());
+    record.opens.push(Alert {
+        id: alert,
+        team,
+        monitor,
+        kind: AlertKind::Outage,
+        cause: "503".into(),
+        started: NOW,
+        ended: None,
+    });
+    let id = EventId::new(NOW, next());
+    record.events.push(NewEvent {
+        id,
+        kind: "monitor.down",
+        alert,
+        body: r#"{"a":"\u0000"}"#.into(),
+    });
+    record
+}
+
+async fn twice(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let record = down(team, kept.id, 1);
+    for _ in 0..2 {
+        store.record(std::slice::from_ref(&record)).await.expect("recorded");
+    }
+    let beats = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    assert_eq!(beats.expect("there").len(), 1);
+    let alerts = store.team(team).alerts(None, None).await.expect("read");
+    assert_eq!((alerts.len(), alerts[0].deliveries.len()), (1, 1));
+}
+
+async fn older(store: Store) {
+    let team = team(&store).await;
+    let kept = monitor(team, "site");
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    store.record(&[down(team, kept.id, 2)]).await.expect("recorded");
+    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
+    let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    assert_eq!((read.state.status, read.seq), (Status::Down, 2));
+    // Within one batch the higher number wins, too.
+    store.record(&[passing(kept.id, 4, NOW), down(team, kept.id, 3)]).await.expect("recorded");
+    let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    assert_eq!((read.state.status, read.seq), (Status::Up, 4));
+    let beats = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    assert_eq!(beats.expect("there").len(), 4);
+}
+
+async fn deleted(store: Store) {
+    let team = team(&store).await;
+    let (gone, here) = (monitor(team, "gone"), monitor(team, "here"));
+    store.team(team).add_monitor(&here).await.expect("kept");
+    let records = [down(team, gone.id, 1), passing(here.id, 1, NOW)];
+    store.record(&records).await.expect("recorded");
+    assert!(store.team(team).alerts(None, None).await.expect("read").is_empty());
+    let (read, _) = store.team(team).monitor(here.id).await.expect("read").expect("there");
+    assert_eq!(read.seq, 1);
+}
+
+async fn outage(store: Store) {
+    let team = team(&store).await;
+    let (one, two) = (notifier(&store, team, "one").await, notifier(&store, team, "two").await);
+    let kept = Monitor { notifiers: vec![one, two], ..monitor(team, "site") };
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let opens = down(team, kept.id, 1);
+    let alert = opens.opens[0].clone();
+    store.record(&[opens]).await.expect("recorded");
+    let listed = store.team(team).alerts(None, None).await.expect("read");
+    assert_eq!((listed.len(), &listed[0].alert), (1, &alert));
+    assert_eq!(listed[0].monitor_name, "site");
+    let names: Vec<&str> =
+        listed[0].deliveries.iter().map(|delivery| delivery.notifier_name.as_str()).collect();
+    assert_eq!(names.len(), 2);
+    let first = &listed[0].deliveries[0];
+    assert_eq!((first.kind.as_str(), first.state.as_str()), ("monitor.down", "waiting"));
+    assert_eq!((first.attempts, first.next_try), (0, Some(NOW)));
+
+    let ended = Millis(NOW.0 + 60_000);
+    let mut closes = passing(kept.id, 2, ended);
+    closes.closes = Some((alert.id, ended));
+    closes.events.push(NewEvent {
+        id: EventId::new(ended, next()),
+        kind: "monitor.up",
+        alert: alert.id,
+        body: "{}".into(),
+    });
+    store.record(&[closes]).await.expect("recorded");
+    let listed = store.team(team).monitor_alerts(kept.id, None, Some(5)).await.expect("read");
+    let listed = listed.expect("a monitor");
+    assert_eq!((listed[0].alert.ended, listed[0].deliveries.len()), (Some(ended), 4));
+    let older = store.team(team).alerts(Some(alert.id), None).await.expect("read");
+    assert!(older.is_empty());
+}
+
+async fn streams(store: Store) {
+    let team = team(&store).await;
+    let mut active = Vec::new();
+    for number in 0..10 {
+        let kept = Monitor { isactive: number % 2 == 0, ..monitor(team, "site") };
+        store.team(team).add_monitor(&kept).await.expect("kept");
+        if kept.isactive {
+            active.push(kept.id);
+        }
+    }
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.active_monitors(after, 2).await.expect("read");
+        seen.extend(page.monitors.iter().map(|stored| stored.monitor.id));
+        after = page.last;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, active);
+    let found = store.monitors_by_id(&[active[0], active[3]]).await.expect("read");
+    assert_eq!(found.len(), 2);
+}

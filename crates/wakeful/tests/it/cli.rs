@@ -1,0 +1,100 @@
+//! The command line: settings shown and checked, completions that their shells
+//! can read, and wrong settings refused in a sentence without a secret.
+
+use std::process::Stdio;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+use wakeful_testkit::Engine;
+
+use crate::home::Home;
+
+const SECRET: &str = "s3cret-Sentinel";
+
+#[tokio::test]
+async fn the_printed_default_settings_are_accepted_and_are_the_defaults() {
+    let home = Home::new(Engine::Sqlite).await;
+    let file = home.data().join("wakeful.toml");
+    std::fs::write(&file, home.run(&["config", "default"]).await.ok()).unwrap();
+    let with = home.run(&["config", "check", "--config", file.to_str().unwrap()]).await.ok();
+    let without = home.run(&["config", "check"]).await.ok();
+    let values = |report: &str| -> Vec<String> {
+        report.lines().map(|line| line.split(" # ").next().unwrap().trim().to_owned()).collect()
+    };
+    assert_eq!(values(&with), values(&without));
+    assert!(with.contains("wakeful.toml") && !without.contains("wakeful.toml"), "{with}");
+}
+
+#[tokio::test]
+async fn the_check_shows_settings_and_hides_secrets() {
+    let home = Home::new(Engine::Sqlite)
+        .await
+        .set("MAIL_PASSWORD", SECRET)
+        .set("SERVER_METRICS_TOKEN", SECRET)
+        .set("DATABASE_URL", &format!("postgres://ann:{SECRET}@db.example.com/wakeful"));
+    let report = home.run(&["config", "check"]).await.ok();
+    assert!(report.contains("db.example.com"), "{report}");
+    assert!(!report.contains(SECRET), "{report}");
+}
+
+#[tokio::test]
+async fn a_wrong_setting_stops_every_command_with_one_sentence() {
+    for (name, value, names) in [
+        ("LISTEN", "everywhere", "server.listen"),
+        ("MAIL_PORT", "0", "mail.port"),
+        ("DATABASE_URL", &format!("mysql://ann:{SECRET}@host/db")[..], "database.url"),
+        ("SECRETS_MASTER_KEY", SECRET, "secrets.master_key"),
+        ("SERVER_METRICS_TOKEN", &format!("{SECRET} with spaces")[..], "server.metrics_token"),
+        ("MAIL_PASWORD", SECRET, "WAKEFUL_MAIL_PASSWORD"),
+        ("LOG", "loud", "WAKEFUL_LOG"),
+        ("CONFIG", "/no/such/file.toml", "/no/such/file.toml"),
+    ] {
+        let home = Home::new(Engine::Sqlite).await.set(name, value);
+        for command in [&["serve"][..], &["migrate"], &["config", "check"]] {
+            let why = home.run(command).await.refused();
+            assert!(why.contains(names), "{name}: {why}");
+            assert!(!why.contains(SECRET), "{name}: {why}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_or_port_that_cannot_be_had_is_told_without_the_password() {
+    let nowhere = format!("postgres://ann:{SECRET}@127.0.0.1:1/wakeful");
+    let home = Home::new(Engine::Sqlite).await.set("DATABASE_URL", &nowhere);
+    let why = home.run(&["migrate"]).await.refused();
+    assert!(!why.contains(SECRET), "{why}");
+
+    let home = Home::new(Engine::Sqlite).await;
+    let server = home.serve().await;
+    let taken = server.url.strip_prefix("http://").unwrap();
+    let other = Home::new(Engine::Sqlite).await;
+    let why = other.run(&["serve", "--listen", taken]).await.refused();
+    assert!(why.contains("server.listen") && why.contains(taken), "{why}");
+}
+
+#[tokio::test]
+async fn completions_are_scripts_that_their_shells_read() {
+    let home = Home::new(Engine::Sqlite).await;
+    // Most machines have only the first; the others are read where they are installed.
+    for (shell, reads) in
+        [("bash", Some("bash")), ("zsh", Some("zsh")), ("fish", Some("fish")), ("powershell", None)]
+    {
+        let script = home.run(&["completions", shell]).await.ok();
+        for word in ["serve", "migrate", "backup", "restore", "completions"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+        let Some(program) = reads else { continue };
+        match parse(program, &script).await {
+            Some(good) => assert!(good, "{program} cannot read its script"),
+            None => assert_ne!(program, "bash", "bash is missing"),
+        }
+    }
+}
+
+/// Whether the shell can read the script; nothing when there is no such shell.
+async fn parse(shell: &str, script: &str) -> Option<bool> {
+    let command = Command::new(shell).args(["-n"]).stdin(Stdio::piped()).spawn();
+    let mut child = command.ok()?;
+    child.stdin.take()?.write_all(script.as_bytes()).await.unwrap();
+    Some(child.wait().await.unwrap().success())
+}

@@ -1,0 +1,180 @@
+//! What was answered with success is there after a crash of the process, and is
+//! on the disk before the answer goes out.
+
+use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use wakeful_testkit::{Engine, User, until};
+
+use crate::home::{Home, LONG, Server, random_below, signal};
+
+const ROUNDS: usize = 20;
+const WRITERS: usize = 8;
+const READY_WITHIN: Duration = Duration::from_secs(3);
+
+/// What a server said it had kept.
+#[derive(Default)]
+struct Kept {
+    emails: BTreeSet<String>,
+    keys: BTreeSet<String>,
+}
+
+impl Kept {
+    fn add(&mut self, other: Self) {
+        self.emails.extend(other.emails);
+        self.keys.extend(other.keys);
+    }
+}
+
+#[tokio::test]
+async fn no_acknowledged_write_is_lost_to_kill_9() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let mut server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let mut kept = Kept::default();
+    for round in 0..ROUNDS {
+        let progress = Arc::new(Progress::default());
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            let name = format!("r{round}w{writer}");
+            writers.spawn(write(server.url.clone(), ann.token.clone(), name, progress.clone()));
+        }
+        until("a write of each kind", || async { progress.has_begun().then_some(()) }).await;
+        tokio::time::sleep(Duration::from_millis(random_below(500))).await;
+        server.kill().await;
+        progress.server_is_gone.store(true, Ordering::SeqCst);
+        for written in writers.join_all().await {
+            kept.add(written);
+        }
+
+        let begun = Instant::now();
+        server = home.serve().await;
+        assert!(begun.elapsed() <= READY_WITHIN, "ready after {:?}", begun.elapsed());
+        assert_all_there(&home, &server, &ann.token, &kept).await;
+    }
+    assert!(kept.emails.len() >= ROUNDS && kept.keys.len() >= ROUNDS);
+}
+
+/// How far the writers of a round are.
+#[derive(Default)]
+struct Progress {
+    sign_ups: AtomicUsize,
+    keys: AtomicUsize,
+    server_is_gone: AtomicBool,
+}
+
+impl Progress {
+    fn has_begun(&self) -> bool {
+        self.sign_ups.load(Ordering::SeqCst) > 0 && self.keys.load(Ordering::SeqCst) > 0
+    }
+}
+
+/// Signs up and makes keys in turn until the server is gone.
+async fn write(url: String, token: String, name: String, progress: Arc<Progress>) -> Kept {
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut kept = Kept::default();
+    for count in 0.. {
+        if progress.server_is_gone.load(Ordering::SeqCst) {
+            break;
+        }
+        let email = format!("{name}n{count}@example.com");
+        let body = json!({"email": email, "password": "correct horse 9"});
+        let sent = http.post(format!("{url}/api/v1/signup")).json(&body).send().await;
+        if sent.is_ok_and(|answer| answer.status() == 200) {
+            kept.emails.insert(email);
+            progress.sign_ups.fetch_add(1, Ordering::SeqCst);
+        }
+        let save = http.post(format!("{url}/api/v1/integrations/apikey/save"));
+        let save = save.bearer_auth(&token).json(&json!({"name": name})).send().await;
+        let Ok(answer) = save else { continue };
+        if answer.status() == 200
+            && let Ok(made) = answer.json::<serde_json::Value>().await
+        {
+            kept.keys.insert(made["apikeyid"].as_str().unwrap().to_owned());
+            progress.keys.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    kept
+}
+
+async fn assert_all_there(home: &Home, server: &Server, token: &str, kept: &Kept) {
+    assert_eq!(integrity(&home.file()).await, "ok");
+    let listed = home.run(&["user", "list"]).await.ok();
+    let there: BTreeSet<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    let lost: Vec<_> = kept.emails.iter().filter(|email| !there.contains(email.as_str())).collect();
+    assert!(lost.is_empty(), "sign-ups are lost: {lost:?}");
+    let listed = server.anonymous().with_token(token).get("integrations/apikeys").await.ok();
+    let listed = listed["apikeys"].as_array().unwrap();
+    let there: BTreeSet<&str> =
+        listed.iter().map(|key| key["apikeyid"].as_str().unwrap()).collect();
+    let lost: Vec<_> = kept.keys.iter().filter(|key| !there.contains(key.as_str())).collect();
+    assert!(lost.is_empty(), "keys are lost: {lost:?}");
+}
+
+/// What SQLite finds when it checks the whole file.
+pub(crate) async fn integrity(file: &Path) -> String {
+    let mut db = SqliteConnectOptions::new().filename(file).connect().await.unwrap();
+    let verdict = sqlx::query_scalar("pragma integrity_check").fetch_one(&mut db).await.unwrap();
+    db.close().await.unwrap();
+    verdict
+}
+
+#[tokio::test]
+async fn a_write_is_on_the_disk_before_its_answer() {
+    const WRITES: usize = 5;
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let trace = home.data().join("trace");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-e", "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg"]);
+    strace.arg("-o").arg(&trace).args(["-p", &server.pid.to_string()]);
+    let Ok(mut strace) = strace.stderr(Stdio::piped()).kill_on_drop(true).spawn() else {
+        println!("skipped: strace is not installed");
+        return;
+    };
+    let mut said = BufReader::new(strace.stderr.take().unwrap()).lines();
+    let attached = timeout(LONG, said.next_line()).await.expect("strace says something").unwrap();
+    if !attached.as_deref().is_some_and(|line| line.contains("attached")) {
+        println!("skipped: strace cannot trace here: {attached:?}");
+        return;
+    }
+    for write in 0..WRITES {
+        let body = json!({"name": format!("key {write}")});
+        ann.client.post("integrations/apikey/save", &body).await.ok();
+    }
+    signal("INT", strace.id().unwrap()).await;
+    timeout(LONG, strace.wait()).await.expect("strace ends").unwrap();
+    let answers = answers_after_sync(&std::fs::read_to_string(&trace).unwrap());
+    assert_eq!(answers, WRITES);
+}
+
+/// Counts the answers; each must come after a sync of all that was written to
+/// the log, and there must be such a write.
+fn answers_after_sync(trace: &str) -> usize {
+    let (mut answers, mut written, mut synced) = (0, false, false);
+    for line in trace.lines() {
+        let sync = line.contains("fdatasync") || line.contains("fsync");
+        if line.contains("pwrite64(") && line.contains("-wal>") {
+            (written, synced) = (true, false);
+        } else if sync && line.ends_with("= 0") {
+            synced = true;
+        } else if line.contains("\"HTTP/1.1 200 OK") {
+            assert!(written, "nothing was written before answer {answers}:\n{trace}");
+            assert!(synced, "answer {answers} went out before the sync:\n{trace}");
+            answers += 1;
+            (written, synced) = (false, false);
+        }
+    }
+    answers
+}

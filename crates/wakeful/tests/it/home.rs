@@ -1,0 +1,244 @@
+//! A place to run the binary in: a data folder, a database and settings that
+//! outlive the process, and the server itself, which ends with the test.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+use wakeful_testkit::{Client, Database, Engine, until};
+
+/// Longer than anything here takes, even on a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+
+pub(crate) struct Home {
+    database: Database,
+    engine: Engine,
+    logs: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// What it printed; it must have succeeded.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// The one sentence it failed with.
+    #[track_caller]
+    pub(crate) fn refused(self) -> String {
+        assert_eq!(self.code, Some(2), "{self:?}");
+        let lines: Vec<&str> = self.stderr.lines().filter(|line| !line.starts_with('{')).collect();
+        let [sentence] = lines.as_slice() else { panic!("not one sentence: {self:?}") };
+        let sentence = sentence.strip_prefix("wakeful: ").unwrap_or_else(|| panic!("{self:?}"));
+        sentence.to_owned()
+    }
+}
+
+impl Home {
+    pub(crate) async fn new(engine: Engine) -> Self {
+        // Another test of the same process may have been first.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let mut home = Self {
+            database: Database::new(engine).await,
+            engine,
+            logs: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
+        };
+        if engine == Engine::Postgres {
+            let url = home.database.url().to_owned();
+            home = home.set("DATABASE_URL", &url);
+        }
+        home
+    }
+
+    /// One setting, by the name of its variable without `WAKEFUL_`.
+    #[must_use]
+    pub(crate) fn set(self, name: &str, value: &str) -> Self {
+        self.variable(&format!("WAKEFUL_{name}"), value)
+    }
+
+    #[must_use]
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Limits so high that a test which is not about them never meets one.
+    #[must_use]
+    pub(crate) fn without_limits(self) -> Self {
+        let names = ["FAILED_LOGINS_PER_MINUTE", "SIGNUPS_PER_HOUR", "CONTACTS_PER_HOUR"];
+        let more = ["RESETS_PER_HOUR", "API_CALLS_PER_MINUTE"];
+        let all = names.into_iter().chain(more);
+        all.fold(self, |home, name| home.set(&format!("LIMITS_{name}"), "1000000"))
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    pub(crate) fn database_url(&self) -> &str {
+        self.database.url()
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.database.folder()
+    }
+
+    /// The SQLite file.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.data().join("wakeful.db")
+    }
+
+    /// All that every server here wrote to standard error.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.logs.path().join("stderr")
+    }
+
+    /// The binary with these settings and nothing else from the environment.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(arguments)
+            .env_clear()
+            .env("WAKEFUL_DATA", self.data())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
+        ran(self.command(arguments)).await
+    }
+
+    /// Starts the server and waits until it is ready.
+    pub(crate) async fn serve(&self) -> Server {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let log: File = OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap();
+        let mut child = command.stderr(log).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let page = timeout(LONG, async {
+            loop {
+                let line = lines.next_line().await.unwrap();
+                let line = line.unwrap_or_else(|| panic!("it did not start:\n{}", self.log()));
+                if let Some(url) = line.trim().strip_prefix("page ") {
+                    return url.trim().to_owned();
+                }
+            }
+        });
+        let url = page.await.expect("the server says where it listens");
+        let server = Server { pid: child.id().unwrap(), child, url };
+        until("ready", || async { server.is_ready().await.then_some(()) }).await;
+        server
+    }
+}
+
+/// The binary under test. nextest knows where it is when the tests were moved,
+/// as from an archive.
+fn binary() -> OsString {
+    let moved = std::env::var_os("NEXTEST_BIN_EXE_wakeful");
+    moved.unwrap_or_else(|| env!("CARGO_BIN_EXE_wakeful").into())
+}
+
+/// Runs a command to its end.
+pub(crate) async fn ran(mut command: Command) -> Ran {
+    let output = timeout(LONG, command.output()).await.expect("it ends in time").unwrap();
+    Ran {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A running server, killed when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) pid: u32,
+    pub(crate) url: String,
+}
+
+impl Server {
+    /// A caller without credentials.
+    pub(crate) fn anonymous(&self) -> Client {
+        Client::new(&self.url)
+    }
+
+    async fn is_ready(&self) -> bool {
+        let answer = reqwest::get(format!("{}/readyz", self.url)).await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// kill -9.
+    pub(crate) async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    pub(crate) async fn signal(&self, name: &str) {
+        signal(name, self.pid).await;
+    }
+
+    /// Waits for the end; the code it ended with.
+    pub(crate) async fn ended(mut self) -> Option<i32> {
+        timeout(LONG, self.child.wait()).await.expect("the server ends").unwrap().code()
+    }
+
+    /// SIGTERM, and a clean end.
+    pub(crate) async fn stop(self) {
+        self.signal("TERM").await;
+        assert_eq!(self.ended().await, Some(0));
+    }
+
+    pub(crate) async fn connect(&self) -> std::io::Result<TcpStream> {
+        let address = self.url.strip_prefix("http://").unwrap();
+        #[expect(clippy::disallowed_methods, reason = "to the test's own server on loopback")]
+        TcpStream::connect(address).await
+    }
+}
+
+pub(crate) async fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status().await;
+    assert!(sent.unwrap().success(), "kill -{name} {pid}");
+}
+
+/// A number below `end`, another each time.
+pub(crate) fn random_below(end: u64) -> u64 {
+    RandomState::new().hash_one(end) % end
+}
+
+/// The workspace's folder.
+pub(crate) fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// A program of the Python tools that `scripts/install-test-deps` installed.
+pub(crate) fn python_tool(name: &str) -> Command {
+    let path = workspace().join("target/venv/bin").join(name);
+    assert!(path.exists(), "{} is missing: run scripts/install-test-deps", path.display());
+    let mut command = Command::new(path);
+    command.kill_on_drop(true);
+    command
+}

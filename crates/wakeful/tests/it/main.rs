@@ -1,0 +1,19 @@
+//! The real binary, started as a process: what only a process can show. It is
+//! killed, traced, stopped by signals, and spoken to over real connections.
+
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+mod backup;
+mod cli;
+mod durability;
+mod home;
+mod keys;
+mod mail;
+mod mfa;
+mod migrations;
+mod network;
+mod openapi;
+mod secrets;
+mod smtp;
+mod stop;
+mod users;

@@ -1,0 +1,119 @@
+//! What strangers may do on the wire: claim another address, and hold
+//! connections open without a word.
+
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use wakeful_testkit::{Client, Engine, User};
+
+use crate::home::{Home, Server};
+
+const TRIES: usize = 10;
+
+/// A failed login, said to come from this address.
+async fn guess(client: &Client, email: &str, from: &str) -> u16 {
+    let body = json!({"email": email, "password": "no password of ann's"});
+    client.with("x-forwarded-for", from).post("login", &body).await.status
+}
+
+#[tokio::test]
+async fn an_invented_forwarded_address_does_not_help_to_guess() {
+    let home = Home::new(Engine::Sqlite).await;
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    for count in 0..TRIES {
+        assert_eq!(guess(&server.anonymous(), &ann.email, &format!("9.9.9.{count}")).await, 401);
+    }
+    assert_eq!(guess(&server.anonymous(), &ann.email, "9.9.9.200").await, 429);
+    // A restart is no way around it, and other accounts are not touched.
+    server.kill().await;
+    let server = home.serve().await;
+    assert_eq!(guess(&server.anonymous(), &ann.email, "9.9.9.201").await, 429);
+    assert_eq!(guess(&server.anonymous(), "bob@example.com", "9.9.9.202").await, 401);
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
+    let home = Home::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    for count in 0..TRIES {
+        // What the client wrote in front of the proxy's word counts for nothing.
+        let from = format!("9.9.9.{count}, 8.8.8.8");
+        assert_eq!(guess(&server.anonymous(), &ann.email, &from).await, 401);
+    }
+    assert_eq!(guess(&server.anonymous(), &ann.email, "8.8.8.8").await, 429);
+    assert_eq!(guess(&server.anonymous(), &ann.email, "7.7.7.7").await, 401);
+    let other = server.anonymous().with("x-forwarded-for", "7.7.7.7");
+    ann.log_in(&other).await;
+}
+
+const SLOW: usize = 500;
+/// The server gives a client ten seconds for its headers; the rest is a busy machine's.
+const FREED_WITHIN: Duration = Duration::from_secs(20);
+
+/// The ways to begin and not go on.
+const BEGINNINGS: [&str; 5] = [
+    "",
+    "P",
+    "GET /readyz HTTP/1.1\r\nHost: wakeful\r\n",
+    "GET /readyz HTTP/1.1\r\nHost: wakeful\r\nX-Slow: ",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+];
+
+#[tokio::test]
+async fn slow_clients_hold_up_nobody_and_are_dropped() {
+    let home = Home::new(Engine::Sqlite).await;
+    let server = home.serve().await;
+    let begun = Instant::now();
+    let mut slow = JoinSet::new();
+    for count in 0..SLOW {
+        let mut stream = server.connect().await.unwrap();
+        let beginning = BEGINNINGS[count % BEGINNINGS.len()];
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        slow.spawn(drip(stream, beginning.ends_with(": ")));
+    }
+    let mut waits = Vec::new();
+    for _ in 0..100 {
+        waits.push(answer_time(&server).await);
+    }
+    waits.sort();
+    assert!(waits[98] < Duration::from_secs(1), "99 of 100 answers within {:?}", waits[98]);
+
+    let freed = timeout(FREED_WITHIN.saturating_sub(begun.elapsed()), async {
+        let mut freed = 0;
+        while slow.join_next().await.is_some() {
+            freed += 1;
+        }
+        freed
+    });
+    assert_eq!(freed.await.expect("the server drops slow clients"), SLOW);
+    assert!(answer_time(&server).await < Duration::from_secs(1));
+}
+
+/// Keeps a connection alive with a byte now and then, until the server ends it.
+async fn drip(mut stream: TcpStream, drips: bool) {
+    let mut read = [0; 1024];
+    loop {
+        match timeout(Duration::from_millis(500), stream.read(&mut read)).await {
+            Ok(Ok(0) | Err(_)) => return,
+            Ok(Ok(_)) => {}
+            Err(_) if drips => {
+                if stream.write_all(b"a").await.is_err() {
+                    return;
+                }
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// How long a whole new visitor waits.
+async fn answer_time(server: &Server) -> Duration {
+    let begun = Instant::now();
+    server.anonymous().get("/readyz").await.ok();
+    begun.elapsed()
+}

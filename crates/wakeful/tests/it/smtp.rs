@@ -1,0 +1,140 @@
+//! A real mail server beside the test, another program in another language, and
+//! the certificates it shows.
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use crate::home::{Home, LONG, python_tool};
+
+pub(crate) const USER: &str = "wakeful";
+
+pub(crate) struct Peer {
+    _child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    mode: &'static str,
+    port: u64,
+    password: Option<String>,
+}
+
+impl Peer {
+    /// `mode` is none, starttls or tls. With a password it insists on a login.
+    pub(crate) async fn start(
+        mode: &'static str,
+        certificate: Option<&Certificate>,
+        password: Option<&str>,
+    ) -> Self {
+        let mut command = python_tool("python");
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/smtp_peer.py")).arg(mode);
+        if let Some(certificate) = certificate {
+            command.arg("--cert").arg(&certificate.cert).arg("--key").arg(&certificate.key);
+        }
+        if let Some(password) = password {
+            command.args(["--login", USER, password]);
+        }
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let password = password.map(str::to_owned);
+        let mut peer = Self { _child: child, input, lines, mode, port: 0, password };
+        peer.port = peer.next().await["port"].as_u64().unwrap();
+        peer
+    }
+
+    /// The settings of a service that sends through this server.
+    pub(crate) fn settings(&self, home: Home) -> Home {
+        let home = home
+            .set("MAIL_HOST", "localhost")
+            .set("MAIL_PORT", &self.port.to_string())
+            .set("MAIL_SECURITY", self.mode);
+        match &self.password {
+            Some(password) => home.set("MAIL_USERNAME", USER).set("MAIL_PASSWORD", password),
+            None => home,
+        }
+    }
+
+    /// Shows another certificate from now on.
+    pub(crate) async fn show(&mut self, certificate: &Certificate) {
+        let line = format!("{} {}\n", certificate.cert.display(), certificate.key.display());
+        self.input.write_all(line.as_bytes()).await.unwrap();
+        let said = self.next().await;
+        assert!(said["certificate"].is_string(), "{said}");
+    }
+
+    /// The next mail it takes.
+    pub(crate) async fn mail(&mut self) -> Mail {
+        let said = self.next().await;
+        let mail = &said["mail"];
+        let data = mail["data"].as_str().unwrap_or_else(|| panic!("no mail: {said}"));
+        let (head, body) = data.split_once("\r\n\r\n").unwrap();
+        Mail {
+            to: mail["to"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|to| to.as_str().unwrap().into())
+                .collect(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+            tls: mail["tls"].as_bool().unwrap(),
+            login: mail["login"].as_str().map(str::to_owned),
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = timeout(LONG, self.lines.next_line()).await.expect("the mail server speaks");
+        serde_json::from_str(&line.unwrap().expect("the mail server runs")).unwrap()
+    }
+}
+
+/// A mail as the server got it.
+#[derive(Debug)]
+pub(crate) struct Mail {
+    pub(crate) to: Vec<String>,
+    pub(crate) head: String,
+    pub(crate) body: String,
+    pub(crate) tls: bool,
+    pub(crate) login: Option<String>,
+}
+
+impl Mail {
+    /// The names of its header fields, in lower case.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        let own = self.head.lines().filter(|line| !line.starts_with([' ', '\t']));
+        own.map(|line| line.split(':').next().unwrap().to_lowercase()).collect()
+    }
+}
+
+/// A certificate for localhost and the authority behind it.
+pub(crate) struct Certificate {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
+    pub(crate) authority: PathBuf,
+}
+
+impl Certificate {
+    /// Writes its files, named after `name`, to `folder`.
+    pub(crate) fn make(folder: &Path, name: &str) -> Self {
+        let mut authority = CertificateParams::new(Vec::new()).unwrap();
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let cert = params.signed_by(&key, &issuer).unwrap();
+        let write = |kind: &str, pem: String| {
+            let path = folder.join(format!("{name}-{kind}.pem"));
+            std::fs::write(&path, pem).unwrap();
+            path
+        };
+        Self {
+            cert: write("cert", cert.pem()),
+            key: write("key", key.serialize_pem()),
+            authority: write("authority", issuer.pem()),
+        }
+    }
+}
