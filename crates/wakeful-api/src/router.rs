@@ -2,15 +2,15 @@
 //! everything in `protected` takes a `Caller` and is 401 without one.
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, history, mfa, monitors, notifiers, passwords, push,
-    sessions, team,
+    accounts, apikeys, contact, events, history, membership, mfa, monitors, notifiers, passwords,
+    payment_callback, paymentmethods, push, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -23,6 +23,7 @@ fn public() -> OpenApiRouter<Api> {
         .routes(routes!(passwords::update))
         .routes(routes!(contact::contact_us))
         .routes(routes!(push::push))
+        .routes(routes!(payment_callback::stripe))
 }
 
 fn protected() -> OpenApiRouter<Api> {
@@ -61,6 +62,15 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))
         .routes(routes!(events::stream))
+        .routes(routes!(membership::save))
+        .routes(routes!(membership::stop))
+        .routes(routes!(membership::plans))
+        .routes(routes!(membership::get))
+        .routes(routes!(membership::invoices))
+        .routes(routes!(paymentmethods::list))
+        .routes(routes!(paymentmethods::save))
+        .routes(routes!(paymentmethods::set_default))
+        .routes(routes!(paymentmethods::delete))
 }
 
 /// The routes of the API with the document that describes them.
@@ -76,6 +86,8 @@ pub fn router(state: Api) -> Router {
     let mut router = routes
         .route("/", get(page::answer))
         .route("/assets/{*path}", get(page::answer))
+        // The reference prints this path too, without its version.
+        .route("/api/membership/save", post(membership::save))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));

@@ -4,6 +4,7 @@
 
 pub mod alert;
 pub mod backoff;
+pub mod billing;
 pub mod certificate;
 pub mod chain;
 pub mod email;

@@ -10,8 +10,8 @@ use crate::{Engine, Settings, random};
 
 /// A subject and a text, still without an address.
 pub(crate) struct Words {
-    subject: String,
-    text: String,
+    pub(crate) subject: String,
+    pub(crate) text: String,
 }
 
 impl Engine {

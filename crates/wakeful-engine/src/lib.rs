@@ -6,6 +6,7 @@ mod accounts;
 mod apikeys;
 mod attempts;
 mod auth;
+pub mod billing;
 mod bus;
 mod caller;
 mod contact;
@@ -72,6 +73,7 @@ pub struct Settings {
     pub mail_from: String,
     /// Who reads the contact form; empty: the sender of the service's mail.
     pub contact_to: String,
+    pub billing: billing::Settings,
     /// How many checks run at the same time.
     pub checks_at_once: usize,
     /// Hosts and ports that answer as long as our own network works.
@@ -92,6 +94,7 @@ impl Default for Settings {
             resets_per_hour: 3,
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),
+            billing: billing::Settings::default(),
             checks_at_once: 512,
             sentinels: Vec::new(),
         }

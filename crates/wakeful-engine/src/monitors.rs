@@ -85,6 +85,7 @@ impl Engine {
         let team = self.store().team(caller.team);
         let (id, saved) = match draft.monitor {
             None => {
+                self.allow_monitor(caller.team, &draft, None).await?;
                 let id = MonitorId::new(self.now(), random::bytes());
                 let monitor = self.drafted(caller.team, id, draft, None);
                 let saved = team.add_monitor(&monitor).await.map_err(|error| match error {
@@ -95,6 +96,7 @@ impl Engine {
             }
             Some(id) => {
                 let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
+                self.allow_monitor(caller.team, &draft, Some(&before.monitor)).await?;
                 let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
                 (id, team.change_monitor(&monitor).await?)
             }

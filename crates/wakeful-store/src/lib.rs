@@ -11,9 +11,12 @@ mod deliveries;
 mod dialect;
 mod error;
 mod heartbeats;
+mod invoices;
 mod keyring;
 mod limits;
 mod mails;
+mod memberships;
+mod methods;
 mod mfa;
 mod migrate;
 mod monitors;
@@ -34,9 +37,14 @@ pub use contacts::Contact;
 pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery};
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};
+pub use invoices::Invoice;
 pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
+pub use memberships::{
+    Attempt, Begun, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
+};
+pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
 pub use notifiers::DeletedNotifier;
