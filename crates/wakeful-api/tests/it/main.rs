@@ -2,5 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+mod membership;
 mod monitors;
+mod payment_callback;
+mod paymentmethods;
 mod sessions;
