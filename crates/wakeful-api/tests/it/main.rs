@@ -4,12 +4,15 @@
 
 mod apikeys;
 mod contact;
+mod membership;
 mod mfa;
 mod monitors;
 mod notifiers;
 mod openapi;
 mod page_session;
 mod password;
+mod payment_callback;
+mod paymentmethods;
 mod races;
 mod secrets;
 mod sessions;

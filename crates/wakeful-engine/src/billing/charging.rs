@@ -175,8 +175,7 @@ impl Engine {
         let tries = u32::try_from(attempt.tries).unwrap_or(u32::MAX);
         let jitter = u32::from_ne_bytes(random::bytes());
         let wait = backoff::wait(tries, jitter).unwrap_or(PATIENCE).min(PATIENCE);
-        let cause = error as &dyn std::error::Error;
-        tracing::warn!(attempt.id = %id, error = cause, "payment {id} is looked at again in {} s", wait.as_secs());
+        tracing::warn!(attempt.id = %id, error = error as &dyn std::error::Error, "payment {id} is looked at again in {} s", wait.as_secs());
         self.store().attempt_unclear(id, self.now().after(wait)).await?;
         Ok(Outcome::Unclear)
     }
