@@ -159,7 +159,7 @@ both_engines! {
         assert_eq!(plan_and_state(&client).await, "none none");
         assert_eq!(invoices(&client).await, ["pro 2900 paid"]);
         client.post_nothing("membership/stop").await.refused(409, "no_plan");
-        let mails = app.mails(3).await;
+        let mails = app.mails("ann@example.com", 3).await;
         assert!(mails[1].contains("Receipt for Wakeful Pro"), "{}", mails[1]);
         assert!(mails[2].contains("has ended"), "{}", mails[2]);
         app.stop().await;
@@ -214,7 +214,7 @@ both_engines! {
         client = after(&app, &ann, 1).await;
         assert_eq!(plan_and_state(&client).await, "none none");
         assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
-        let mails = app.mails(6).await;
+        let mails = app.mails("ann@example.com", 6).await;
         let subjects = mails.iter().filter(|mail| mail.contains("Payment for Wakeful Pro failed"));
         assert_eq!(subjects.count(), 3);
         assert!(mails[5].contains("declined four times"), "{}", mails[5]);
@@ -314,7 +314,7 @@ both_engines! {
             list.iter().filter(|one| one["isactive"] == true).count()
         };
         billing::watch(&app.engine).await.unwrap();
-        assert!(app.mails(3).await[2].contains("52 active monitors of 50"));
+        assert!(app.mails("ann@example.com", 3).await[2].contains("52 active monitors of 50"));
         app.clock.advance(DAY * 13);
         billing::watch(&app.engine).await.unwrap();
         assert_eq!(active(&ann.client).await, 52);
@@ -325,7 +325,7 @@ both_engines! {
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
         assert_eq!(list[0]["isactive"], false);
         assert_eq!(list[51]["isactive"], false);
-        assert!(app.mails(4).await[3].contains("2 monitors were set inactive"));
+        assert!(app.mails("ann@example.com", 4).await[3].contains("2 monitors were set inactive"));
         app.stop().await;
     }
 }

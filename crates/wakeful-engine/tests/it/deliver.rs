@@ -191,7 +191,7 @@ both_engines! {
     async fn gone_turns_the_notifier_off_and_its_team_is_told(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        app.mails(1).await;
+        app.mails("ann@example.com", 1).await;
         let receiver = Receiver::start().await;
         receiver.answers(410, "", "bye");
         let made = hook(&ann, &receiver).await;
@@ -199,7 +199,7 @@ both_engines! {
         report(&ann.client, &one, "down").await;
         let all = all_are(&ann.client, &made, "failed").await;
         assert_eq!(all[0]["last_answer"], "410 Gone: bye");
-        let mails = app.mails(2).await;
+        let mails = app.mails("ann@example.com", 2).await;
         assert!(mails.iter().any(|mail| mail.contains("Subject: The notifier hook was turned off")));
         report(&ann.client, &two, "down").await;
         let off = ann.client.get("notifiers").await.ok()["notifiers"][0].clone();
@@ -216,7 +216,7 @@ both_engines! {
     async fn five_days_of_failing_turn_it_off_and_one_success_does_not(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        app.mails(1).await;
+        app.mails("ann@example.com", 1).await;
         let receiver = Receiver::start().await;
         receiver.answers(500, "", "");
         let made = hook(&ann, &receiver).await;
@@ -235,7 +235,7 @@ both_engines! {
             (json["notifiers"][0]["isactive"] == false).then_some(())
         }).await;
         assert_eq!(receiver.count(), 4);
-        app.mails(2).await;
+        app.mails("ann@example.com", 2).await;
     }
 
     async fn an_inbox_gets_letters_that_belong_together(setup: Setup) {
