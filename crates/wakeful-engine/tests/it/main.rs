@@ -1,6 +1,7 @@
 //! The engine through its operations and its loops, over real sockets.
 
 mod bench;
+mod deliver;
 mod monitors;
 mod network;
 mod trouble;
