@@ -202,9 +202,7 @@ impl Store {
                  set lease_until = $2, attempts = attempts + 1
                  where id in (
                      select d.id from deliveries d
-                     where d.id in (
-                         select cast(value as uuid)
-                         from json_array_elements_text(cast($3 as json)))
+                     where d.id = any(cast(string_to_array($3, ',') as uuid[]))
                      and d.next_try <= $1 and d.lease_until <= $1
                      and ", first_in_line!(), "
                      for update skip locked)
@@ -213,7 +211,7 @@ impl Store {
             )
         );
         let mut rows: Vec<ClaimedDelivery> = write!(self, |db| {
-            sqlx::query_as(sql).bind(now.0).bind(lease.0).bind(listed(ids)).fetch_all(db).await
+            sqlx::query_as(sql).bind(now.0).bind(lease.0).bind(self.listed(ids)).fetch_all(db).await
         })?;
         rows.sort_by_key(|row| (row.created, row.id));
         Ok(rows)
@@ -283,22 +281,29 @@ impl Store {
             postgres: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
                      finished = $3
-                 where id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))"
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))"
         );
-        let mut tx = self.begin().await?;
-        within!(tx, |db| {
-            sqlx::query(sql).bind(listed(ids)).bind(answer).bind(now.0).execute(&mut *db).await?;
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.listed(ids))
+                .bind(answer)
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        // Apart from it: when this is lost, the next success does it.
+        write!(self, |db| {
             sqlx::query(
                 "update notifiers set failing_since = null
                  where id = $1 and failing_since is not null",
             )
             .bind(notifier.uuid())
-            .execute(&mut *db)
-            .await?;
-            Ok::<_, Error>(())
+            .execute(db)
+            .await
+            .map(|_| ())
         })?;
-        tx.commit().await
+        Ok(())
     }
 
     /// These did not arrive: they wait for `next_try`, or are given up when
@@ -321,14 +326,13 @@ impl Store {
                  and state = 'waiting' and lease_until = $2",
             postgres: "update deliveries
                  set state = $3, next_try = $4, lease_until = 0, last_answer = $5, finished = $6
-                 where id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
                  and state = 'waiting' and lease_until = $2"
         );
         let mut tx = self.begin().await?;
         let since: Option<i64> = within!(tx, |db| {
             sqlx::query(sql)
-                .bind(listed(ids))
+                .bind(self.listed(ids))
                 .bind(lease.0)
                 .bind(if next_try.is_some() { "waiting" } else { "failed" })
                 .bind(next_try.map(|at| at.0))
@@ -461,9 +465,11 @@ impl Store {
     pub async fn outbox_filled(&self) {
         self.outbox.notified().await;
     }
-}
 
-fn listed(ids: &[DeliveryId]) -> String {
-    let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
-    json(&ids)
+    /// Ids in one text, as each engine reads it best: PostgreSQL finds rows by
+    /// an array through the index, whatever it knows of the table.
+    fn listed(&self, ids: &[DeliveryId]) -> String {
+        let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+        either!(self, sqlite: json(&ids), postgres: ids.join(","))
+    }
 }

@@ -139,10 +139,16 @@ impl Store {
         }
         if records.iter().any(|record| !record.events.is_empty()) {
             within!(tx, |db| {
-                let links: Vec<Link> = sqlx::query_as(self.select_links())
+                let mut links: Vec<Link> = sqlx::query_as(self.select_links())
                     .bind(told(records))
                     .fetch_all(&mut *db)
                     .await?;
+                // Whoever was told of an outage is told of its end, linked or not.
+                let listeners: Vec<Link> = sqlx::query_as(self.select_listeners())
+                    .bind(closed(records))
+                    .fetch_all(&mut *db)
+                    .await?;
+                links.extend(listeners);
                 sqlx::query(self.insert_deliveries())
                     .bind(deliveries(records, &links))
                     .execute(&mut *db)
@@ -246,6 +252,28 @@ impl Store {
                  join notifiers n on n.id = l.notifier_id
                  where n.disabled_at is null
                  order by l.monitor_id, l.position"
+        )
+    }
+
+    fn select_listeners(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select d.monitor_id, d.notifier_id
+                 from json_each($1) r
+                 join deliveries d on d.alert_id = unhex(r.value ->> 'id')
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 and not exists (
+                     select 1 from monitor_notifiers l
+                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)",
+            postgres: "select d.monitor_id, d.notifier_id
+                 from json_to_recordset(cast($1 as json)) as r(id uuid)
+                 join deliveries d on d.alert_id = r.id
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 and not exists (
+                     select 1 from monitor_notifiers l
+                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)"
         )
     }
 

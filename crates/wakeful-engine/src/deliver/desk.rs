@@ -2,7 +2,7 @@
 //! each has only so many messages on their way.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use tokio::task::{Id, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
 use wakeful_core::notifier::{Channel, Kind};
 use wakeful_core::time::Millis;
@@ -202,15 +202,24 @@ impl Desk {
 
     /// Waits until something on its way has ended; for ever when nothing is.
     pub(super) async fn landed(&mut self) {
-        let id = match self.flights.join_next_with_id().await {
-            None => return std::future::pending().await,
-            Some(Ok((id, landed))) => {
-                if let Landed::Rest(notifier, until) = landed {
-                    self.resting.insert(notifier, until);
-                }
+        let Some(first) = self.flights.join_next_with_id().await else {
+            return std::future::pending().await;
+        };
+        self.note(first);
+        // What ended meanwhile makes room too, and is replaced in one claim.
+        while let Some(next) = self.flights.try_join_next_with_id() {
+            self.note(next);
+        }
+    }
+
+    fn note(&mut self, ended: std::result::Result<(Id, Landed), JoinError>) {
+        let id = match ended {
+            Ok((id, Landed::Done)) => id,
+            Ok((id, Landed::Rest(notifier, until))) => {
+                self.resting.insert(notifier, until);
                 id
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "a delivery broke off");
                 error.id()
             }

@@ -3,6 +3,7 @@
 mod bench;
 mod billing;
 mod deliver;
+mod deliver;
 mod monitors;
 mod network;
 mod trouble;

@@ -132,7 +132,7 @@ fn rows(notice: &Notice) -> Vec<Value> {
         ("Was down from", data.down_since.as_deref().filter(|_| up).map(time).unwrap_or_default()),
         ("Until", if up { time(&notice.timestamp) } else { String::new() }),
         ("Lasted", notice.lasted().filter(|_| up).unwrap_or_default()),
-        ("Last answer", if up { data.message.clone() } else { String::new() }),
+        ("Last answer", data.cause.as_ref().map(|_| data.message.clone()).unwrap_or_default()),
         ("Time", if up { String::new() } else { time(&notice.timestamp) }),
         ("Load time", data.load_time.map(|ms| format!("{ms} ms")).unwrap_or_default()),
     ];

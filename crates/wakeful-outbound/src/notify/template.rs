@@ -272,9 +272,7 @@ fn inside<'a>(text: &'a str, end: &str, tag: bool) -> Result<&'a str, Invalid> {
             }
             _ => {}
         }
-        if !c.is_whitespace() {
-            before = c;
-        }
+        before = c;
     }
     Ok("")
 }
