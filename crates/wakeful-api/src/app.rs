@@ -29,6 +29,8 @@ pub struct ApiSettings {
     pub api_calls_per_minute: NonZeroU32,
     /// The page is reached over TLS, so browsers are told to insist on it.
     pub https: bool,
+    /// How long the page's cookie is kept: as long as a session can last.
+    pub session_max: Duration,
     pub docs: bool,
     pub metrics_token: Option<Secret>,
 }
@@ -41,6 +43,7 @@ impl Default for ApiSettings {
             body_limit: 1024 * 1024,
             api_calls_per_minute: NonZeroU32::new(6000).expect("not zero"),
             https: false,
+            session_max: Duration::from_secs(180 * 24 * 3600),
             docs: true,
             metrics_token: None,
         }

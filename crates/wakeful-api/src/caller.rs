@@ -8,6 +8,7 @@ use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, KeyPair};
 
 use crate::app::Api;
+use crate::cookie;
 use crate::error::ApiError;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -22,14 +23,20 @@ pub(crate) struct Caller {
 pub(crate) enum Credentials {
     Token(Secret),
     Keys(KeyPair),
+    /// A token in the page's cookie. It is kept from scripts, so no answer tells it.
+    Cookie(Secret),
 }
 
 impl Credentials {
-    fn of(headers: &HeaderMap) -> Option<Self> {
+    fn of(parts: &Parts, api: &Api) -> Option<Self> {
+        let headers = &parts.headers;
         if headers.contains_key(header::AUTHORIZATION) {
-            return bearer(headers).map(Self::Token);
+            bearer(headers).map(Self::Token)
+        } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
+            key_pair(headers).map(Self::Keys)
+        } else {
+            cookie::token(api, &parts.method, headers).map(Self::Cookie)
         }
-        key_pair(headers).map(Self::Keys)
     }
 
     /// Who they belong to now; an error once they have ended.
@@ -38,7 +45,9 @@ impl Credentials {
         engine: &Engine,
     ) -> wakeful_engine::Result<wakeful_engine::Caller> {
         match self {
-            Self::Token(token) => engine.caller_by_token(token.expose()).await,
+            Self::Token(token) | Self::Cookie(token) => {
+                engine.caller_by_token(token.expose()).await
+            }
             Self::Keys(pair) => engine.caller_by_keys(pair).await,
         }
     }
@@ -48,8 +57,7 @@ impl FromRequestParts<Api> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let credentials =
-            Credentials::of(&parts.headers).ok_or_else(ApiError::not_authenticated)?;
+        let credentials = Credentials::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
         let who = credentials.caller(api.engine()).await?;
         api.count_call(who.via)?;
         Ok(Self { who, credentials })

@@ -168,6 +168,21 @@ impl From<Error> for ApiError {
                 let message = format!("names notifiers that do not exist: {}", ids.join(", "));
                 Self::fields(vec![FieldError { field: "notifiers".into(), message }])
             }
+            Error::StillLinked(monitors) => {
+                Self::new(StatusCode::CONFLICT, "notifier_linked", still_linked(&monitors))
+            }
+            Error::Unsigned => conflict(
+                "notifier_unsigned",
+                "Only webhooks are signed: this notifier has no secret to rotate.",
+            ),
+            Error::Refused { field, why } => {
+                Self::fields(vec![FieldError { field: field.into(), message: why }])
+            }
+            Error::NotDelivered(why) => Self::new(
+                StatusCode::BAD_GATEWAY,
+                "not_delivered",
+                format!("The message was not taken: {}.", why.trim_end_matches('.')),
+            ),
             Error::UnknownPlan => Self::fields(vec![FieldError {
                 field: "plan".into(),
                 message: "is no plan: membership/plans lists them".into(),
@@ -220,6 +235,18 @@ impl From<Error> for ApiError {
                 error => Self::internal().because(error),
             },
         }
+    }
+}
+
+fn still_linked(monitors: &[String]) -> String {
+    const NAMED: usize = 10;
+    let mut names = monitors.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = monitors.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        names.push_str(&format!(" and {more} more"));
+    }
+    match names.is_empty() {
+        true => "The notifier is still linked to a monitor; remove it there first.".to_owned(),
+        false => format!("The notifier is still linked to {names}; remove it there first."),
     }
 }
 

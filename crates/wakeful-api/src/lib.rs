@@ -7,6 +7,7 @@ mod address;
 mod app;
 mod body;
 mod caller;
+mod cookie;
 mod docs;
 mod error;
 mod health;

@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, history, membership, mfa, monitors, passwords,
+    accounts, apikeys, contact, events, history, membership, mfa, monitors, notifiers, passwords,
     payment_callback, paymentmethods, push, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
@@ -51,6 +51,13 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(monitors::notify))
         .routes(routes!(monitors::check))
         .routes(routes!(monitors::try_it))
+        .routes(routes!(notifiers::list))
+        .routes(routes!(notifiers::save))
+        .routes(routes!(notifiers::test))
+        .routes(routes!(notifiers::delete))
+        .routes(routes!(notifiers::rotate))
+        .routes(routes!(notifiers::deliveries))
+        .routes(routes!(notifiers::resend))
         .routes(routes!(history::heartbeats))
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))
@@ -77,9 +84,10 @@ pub(crate) fn api() -> (Router<Api>, OpenApi) {
 pub fn router(state: Api) -> Router {
     let (routes, document) = api();
     let mut router = routes
+        .route("/", get(page::answer))
+        .route("/assets/{*path}", get(page::answer))
         // The reference prints this path too, without its version.
         .route("/api/membership/save", post(membership::save))
-        .route("/", get(page::index))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));

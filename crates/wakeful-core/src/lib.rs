@@ -10,6 +10,8 @@ pub mod chain;
 pub mod email;
 pub mod id;
 pub mod monitor;
+pub mod notice;
+pub mod notifier;
 mod number;
 pub mod observation;
 pub mod password;

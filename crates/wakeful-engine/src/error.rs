@@ -35,6 +35,15 @@ pub enum Error {
     Passive,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
+    #[error("monitors still tell by the notifier")]
+    StillLinked(Vec<String>),
+    #[error("the notifier signs nothing")]
+    Unsigned,
+    /// A field that is well formed but cannot be used.
+    #[error("{field} {why}")]
+    Refused { field: &'static str, why: String },
+    #[error("the receiver did not take the message: {0}")]
+    NotDelivered(String),
     /// It counts, and will be recorded when storage is back.
     #[error("storage is not available")]
     NotRecorded,
@@ -70,6 +79,8 @@ impl From<StoreError> for Error {
         match error {
             // The only unique value that callers choose is the email address.
             StoreError::Taken => Self::EmailTaken,
+            // The caller's account was deleted while they called.
+            StoreError::Gone => Self::NotAuthenticated,
             error => Self::Store(error),
         }
     }

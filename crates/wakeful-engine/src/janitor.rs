@@ -36,6 +36,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
         .await?;
     store.sweep_resets(now).await?;
     store.sweep_limits(now.before(LIMITS_LIVE)).await?;
+    store.sweep_sent_mails(now.before(EVERY)).await?;
     store.sweep_graves(GRAVES).await?;
     Ok(())
 }

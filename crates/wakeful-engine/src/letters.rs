@@ -72,3 +72,16 @@ pub(crate) fn contact(form: &ContactForm) -> Words {
         ),
     }
 }
+
+pub(crate) fn notifier_off(settings: &Settings, name: &str, why: &str) -> Words {
+    let url = &settings.public_url;
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Words {
+        subject: format!("The notifier {name} was turned off"),
+        text: format!(
+            "Wakeful has turned off the notifier \"{name}\" of your team: {why}.\n\n\
+             Nobody is told by it any more. Set it right and turn it on again here:\n\n    \
+             {url}\n"
+        ),
+    }
+}

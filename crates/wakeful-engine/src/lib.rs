@@ -10,6 +10,7 @@ pub mod billing;
 mod bus;
 mod caller;
 mod contact;
+pub mod deliver;
 mod error;
 mod hasher;
 mod history;
@@ -19,6 +20,7 @@ pub mod mailer;
 mod mfa;
 mod monitors;
 mod notices;
+mod notifiers;
 mod operator;
 mod passwords;
 mod random;
@@ -34,10 +36,11 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
+pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView};
 pub use team::SaveUser;
 pub use wakeful_store::{
-    ApiKey, Delivery, Linked, ListedAlert, ListedUser, Member, MonitorFilter, Place, Span,
-    StoreError,
+    ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
+    Place, Span, StoreError,
 };
 
 use bus::Bus;
@@ -141,6 +144,11 @@ impl Engine {
     /// Whether storage answers.
     pub async fn ready(&self) -> Result<()> {
         Ok(self.store().ping().await?)
+    }
+
+    /// How many monitors are being watched here.
+    pub fn watched(&self) -> usize {
+        self.watch().len()
     }
 
     /// Whether all active monitors are being watched.

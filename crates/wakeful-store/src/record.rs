@@ -113,21 +113,22 @@ from_row!(Link, |row| Self {
 });
 
 impl Store {
-    /// Writes these records, all or none.
-    pub async fn record(&self, records: &[Record]) -> Result<()> {
+    /// Writes these records, all or none; those of monitors that were deleted
+    /// meanwhile are passed over. Answers how many left a new heartbeat.
+    pub async fn record(&self, records: &[Record]) -> Result<usize> {
         if records.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let mut tx = self.begin().await?;
-        within!(tx, |db| {
+        let written = within!(tx, |db| {
             // The states come first: they take the monitors' rows, so that none
             // can be deleted between here and its heartbeat.
             sqlx::query(self.update_states()).bind(states(records)).execute(&mut *db).await?;
-            sqlx::query(self.insert_heartbeats())
+            let done = sqlx::query(self.insert_heartbeats())
                 .bind(heartbeats(records))
                 .execute(&mut *db)
                 .await?;
-            Ok::<_, Error>(())
+            Ok::<_, Error>(done.rows_affected())
         })?;
         if records.iter().any(|record| !record.opens.is_empty() || record.closes.is_some()) {
             within!(tx, |db| {
@@ -149,7 +150,11 @@ impl Store {
                 Ok::<_, Error>(())
             })?;
         }
-        tx.commit().await
+        tx.commit().await?;
+        if records.iter().any(|record| !record.events.is_empty()) {
+            self.outbox.notify_one();
+        }
+        Ok(usize::try_from(written).unwrap_or(usize::MAX))
     }
 
     fn update_states(&self) -> &'static str {

@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
-use wakeful_engine::{Engine, billing, janitor, mailer, watch};
+use wakeful_engine::{Engine, billing, deliver, janitor, mailer, watch};
 
 use crate::settings::{DatabaseUrl, Settings};
 use crate::wiring::{self, Failure, Outcome};
@@ -50,6 +50,7 @@ pub async fn run(settings: &Settings) -> Outcome {
 
     let tasks = TaskTracker::new();
     tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
@@ -118,6 +119,7 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         api_calls_per_minute: NonZeroU32::new(settings.limits.api_calls_per_minute)
             .unwrap_or(NonZeroU32::MIN),
         https: public_url.starts_with("https://"),
+        session_max: Duration::from_secs(u64::from(settings.sessions.max_days) * 24 * 3600),
         docs: server.docs,
         metrics_token: server.metrics_token.clone(),
     }

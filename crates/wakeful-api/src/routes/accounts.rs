@@ -2,12 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
-use crate::error::{ApiResult, ErrorBody};
+use crate::cookie::{self, Said};
+use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::wire::{Done, Me, SaveSettings, SignUp, SignedIn, UserSaved};
 
 /// Creates a user and a new team around them.
@@ -19,9 +21,11 @@ use crate::wire::{Done, Me, SaveSettings, SignUp, SignedIn, UserSaved};
 pub(crate) async fn signup(
     State(api): State<Api>,
     ClientIp(from): ClientIp,
+    headers: HeaderMap,
     Body(wanted): Body<SignUp>,
-) -> ApiResult<SignedIn> {
-    Ok(Json(api.engine().sign_up(&wanted.into(), from).await?.into()))
+) -> Result<(Said, Json<SignedIn>), ApiError> {
+    let signed_in = api.engine().sign_up(&wanted.into(), from).await?;
+    Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
 }
 
 /// Tells who the credentials belong to.
@@ -49,7 +53,11 @@ pub(crate) async fn save_settings(
 /// Deletes the caller's account; the last user takes the team along.
 #[utoipa::path(method(post, delete), path = "/api/v1/user/delete", tag = "User",
     responses((status = 200, description = "Deleted", body = Done)))]
-pub(crate) async fn delete(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+pub(crate) async fn delete(
+    State(api): State<Api>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<(Said, Json<Done>), ApiError> {
     api.engine().delete_account(&caller.who).await?;
-    Done::say("The account and its data are deleted.")
+    Ok((cookie::forget(&api, &headers), Done::say("The account and its data are deleted.")?))
 }

@@ -9,6 +9,7 @@ pub(crate) mod history;
 pub(crate) mod membership;
 pub(crate) mod mfa;
 pub(crate) mod monitors;
+pub(crate) mod notifiers;
 pub(crate) mod passwords;
 pub(crate) mod payment_callback;
 pub(crate) mod paymentmethods;

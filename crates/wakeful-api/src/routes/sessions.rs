@@ -2,12 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::{Caller, Credentials};
-use crate::error::{ApiResult, ErrorBody};
+use crate::cookie::{self, Said};
+use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
 
 /// Verifies the credentials of the request: answers the Bearer Token it came
@@ -17,7 +19,9 @@ use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
 pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> ApiResult<Token> {
     let token = match caller.credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) => api.engine().issue_token(&caller.who).await?,
+        Credentials::Keys(_) | Credentials::Cookie(_) => {
+            api.engine().issue_token(&caller.who).await?
+        }
     };
     Ok(Json(Token::of(&token)))
 }
@@ -48,23 +52,33 @@ pub(crate) async fn authenticate(
 pub(crate) async fn login(
     State(api): State<Api>,
     ClientIp(from): ClientIp,
+    headers: HeaderMap,
     Body(wanted): Body<LogIn>,
-) -> ApiResult<SignedIn> {
-    Ok(Json(api.engine().log_in(&wanted.into(), from).await?.into()))
+) -> Result<(Said, Json<SignedIn>), ApiError> {
+    let signed_in = api.engine().log_in(&wanted.into(), from).await?;
+    Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
 }
 
 /// Ends the session whose token the request carries.
 #[utoipa::path(post, path = "/api/v1/logout", tag = "User",
     responses((status = 200, description = "Logged out", body = Done)))]
-pub(crate) async fn logout(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+pub(crate) async fn logout(
+    State(api): State<Api>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<(Said, Json<Done>), ApiError> {
     api.engine().log_out(&caller.who).await?;
-    Done::say("You are logged out.")
+    Ok((cookie::forget(&api, &headers), Done::say("You are logged out.")?))
 }
 
 /// Ends all sessions of the caller; API keys stay.
 #[utoipa::path(post, path = "/api/v1/logoutall", tag = "User",
     responses((status = 200, description = "Logged out everywhere", body = Done)))]
-pub(crate) async fn logout_all(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+pub(crate) async fn logout_all(
+    State(api): State<Api>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<(Said, Json<Done>), ApiError> {
     api.engine().log_out_everywhere(&caller.who).await?;
-    Done::say("You are logged out everywhere.")
+    Ok((cookie::forget(&api, &headers), Done::say("You are logged out everywhere.")?))
 }

@@ -11,6 +11,7 @@ mod history;
 pub(crate) mod membership;
 mod mfa;
 pub(crate) mod monitors;
+pub(crate) mod notifiers;
 mod passwords;
 mod paymentmethods;
 mod sessions;

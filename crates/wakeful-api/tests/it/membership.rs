@@ -164,7 +164,7 @@ both_engines! {
         assert_eq!(plan_and_state(&client).await, "none none");
         assert_eq!(invoices(&client).await, ["pro 2900 paid"]);
         client.post_nothing("membership/stop").await.refused(409, "no_plan");
-        let mails = app.mails(3).await;
+        let mails = app.mails("ann@example.com", 3).await;
         assert_eq!(count(&mails, "Receipt for Wakeful Pro"), 1);
         assert_eq!(count(&mails, "Your Wakeful plan Pro has ended"), 1);
         app.stop().await;
@@ -219,7 +219,7 @@ both_engines! {
         client = after(&app, &ann, 1).await;
         assert_eq!(plan_and_state(&client).await, "none none");
         assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
-        let mails = app.mails(6).await;
+        let mails = app.mails("ann@example.com", 6).await;
         assert_eq!(count(&mails, "Payment for Wakeful Pro failed"), 3);
         assert_eq!(count(&mails, "declined four times"), 1);
         app.stop().await;
@@ -319,7 +319,7 @@ both_engines! {
             list.iter().filter(|one| one["isactive"] == true).count()
         };
         billing::watch(&app.engine).await.unwrap();
-        assert_eq!(count(&app.mails(3).await, "52 active monitors of 50"), 1);
+        assert_eq!(count(&app.mails("ann@example.com", 3).await, "52 active monitors of 50"), 1);
         app.clock.advance(DAY * 13);
         billing::watch(&app.engine).await.unwrap();
         assert_eq!(active(&ann.client).await, 52);
@@ -330,7 +330,7 @@ both_engines! {
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
         assert_eq!(list[0]["isactive"], false);
         assert_eq!(list[51]["isactive"], false);
-        assert_eq!(count(&app.mails(4).await, "Subject: 2 monitors were set inactive"), 1);
+        assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were set inactive"), 1);
         app.stop().await;
     }
 }

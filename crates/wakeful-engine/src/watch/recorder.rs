@@ -12,12 +12,13 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
-use crate::bus::Event;
+use crate::bus::{Edit, Event};
 use crate::{Engine, notices};
 
 /// How long plain verdicts are gathered.
@@ -228,7 +229,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             StoreError::Unavailable(_) => {
                 metrics::counter!("wakeful_record_failures_total").increment(1);
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "{} verdicts wait for the store",
                     batch.len()
                 );
@@ -242,7 +243,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             StoreError::Gone if gone < 3 => gone += 1,
             error if batch.len() > 1 => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "{} verdicts are written one by one",
                     batch.len()
                 );
@@ -255,7 +256,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             error => {
                 let id = batch[0].monitor;
                 metrics::counter!("wakeful_records_refused_total").increment(1);
-                tracing::error!(monitor.id = %id, error = &error as &dyn std::error::Error, "the store refuses a verdict of monitor {id}");
+                tracing::error!(monitor.id = %id, error = %Chain(&error), "the store refuses a verdict of monitor {id}");
                 return batch.into_iter().filter(Item::is_change).collect();
             }
         }
@@ -281,7 +282,15 @@ async fn write(engine: &Engine, batch: &[Item]) -> Result<(), StoreError> {
             .collect(),
     };
     let records: Vec<Record> = batch.iter().filter_map(|item| record(item, &monitors)).collect();
-    engine.store().record(&records).await
+    let written = engine.store().record(&records).await?;
+    if written < batch.len() {
+        // A monitor may be gone without this node having been told: with its
+        // team, by the command line, by another node. The watch looks again.
+        for item in batch {
+            engine.bus().edited(Edit { team: item.team, monitor: item.monitor });
+        }
+    }
+    Ok(())
 }
 
 /// The record of an item; nothing when its monitor was deleted meanwhile.

@@ -11,6 +11,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::verdict::Seen;
@@ -137,7 +138,7 @@ async fn load(runner: &Runner) {
             }
             Err(error) => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "monitors cannot be read yet"
                 );
                 sleep(RETRY).await;
@@ -288,7 +289,7 @@ fn gathered(first: MonitorId, edits: &mut Receiver<Edit>) -> (Vec<MonitorId>, bo
 /// Does it until the store is there.
 async fn patiently<F: Future<Output = Result<()>>>(work: impl Fn() -> F) {
     while let Err(error) = work().await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "an edit waits for the store");
+        tracing::warn!(error = %Chain(&error), "an edit waits for the store");
         sleep(RETRY).await;
     }
 }

@@ -12,10 +12,12 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use wakeful_core::email::Email;
 use wakeful_core::id::{MonitorId, NotifierId};
-use wakeful_core::monitor::spec::{Hostname, TcpSpec};
+use wakeful_core::monitor::spec::{Headers, Hostname, TcpSpec};
 use wakeful_core::monitor::{Interval, Name, Spec, Tags};
+use wakeful_core::notifier::{
+    Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
+};
 use wakeful_core::password::NewPassword;
-use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Status;
 use wakeful_engine::{
@@ -24,7 +26,7 @@ use wakeful_engine::{
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_store::{NewNotifier, Store};
+use wakeful_store::Store;
 use wakeful_testkit::{Database, Setup};
 
 /// Longer than anything here should take.
@@ -108,15 +110,22 @@ impl Bench {
     }
 
     pub(crate) async fn notifier(&self) -> NotifierId {
-        let notifier = NewNotifier {
-            id: NotifierId::new(self.wall.now(), [7; 10]),
-            name: "hook".into(),
-            kind: "webhook",
-            config: "{}".into(),
-            secret: Some(Secret::new("whsec_x")),
+        let now = self.wall.now();
+        let notifier = Notifier {
+            id: NotifierId::new(now, [7; 10]),
+            team: self.ann.team,
+            name: Name::parse("hook").expect("a name"),
+            channel: Channel::Webhook(WebhookSpec {
+                url: webhook::url("http://127.0.0.1:1/hook").expect("an address"),
+                headers: Headers::default(),
+                template: Template::Standard,
+                keys: Keys::new(SigningSecret::issue([7; 32])),
+            }),
+            disabled: None,
+            created: now,
+            modified: now,
         };
-        let team = self.store.team(self.ann.team);
-        team.add_notifier(&notifier, self.wall.now()).await.expect("kept");
+        self.store.team(self.ann.team).add_notifier(&notifier).await.expect("kept");
         notifier.id
     }
 

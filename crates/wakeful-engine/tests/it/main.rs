@@ -2,6 +2,7 @@
 
 mod bench;
 mod billing;
+mod deliver;
 mod monitors;
 mod network;
 mod trouble;

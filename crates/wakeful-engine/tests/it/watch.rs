@@ -9,7 +9,7 @@ use wakeful_core::monitor::{Interval, Monitor, Spec};
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Draft, Event};
-use wakeful_testkit::{Setup, both_engines};
+use wakeful_testkit::{Setup, both_engines, until};
 
 use crate::bench::{Bench, Target, beats, becomes, tcp};
 
@@ -69,6 +69,18 @@ both_engines! {
         bench.stop().await;
     }
 
+    async fn a_team_that_was_deleted_is_no_longer_watched(setup: Setup) {
+        let bench = Bench::start(&setup).await;
+        let target = Target::new().await;
+        let mut events = bench.events();
+        let site = bench.save(tcp(target.address)).await;
+        becomes(&mut events, site.monitor.id, Status::Up).await;
+        assert_eq!(bench.engine.watched(), 1);
+        bench.engine.delete_account(&bench.ann).await.expect("deleted");
+        until("the watch to forget", || async { (bench.engine.watched() == 0).then_some(()) }).await;
+        bench.stop().await;
+    }
+
     async fn an_edit_takes_effect_at_once(setup: Setup) {
         let bench = Bench::start(&setup).await;
         let mut target = Target::new().await;
@@ -96,13 +108,12 @@ both_engines! {
         other.more(2).await;
 
         bench.save(Draft { monitor: Some(id), isactive: false, ..tcp(other.address) }).await;
-        let stopped = bench.view(id).await.state;
         let later = bench.save(tcp(target.address)).await.monitor.id;
-        beats(&mut events, later, 3).await;
-        // A check that was under way when it was stopped does not count any more.
-        assert_eq!(bench.view(id).await.state, stopped);
-        let quiet = other.count();
+        // By then what was seen before the stop is on record.
         beats(&mut events, later, 2).await;
+        let (stopped, quiet) = (bench.view(id).await.state, other.count());
+        beats(&mut events, later, 3).await;
+        assert_eq!(bench.view(id).await.state, stopped);
         assert_eq!(other.count(), quiet, "no checks while it is not active");
         bench.engine.delete_monitor(&bench.ann, later).await.expect("deleted");
         bench.stop().await;

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wakeful_core::email::Email;
 use wakeful_core::id::{MailId, MonitorId, NotifierId, SessionId, TeamId, UserId};
-use wakeful_core::monitor::spec::{Hostname, TcpSpec};
+use wakeful_core::monitor::spec::{Headers, Hostname, TcpSpec};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifier::{
+    Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
+};
 use wakeful_core::observation::Phases;
-use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
-use wakeful_store::{Mail, NewAccount, NewNotifier, NewSession, Record, Store};
+use wakeful_store::{Mail, NewAccount, NewSession, Record, Store};
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
@@ -75,14 +77,21 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
 }
 
 pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> NotifierId {
-    let notifier = NewNotifier {
+    let notifier = Notifier {
         id: NotifierId::new(NOW, next()),
-        name: name.into(),
-        kind: "webhook",
-        config: "{}".into(),
-        secret: Some(Secret::new("whsec_x")),
+        team,
+        name: Name::parse(name).expect("a name"),
+        channel: Channel::Webhook(WebhookSpec {
+            url: webhook::url("http://127.0.0.1:1/hook").expect("an address"),
+            headers: Headers::default(),
+            template: Template::Standard,
+            keys: Keys::new(SigningSecret::issue([7; 32])),
+        }),
+        disabled: None,
+        created: NOW,
+        modified: NOW,
     };
-    store.team(team).add_notifier(&notifier, NOW).await.expect("kept");
+    store.team(team).add_notifier(&notifier).await.expect("kept");
     notifier.id
 }
 

@@ -1,0 +1,150 @@
+//! The page's session: a cookie for the browser, and what it may do.
+
+use serde_json::json;
+use wakeful_testkit::{Answer, App, Client, Engine, Setup, both_engines};
+
+const PASSWORD: &str = "correct horse 9";
+
+/// A browser with the page open: it sends the page's header, and the cookie it was given.
+async fn browser(app: &App, email: &str) -> (Client, String) {
+    app.sign_up(email).await;
+    let page = app.anonymous().with("x-wakeful-page", "1");
+    let answer = page.post("login", &json!({"email": email, "password": PASSWORD})).await;
+    answer.ok();
+    let cookie = pair(&answer);
+    (page.with("cookie", &cookie), cookie)
+}
+
+/// `name=value` of the one cookie an answer sets.
+#[track_caller]
+fn pair(answer: &Answer) -> String {
+    let line = answer.header("set-cookie");
+    line.split(';').next().unwrap().to_owned()
+}
+
+both_engines! {
+    async fn login_hands_the_page_a_cookie_that_scripts_and_other_sites_cannot_use(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD});
+        let answer = app.anonymous().with("x-wakeful-page", "1").post("login", &body).await;
+        let token = answer.ok()["token"].as_str().unwrap().to_owned();
+        assert_eq!(
+            answer.header("set-cookie"),
+            format!("wakeful={token}; Path=/; Max-Age=15552000; HttpOnly; SameSite=Strict")
+        );
+        assert_eq!(answer.headers.get_all("set-cookie").iter().count(), 1);
+    }
+
+    async fn signup_hands_the_page_a_cookie_too(setup: Setup) {
+        let app = setup.start().await;
+        let page = app.anonymous().with("x-wakeful-page", "1");
+        let answer = page.post("signup", &json!({"email": "ann@example.com", "password": PASSWORD})).await;
+        answer.ok();
+        let me = app.anonymous().with("cookie", &pair(&answer)).get("users/me").await.ok();
+        assert_eq!(me["email"], "ann@example.com");
+    }
+
+    async fn only_the_page_is_given_a_cookie(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = json!({"email": ann.email, "password": PASSWORD});
+        for client in [app.anonymous(), app.anonymous().with("x-wakeful-page", "0")] {
+            let answer = client.post("login", &body).await;
+            answer.ok();
+            assert_eq!(answer.header("set-cookie"), "");
+        }
+        let wrong = json!({"email": ann.email, "password": "wrong horse 9"});
+        let answer = app.anonymous().with("x-wakeful-page", "1").post("login", &wrong).await;
+        answer.refused(401, "bad_credentials");
+        assert_eq!(answer.header("set-cookie"), "");
+    }
+
+    async fn a_cookie_reads_alone_but_changes_only_with_the_pages_header(setup: Setup) {
+        let app = setup.start().await;
+        let (page, cookie) = browser(&app, "ann@example.com").await;
+        let stranger = app.anonymous().with("cookie", &cookie);
+        stranger.get("users/me").await.ok();
+        let body = json!({"name": "deploy"});
+        stranger.post("integrations/apikey/save", &body).await.refused(401, "not_authenticated");
+        stranger.post_nothing("logout").await.refused(401, "not_authenticated");
+        stranger.with("x-wakeful-page", "yes").post_nothing("logout").await.refused(401, "not_authenticated");
+        page.post("integrations/apikey/save", &body).await.ok();
+        let key = page.get("integrations/apikeys").await.ok()["apikeys"][0]["apikeyid"].as_str().unwrap().to_owned();
+        let delete = format!("integrations/apikey/{key}/delete");
+        stranger.delete(&delete).await.refused(401, "not_authenticated");
+        page.delete(&delete).await.ok();
+    }
+
+    async fn logging_out_ends_the_session_and_takes_the_cookie_back(setup: Setup) {
+        let app = setup.start().await;
+        for (email, path) in [("a@example.com", "logout"), ("b@example.com", "logoutall"), ("c@example.com", "user/delete")] {
+            let (page, _) = browser(&app, email).await;
+            let answer = page.post_nothing(path).await;
+            answer.ok();
+            assert_eq!(
+                answer.header("set-cookie"),
+                "wakeful=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
+                "{path}"
+            );
+            page.get("users/me").await.refused(401, "not_authenticated");
+        }
+    }
+
+    async fn a_token_in_the_open_goes_before_the_cookie(setup: Setup) {
+        let app = setup.start().await;
+        let (page, _) = browser(&app, "ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        let me = page.with_token(&bob.token).get("users/me").await.ok();
+        assert_eq!(me["email"], "bob@example.com");
+        page.with_token("wk_rubbish").get("users/me").await.refused(401, "not_authenticated");
+        page.with("x-api-key", "wka_x").get("users/me").await.refused(401, "not_authenticated");
+    }
+
+    async fn rubbish_and_doubled_cookies_are_nobodys(setup: Setup) {
+        let app = setup.start().await;
+        let (_, cookie) = browser(&app, "ann@example.com").await;
+        let sent = |line: &str| app.anonymous().with("cookie", line);
+        sent(&format!("theme=dark; {cookie}; other=1")).get("users/me").await.ok();
+        for line in ["wakeful=", "wakeful=wk_rubbish", "wakeful", &format!("{cookie}; wakeful=wk_x"), &format!("x{cookie}")] {
+            sent(line).get("users/me").await.refused(401, "not_authenticated");
+        }
+    }
+
+    async fn the_cookies_token_is_told_to_nobody(setup: Setup) {
+        let app = setup.start().await;
+        let (page, cookie) = browser(&app, "ann@example.com").await;
+        let told = page.get("authenticated").await.ok()["token"].as_str().unwrap().to_owned();
+        assert!(!cookie.contains(&told));
+    }
+
+    async fn over_tls_the_cookie_is_bound_to_the_host(setup: Setup) {
+        let mut setup = setup;
+        setup.api.https = true;
+        let app = setup.start().await;
+        let (page, cookie) = browser(&app, "ann@example.com").await;
+        assert!(cookie.starts_with("__Host-wakeful=wk_"), "{cookie}");
+        let answer = page.post_nothing("logout").await;
+        assert!(answer.header("set-cookie").ends_with("; Secure"));
+        let plain = cookie.replace("__Host-", "");
+        app.anonymous().with("cookie", &plain).get("users/me").await.refused(401, "not_authenticated");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_the_page_for_browsers_and_a_refusal_for_programs() {
+    let app = Setup::on(Engine::Sqlite).start().await;
+    let browser = app.anonymous().with("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    for path in ["/", "/monitor/x/edit", "/login"] {
+        let answer = browser.get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.header("content-type").starts_with("text/html"), "{path}");
+        assert!(answer.header("content-security-policy").contains("script-src 'self'"), "{path}");
+    }
+    let program = app.anonymous().with("accept", "application/json");
+    program.get("/monitor/x").await.refused(404, "no_such_path");
+    browser.get("/api/v1/nothing").await.refused(404, "no_such_path");
+    browser.get("/api").await.refused(404, "no_such_path");
+    browser.get("/assets/gone.js").await.refused(404, "no_such_path");
+    browser.post_nothing("/login").await.refused(404, "no_such_path");
+}

@@ -1,0 +1,238 @@
+import { expect, logIn, PASSWORD, signUp, test } from "./service";
+import { totp } from "./totp";
+
+test("signing up leads to the first monitor, watched and live, in three clicks", async ({ page, service }) => {
+  service.target.status = 200;
+  await page.goto("/");
+  await expect(page).toHaveURL(/\/login$/);
+  await page.getByRole("link", { name: "Sign up" }).click();
+  await page.getByLabel("Email").fill(`first${process.pid}@example.com`);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign up" }).click();
+
+  await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
+  await page.getByLabel("Address").fill(service.target.url);
+  await page.getByRole("button", { name: "Try it" }).click();
+  await expect(page.getByText(/^200/)).toBeVisible();
+  await expect(page.getByText("First byte")).toBeVisible();
+  await page.getByRole("button", { name: "Watch it" }).click();
+
+  await expect(page).toHaveURL(/\/monitor\//);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(service.target.url.replace("http://", ""));
+  await expect(page.getByText("Up", { exact: true })).toBeVisible();
+});
+
+test("the session is a cookie that scripts cannot read, and nothing of it is stored", async ({ page, context, member }) => {
+  const cookies = await context.cookies();
+  expect(cookies).toMatchObject([{ name: "wakeful", httpOnly: true, sameSite: "Strict", path: "/" }]);
+  const readable = await page.evaluate(() => [document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)].join());
+  expect(readable).not.toContain("wk_");
+  await page.reload();
+  await expect(page.getByRole("button", { name: `Account menu of ${member.email}` })).toBeVisible();
+});
+
+test("a wrong password is told in words, and wrong fields stand at the fields", async ({ page, request }) => {
+  await signUp(request, `wrong${process.pid}@example.com`);
+  await page.goto("/login");
+  await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
+  await page.getByLabel("Password", { exact: true }).fill("not my password");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("alert")).toContainText("email or the password is wrong");
+
+  await page.goto("/signup");
+  await page.getByLabel("Email").fill(`other${process.pid}@example.com`);
+  await page.getByLabel("Password", { exact: true }).fill("password");
+  await page.getByRole("button", { name: "Sign up" }).click();
+  await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("aria-invalid", "true");
+  await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign up" }).click();
+  await expect(page.getByRole("alert")).toContainText("already used");
+});
+
+test("a deep link leads through the login and back, and the way out is short", async ({ page, member }) => {
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await expect(page).toHaveURL(/\/login/);
+  await page.goto("/team");
+  await expect(page).toHaveURL(/\/login\?next=%2Fteam$/);
+  await page.getByLabel("Email").fill(member.email);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page).toHaveURL(/\/team$/);
+});
+
+test("logging out everywhere ends the other browser's session too", async ({ page, browser, member, baseURL }) => {
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, member.email);
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out everywhere" }).click();
+  await expect(page).toHaveURL(/\/login/);
+  await other.goto("/settings");
+  await expect(other).toHaveURL(/\/login/);
+  await other.context().close();
+});
+
+test("two-step login: set up with the QR code's secret, asked at login, a recovery code helps out, off again", async ({ page, member }) => {
+  test.setTimeout(90_000);
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "Set up two-step login" }).click();
+  const qr = page.getByRole("img", { name: /QR code/ });
+  await expect(qr).toBeVisible();
+  expect(await qr.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  const secret = await page.getByRole("group", { name: "Secret" }).innerText();
+
+  await page.getByLabel("Code from the app").fill("000000");
+  await page.getByRole("button", { name: "Turn on" }).click();
+  await expect(page.getByRole("alert")).toContainText("wrong");
+  await page.getByLabel("Code from the app").fill(totp(secret));
+  await page.getByRole("button", { name: "Turn on" }).click();
+  const codes = await page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allInnerTexts();
+  expect(codes).toHaveLength(10);
+  await page.getByRole("button", { name: "I have kept them" }).click();
+  await expect(page.getByText("On", { exact: true })).toBeVisible();
+
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await page.getByLabel("Email").fill(member.email);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("heading", { name: "One more step" })).toBeVisible();
+  await page.getByLabel("Code").fill("123456");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("alert")).toContainText("wrong or was used before");
+  await page.getByLabel("Code").fill(codes[0] ?? "");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
+
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByLabel("Code", { exact: true }).fill(codes[1] ?? "");
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await expect(page.getByText("Off", { exact: true })).toBeVisible();
+});
+
+test("a lost password is set anew by the link in the mail, once", async ({ page, request, service }) => {
+  const email = `lost${process.pid}@example.com`;
+  await signUp(request, email);
+  await page.goto("/login");
+  await page.getByRole("link", { name: "Lost your password?" }).click();
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Mail me a link" }).click();
+  await expect(page.getByRole("status").getByText(email)).toBeVisible();
+  const link = () =>
+    service
+      .mails()
+      .filter((mail) => mail.includes(email))
+      .map((mail) => /\/password#tokenid=[\w-]+/.exec(mail.replaceAll("=\r\n", "").replaceAll("=3D", "="))?.[0])
+      .find((found) => found !== undefined);
+  await expect.poll(link).toBeTruthy();
+
+  await page.goto(link() ?? "");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("New password").fill("another horse 10");
+  await page.getByLabel("Same password again").fill("another horse 11");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page.getByText("The two passwords differ.")).toBeVisible();
+  await page.getByLabel("Same password again").fill("another horse 10");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page).toHaveURL(/\/login$/);
+  await logIn(page, email, "another horse 10");
+
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await expect(page).toHaveURL(/\/login/);
+  await page.goto("/contact");
+  await page.goto(link() ?? "");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("New password").fill("a third horse 12");
+  await page.getByLabel("Same password again").fill("a third horse 12");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page.getByRole("alert")).toContainText("ask for a new link");
+});
+
+test("the contact form reaches the operator", async ({ page, service }) => {
+  await page.goto("/contact");
+  await page.getByLabel("Name").fill("Ann");
+  await page.getByLabel("Email").fill("ann@example.com");
+  await page.getByLabel("Subject").fill("A question of lighthouses");
+  await page.getByLabel("Message").fill("Do you watch those too?");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(page.getByRole("status").getByText("Thank you")).toBeVisible();
+  await expect.poll(() => service.mails().some((mail) => mail.includes("lighthouses"))).toBe(true);
+});
+
+test("an API key pair is shown once, works as the curl line says, and is removed", async ({ page, member, request }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "New API key" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("deploy script");
+  await page.getByRole("dialog").getByRole("button", { name: "New API key" }).click();
+  const apikey = await page.getByRole("group", { name: "X-API-Key" }).innerText();
+  const enckey = await page.getByRole("group", { name: "X-Enc-Key" }).innerText();
+  const curl = await page.getByRole("group", { name: "Try it" }).innerText();
+  expect(curl).toContain(apikey);
+  expect(curl).toContain(enckey);
+  const headers = { "X-API-Key": apikey, "X-Enc-Key": enckey };
+  expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(200);
+  await page.getByRole("button", { name: "I have kept both" }).click();
+  await expect(page.getByText("deploy script")).toBeVisible();
+  await page.getByRole("button", { name: "Remove the API key deploy script" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByText("No API keys yet.")).toBeVisible();
+  expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(401);
+});
+
+test("the email and the password change, and the new ones count", async ({ page, member }) => {
+  await page.goto("/settings");
+  await page.getByLabel("Email").fill(`new.${member.email}`);
+  await page.getByLabel("New password").fill("a newer horse 1");
+  await page.getByLabel("Same password again").fill("a newer horse 1");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Your password is changed")).toBeVisible();
+  await expect(page.getByLabel("New password")).toHaveValue("");
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await logIn(page, `new.${member.email}`, "a newer horse 1");
+});
+
+test("the team: add a user who can log in, change, log out everywhere, remove", async ({ page, browser, member, baseURL }) => {
+  const bob = `bob.${member.email}`;
+  await page.goto("/team");
+  await expect(page.getByRole("listitem")).toHaveCount(1);
+  await page.getByRole("button", { name: "Add user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Email").fill(member.email);
+  await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await dialog.getByLabel("Same password again").fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Add user" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("already used");
+  await dialog.getByLabel("Email").fill(bob);
+  await dialog.getByRole("button", { name: "Add user" }).click();
+  await expect(page.getByRole("listitem")).toHaveCount(2);
+
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, bob);
+
+  await page.getByRole("button", { name: `Actions for ${bob}` }).click();
+  await page.getByRole("menuitem", { name: "Change" }).click();
+  await dialog.getByLabel("Email").fill(`2.${bob}`);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("listitem").filter({ hasText: `2.${bob}` })).toBeVisible();
+
+  await page.getByRole("button", { name: `Actions for 2.${bob}` }).click();
+  await page.getByRole("menuitem", { name: "Log out everywhere" }).click();
+  await dialog.getByRole("button", { name: "Log out everywhere" }).click();
+  await expect(dialog).toBeHidden();
+  await other.goto("/team");
+  await expect(other).toHaveURL(/\/login/);
+  await other.context().close();
+
+  await page.getByRole("button", { name: `Actions for 2.${bob}` }).click();
+  await page.getByRole("menuitem", { name: "Remove" }).click();
+  await expect(dialog.getByRole("button", { name: "Remove" })).toBeDisabled();
+  await dialog.getByRole("textbox").fill(`2.${bob}`);
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByRole("listitem")).toHaveCount(1);
+});

@@ -1,0 +1,249 @@
+import { expect, logIn, test } from "./service";
+
+const row = "li[data-row]";
+
+test("a monitor of each type is made in its form and opens with its target", async ({ page, member, service }) => {
+  expect(member.email).toContain("@");
+  const port = new URL(service.target.url).port;
+  const kinds: [string, Record<string, string>, RegExp][] = [
+    ["HTTP", { Address: service.target.url, Name: "site" }, /http:\/\/127/],
+    ["Keyword", { Address: service.target.url, Keyword: "all is well", Name: "words" }, /http:\/\/127/],
+    ["Ping", { Host: "127.0.0.1", Name: "machine" }, /127\.0\.0\.1/],
+    ["TCP", { Host: "127.0.0.1", Port: port, Name: "port" }, new RegExp(`127\\.0\\.0\\.1:${port}`)],
+    ["DNS", { Host: "example.com", Resolver: "127.0.0.1", Port: "9", Name: "name" }, /A example\.com/],
+    ["Push", { Name: "job" }, /Push address/],
+  ];
+  for (const [kind, fields, target] of kinds) {
+    await page.goto("/monitor/new");
+    await page.getByRole("radio", { name: new RegExp(`^${kind}`) }).check({ force: true });
+    for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
+    await page.getByRole("button", { name: "Create monitor" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(fields.Name ?? "");
+    await expect(page.getByText(target).first()).toBeVisible();
+  }
+  await page.goto("/");
+  await expect(page.locator(row)).toHaveCount(6);
+});
+
+test("every wrong field is told at its place, folded ones too, and the form keeps what was typed", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/monitor/new");
+  await page.getByLabel("Address").fill("ftp://example.com");
+  await page.getByText("More settings").click();
+  await page.getByLabel("Accepted status codes").fill("700");
+  await page.getByLabel("Headers").fill("no colon here");
+  await page.getByText("More settings").click();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByLabel("Accepted status codes")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByLabel("Headers")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByLabel("Address")).toHaveValue("ftp://example.com");
+  await expect(page.getByLabel("Address")).toBeFocused();
+  await page.getByLabel("Address").fill("http://example.com");
+  await expect(page.getByLabel("Address")).not.toHaveAttribute("aria-invalid", "true");
+});
+
+test("the check can be run before saving, and shows where its time went", async ({ page, member, service }) => {
+  expect(member.email).toContain("@");
+  service.target.status = 503;
+  await page.goto("/monitor/new");
+  await page.getByLabel("Address").fill(service.target.url);
+  await page.getByRole("button", { name: "Run the check now" }).click();
+  await expect(page.getByRole("status").getByText("Down", { exact: true })).toBeVisible();
+  await expect(page.getByText("503")).toBeVisible();
+  await expect(page.getByText("Connect", { exact: true })).toBeVisible();
+  service.target.status = 200;
+});
+
+test("what was typed is not lost by a slip", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/monitor/new");
+  await page.getByLabel("Name", { exact: true }).fill("half done");
+  await page.getByRole("link", { name: "Team" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("Leave without saving?");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("half done");
+  await page.getByRole("link", { name: "Team" }).click();
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await expect(page).toHaveURL(/\/team$/);
+});
+
+test("check now, pause, resume, edit, duplicate and delete", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ type: "http", name: "shop", http: { url: service.target.url } });
+  await page.goto(`/monitor/${monitorid}`);
+  await page.getByRole("button", { name: "Check now" }).click();
+  await expect(page.getByText(/^Checked: 200/)).toBeVisible();
+  await expect(page.getByRole("img", { name: /heartbeats, 0 of them failed/ })).toBeVisible();
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect(page.getByRole("button", { name: "Resume" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Check now" })).toBeHidden();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await expect(page.getByRole("button", { name: "Pause" })).toBeVisible();
+
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("web shop");
+  await page.getByRole("button", { name: "5 min", exact: true }).click();
+  await page.getByLabel("Tags").fill("prod,");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("web shop");
+  await expect(page.getByText("5 min", { exact: true })).toBeVisible();
+  await expect(page.getByRole("link", { name: "prod" })).toBeVisible();
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("web shop (copy)");
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("web shop (copy)");
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").fill("web shop");
+  await expect(dialog.getByRole("button", { name: "Delete" })).toBeDisabled();
+  await dialog.getByRole("textbox").fill("web shop (copy)");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(page.locator(row)).toHaveCount(1);
+});
+
+test("a push address reports what it is told, live, and outages are written down", async ({ page, member, request }) => {
+  const { monitorid, push_url } = await member.api.monitor({ name: "nightly backup" });
+  await page.goto(`/monitor/${monitorid}`);
+  const shown = await page.getByRole("group", { name: /Push address/ }).innerText();
+  expect(shown).toBe(push_url);
+  for (const way of ["cron", "PowerShell", "Python", "curl"]) {
+    await page.getByRole("button", { name: way, exact: true }).click();
+    await expect(page.getByRole("group", { name: way, exact: true })).toContainText(shown);
+  }
+  await request.get(`${shown}?status=up&msg=done&ping=12`);
+  await expect(page.getByText("Up", { exact: true })).toBeVisible();
+  await expect(page.getByText("12 ms").first()).toBeVisible();
+  await request.get(`${shown}?status=down&msg=disk%20full`);
+  await expect(page.getByText("Down", { exact: true })).toBeVisible();
+  await expect(page.getByText("Ongoing")).toBeVisible();
+  await page.goto("/alerts");
+  await expect(page.getByRole("listitem").filter({ hasText: "nightly backup" })).toContainText("disk full");
+});
+
+test("two browsers: one sees what the other does, without a reload", async ({ page, browser, member, baseURL }) => {
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, member.email);
+  await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
+  const { monitorid } = await member.api.monitor({ name: "lamp" });
+  for (const each of [page, other]) await expect(each.locator(row)).toContainText("lamp");
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await member.api.report(monitorid, "up", { load_time: 42 });
+  for (const each of [page, other]) await expect(each.locator(row)).toContainText("42 ms");
+  await expect(page).toHaveTitle("Monitors · Wakeful");
+  await member.api.report(monitorid, "down", { message: "gone dark" });
+  for (const each of [page, other]) await expect(each.locator(row)).toContainText("gone dark");
+  await expect(page).toHaveTitle("(1) Monitors · Wakeful");
+
+  await other.goto(`/monitor/${monitorid}/edit`);
+  await other.getByLabel("Name", { exact: true }).fill("lantern");
+  await other.getByRole("button", { name: "Save" }).click();
+  await expect(page.locator(row)).toContainText("lantern");
+  await other.context().close();
+});
+
+test("search, filters and order stand in the address and survive a reload", async ({ page, member }) => {
+  const down = await member.api.monitor({ name: "beta", tags: "eu" });
+  const up = await member.api.monitor({ name: "alpha", tags: "us" });
+  await member.api.monitor({ type: "ping", name: "gamma", hostname: "127.0.0.1", isactive: false });
+  await member.api.report(down.monitorid, "down");
+  await member.api.report(up.monitorid, "up");
+  await page.goto("/");
+  const names = page.locator(`${row} a`);
+  await expect(names).toHaveText(["beta", "alpha", "gamma"]);
+  await page.getByLabel("Order").selectOption("By name");
+  await expect(names).toHaveText(["alpha", "beta", "gamma"]);
+  await page.getByRole("button", { name: /Paused/ }).click();
+  await expect(names).toHaveText(["gamma"]);
+  await page.reload();
+  await expect(names).toHaveText(["gamma"]);
+  await page.getByRole("button", { name: /Paused/ }).click();
+  await page.getByRole("combobox", { name: "Tag" }).selectOption("eu");
+  await expect(names).toHaveText(["beta"]);
+  await page.goto("/");
+  await page.getByRole("searchbox").fill("al");
+  await expect(names).toHaveText(["alpha"]);
+  await page.getByRole("searchbox").fill("nothing like it");
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect(names).toHaveCount(3);
+});
+
+test("many at once: select, tag, pause, resume, delete", async ({ page, member }) => {
+  for (const name of ["one", "two", "three"]) await member.api.monitor({ name });
+  await page.goto("/");
+  await page.getByLabel("Select one").check();
+  await page.getByRole("button", { name: "Select all 3" }).click();
+  await page.getByRole("button", { name: "Add tags" }).click();
+  await page.getByRole("dialog").getByLabel("Tags").fill("team-a,");
+  await page.getByRole("dialog").getByRole("button", { name: "Add tags" }).click();
+  await expect(page.getByText("3 monitors are tagged.")).toBeVisible();
+  await expect(page.locator(row).filter({ hasText: "team-a" })).toHaveCount(3);
+
+  await page.getByLabel("Select two").check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
+  await expect(page.getByText("1 monitor is paused.")).toBeVisible();
+  await expect(page.locator(`${row}[data-state=paused]`)).toHaveCount(1);
+
+  await page.getByLabel("Select two").check();
+  await page.getByLabel("Select three").check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("textbox").fill("2");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.locator(row)).toHaveCount(1);
+});
+
+test("the keyboard alone: search, move, select, open, new, help", async ({ page, member }) => {
+  for (const name of ["a", "b", "c"]) await member.api.monitor({ name });
+  await page.goto("/");
+  await expect(page.locator(row)).toHaveCount(3);
+  await page.keyboard.press("/");
+  await expect(page.getByRole("searchbox")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(page.getByRole("link", { name: "b", exact: true })).toBeFocused();
+  await page.keyboard.press("x");
+  await expect(page.getByLabel("Select b")).toBeChecked();
+  await page.keyboard.press("k");
+  await expect(page.getByRole("link", { name: "a", exact: true })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("a");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toContainText("Keyboard shortcuts");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/\/monitor\/new$/);
+});
+
+test("another team's monitor is nowhere to be found", async ({ page, browser, member, request, baseURL }) => {
+  const { monitorid } = await member.api.monitor({ name: "ours" });
+  await request.post("/api/v1/signup", { data: { email: `other.${member.email}`, password: "correct horse 9" } });
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, `other.${member.email}`);
+  for (const path of [`/monitor/${monitorid}`, "/monitor/0190a0a0-0000-7000-8000-000000000000"]) {
+    await other.goto(path);
+    await expect(other.getByText("There is nothing at this address")).toBeVisible();
+  }
+  await other.context().close();
+  await page.goto(`/monitor/${monitorid}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("ours");
+});
+
+test("a service that cannot be reached is told, and the page recovers", async ({ page, context, member }) => {
+  await member.api.monitor({ name: "steady" });
+  await page.goto("/");
+  await expect(page.locator(row)).toHaveCount(1);
+  await context.setOffline(true);
+  await expect(page.getByText("You are offline.")).toBeVisible();
+  await page.getByRole("link", { name: "Team" }).click();
+  await context.setOffline(false);
+  await expect(page.getByText("You are offline.")).toBeHidden();
+  await page.goto("/team");
+  await expect(page.getByText(member.email).first()).toBeVisible();
+});

@@ -1,0 +1,168 @@
+/**
+ * The running service, the people who use it and the eyes that watch every
+ * page: a violation of the content policy or an error in the console fails
+ * whatever test it happened in.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createTcp, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test as base, expect, type APIRequestContext, type Page } from "@playwright/test";
+
+export { expect };
+export const PASSWORD = "correct horse 9";
+
+export interface Service {
+  url: string;
+  /** The texts of all mails so far, oldest first. */
+  mails: () => string[];
+  /** A page on loopback whose answer the test decides. */
+  target: Target;
+}
+
+export interface Target {
+  url: string;
+  status: number;
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcp().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const binary = process.env.WAKEFUL_BIN ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
+
+async function start(data: string): Promise<{ process: ChildProcess; url: string }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, WAKEFUL_LOG: "warn" },
+  });
+  let said = "";
+  service.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  for (let tries = 0; tries < 200; tries++) {
+    if (service.exitCode !== null) throw new Error(`${binary} ended at once: ${said}`);
+    const ready = await fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
+    if (ready) return { process: service, url };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${binary} was not ready within 10 s: ${said}`);
+}
+
+async function startTarget(): Promise<{ target: Target; close: () => void }> {
+  const target: Target = { url: "", status: 200 };
+  const server = createServer((_, response) => {
+    response.writeHead(target.status, { "content-type": "text/plain" }).end("all is well");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  target.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { target, close: () => server.close() };
+}
+
+interface Worker {
+  service: Service;
+}
+
+interface Fixtures {
+  /** A new member, logged in on this page. */
+  member: Member;
+  watched: undefined;
+}
+
+export interface Member {
+  email: string;
+  /** The public API in this member's name. */
+  api: Api;
+}
+
+let members = 0;
+
+export const test = base.extend<Fixtures, Worker>({
+  service: [
+    // eslint-disable-next-line no-empty-pattern -- the runner asks for this shape
+    async ({}, use) => {
+      const data = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
+      const { process: service, url } = await start(data);
+      const { target, close } = await startTarget();
+      const folder = join(data, "mail");
+      const mails = () => readdirSync(folder).sort().map((name) => readFileSync(join(folder, name), "utf8"));
+      await use({ url, mails, target });
+      close();
+      service.kill("SIGTERM");
+      if (service.exitCode === null) await once(service, "exit");
+      rmSync(data, { recursive: true });
+    },
+    { scope: "worker" },
+  ],
+  baseURL: ({ service }, use) => use(service.url),
+  watched: [
+    async ({ page }, use) => {
+      const seen: string[] = [];
+      watch(page, seen);
+      await use(undefined);
+      expect(seen, "errors on the page").toEqual([]);
+    },
+    { auto: true },
+  ],
+  member: async ({ page, request, service }, use) => {
+    const email = `member${process.pid}.${members++}@example.com`;
+    const api = await signUp(request, email);
+    await logIn(page, email);
+    service.target.status = 200;
+    await use({ email, api });
+  },
+});
+
+/** Refusals are logged by the browser too, and are no news. */
+function watch(page: Page, seen: string[]) {
+  page.on("pageerror", (error) => seen.push(error.message));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(text);
+  });
+}
+
+export class Api {
+  constructor(
+    private readonly request: APIRequestContext,
+    private readonly token: string,
+  ) {}
+
+  async post<T>(path: string, data: object): Promise<T> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    const answer = await this.request.post(`/api/v1/${path}`, { headers, data });
+    expect(answer.status(), await answer.text()).toBe(200);
+    return (await answer.json()) as T;
+  }
+
+  async monitor(extra: object = {}): Promise<{ monitorid: string; name: string; push_url: string | null }> {
+    const body = { type: "api", name: "job", heartbeat_interval: 3600, isactive: true, upside_down_mode: false, ...extra };
+    return (await this.post<{ monitor: { monitorid: string; name: string; push_url: string | null } }>("monitor/save", body)).monitor;
+  }
+
+  report(monitorid: string, status: string, payload: object = {}) {
+    return this.post(`monitor/notify/${monitorid}`, { status, payload });
+  }
+}
+
+export async function signUp(request: APIRequestContext, email: string): Promise<Api> {
+  const answer = await request.post("/api/v1/signup", { data: { email, password: PASSWORD } });
+  expect(answer.status(), await answer.text()).toBe(200);
+  return new Api(request, ((await answer.json()) as { token: string }).token);
+}
+
+export async function logIn(page: Page, email: string, password = PASSWORD) {
+  await page.goto("/login");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
+}

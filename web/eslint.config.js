@@ -1,0 +1,41 @@
+// Beyond the usual rules: imports point one way only, shared → features → app,
+// and features do not know each other.
+import js from "@eslint/js";
+import hooks from "eslint-plugin-react-hooks";
+import tseslint from "typescript-eslint";
+
+const features = ["auth", "monitors", "settings", "team"];
+
+const forbid = (group, message) => ({
+  "no-restricted-imports": ["error", { patterns: [{ group, message }] }],
+});
+
+export default tseslint.config(
+  { ignores: ["dist", "node_modules", "src/shared/api/schema.d.ts"] },
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] } },
+      globals: { console: "readonly", process: "readonly", URL: "readonly" },
+    },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": "off",
+      "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }],
+    },
+  },
+  { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.disableTypeChecked] },
+  { files: ["src/**/*.{ts,tsx}"], extends: [hooks.configs.flat.recommended] },
+  {
+    files: ["src/shared/**"],
+    rules: forbid(["**/features/**", "**/app/**"], "shared knows neither features nor the app"),
+  },
+  ...features.map((name) => ({
+    files: [`src/features/${name}/**`],
+    rules: forbid(
+      ["**/app/**", ...features.filter((other) => other !== name).map((other) => `**/${other}/**`)],
+      "features know neither each other nor the app",
+    ),
+  })),
+);

@@ -1,0 +1,28 @@
+/** Who may see what: guests the ways in, members everything else. */
+import { useQuery } from "@tanstack/react-query";
+import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
+import { me } from "../shared/api/session";
+import { next } from "../shared/lib/next";
+import { Trouble, Waiting } from "../shared/ui/parts";
+import { Shell } from "./shell";
+
+export function Members() {
+  const { data, error, isPending, refetch } = useQuery(me);
+  const { pathname, search } = useLocation();
+  if (isPending) return <Waiting />;
+  if (error && data === undefined) return <Trouble error={error} retry={() => void refetch()} />;
+  if (!data) {
+    const wanted = pathname + search;
+    return <Navigate to={wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`} replace />;
+  }
+  return <Shell />;
+}
+
+/** Whoever is logged in, just now or before, is led on. */
+export function Guests() {
+  const { data, isPending } = useQuery(me);
+  const [search] = useSearchParams();
+  if (isPending) return <Waiting />;
+  if (data) return <Navigate to={next(search)} replace />;
+  return <Outlet />;
+}

@@ -1,0 +1,42 @@
+/** Every address of the page on one screen; each view is loaded when it is opened. */
+import { createBrowserRouter } from "react-router";
+import { Waiting } from "../shared/ui/parts";
+import { Failed, Missing } from "./failed";
+import { Guests, Members } from "./doors";
+
+export const router = createBrowserRouter([
+  {
+    ErrorBoundary: Failed,
+    HydrateFallback: Waiting,
+    children: [
+      {
+        Component: Guests,
+        children: [
+          { path: "/login", lazy: () => import("../features/auth/login") },
+          { path: "/signup", lazy: () => import("../features/auth/signup") },
+          { path: "/lost", lazy: () => import("../features/auth/lost") },
+        ],
+      },
+      { path: "/password", lazy: () => import("../features/auth/password") },
+      { path: "/contact", lazy: () => import("../features/auth/contact") },
+      {
+        Component: Members,
+        children: [
+          {
+            ErrorBoundary: Failed,
+            children: [
+              { index: true, lazy: () => import("../features/monitors/list/page") },
+              { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
+              { path: "/monitor/:id", lazy: () => import("../features/monitors/detail/page") },
+              { path: "/monitor/:id/edit", lazy: () => import("../features/monitors/edit/page") },
+              { path: "/alerts", lazy: () => import("../features/monitors/alerts/page") },
+              { path: "/team", lazy: () => import("../features/team/page") },
+              { path: "/settings", lazy: () => import("../features/settings/page") },
+              { path: "*", Component: Missing },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+]);

@@ -1,0 +1,158 @@
+/** The frame of every view a member sees: where one is, where one can go, who one is. */
+import { Menu } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType } from "react";
+import { Link, NavLink, Outlet, ScrollRestoration, useNavigate, useNavigation } from "react-router";
+import { useEvents } from "../features/monitors/live";
+import { logOut, useMe } from "../shared/api/session";
+import { useKeys } from "../shared/lib/keys";
+import { useLanguage, useTexts } from "../shared/text";
+import { Bell, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Sun } from "../shared/ui/icons";
+import { Logo } from "../shared/ui/logo";
+import { useScheme, type Choice } from "../shared/ui/scheme";
+import { say } from "../shared/ui/toast";
+import { useSentence } from "../shared/ui/trouble";
+import styles from "./shell.module.css";
+
+const Help = lazy(() => import("./help"));
+
+export function Shell() {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const navigation = useNavigation();
+  const [help, setHelp] = useState(false);
+  useEvents();
+  useKeys({ n: () => void navigate("/monitor/new"), "?": () => setHelp(true) });
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#content">
+        {t.nav.skip}
+      </a>
+      <div className={styles.bar}>
+        <Link to="/" className={styles.brand}>
+          <Logo size={26} />
+          <span>Wakeful</span>
+        </Link>
+        <nav className={styles.nav} aria-label={t.nav.label}>
+          <Item to="/" icon={Pulse} label={t.nav.monitors} end />
+          <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
+          <Item to="/team" icon={People} label={t.nav.team} />
+          <Item to="/settings" icon={Gear} label={t.nav.settings} />
+        </nav>
+        <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
+          <Plus size={20} />
+        </Link>
+        <div className={styles.spacer} />
+        <UserMenu openHelp={() => setHelp(true)} />
+      </div>
+      <div className={styles.body}>
+        <OfflineStrip />
+        <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
+          <Outlet />
+        </main>
+      </div>
+      {help && (
+        <Suspense>
+          <Help close={() => setHelp(false)} />
+        </Suspense>
+      )}
+      <ScrollRestoration />
+    </div>
+  );
+}
+
+interface ItemProps {
+  to: string;
+  icon: ComponentType;
+  label: string;
+  end?: boolean;
+}
+
+function Item({ to, icon: Icon, label, end = false }: ItemProps) {
+  return (
+    <NavLink to={to} end={end} className={styles.item}>
+      <Icon />
+      <span>{label}</span>
+    </NavLink>
+  );
+}
+
+const schemes: [Choice, ComponentType][] = [
+  ["system", Screen],
+  ["light", Sun],
+  ["dark", Moon],
+];
+
+function UserMenu({ openHelp }: { openHelp: () => void }) {
+  const t = useTexts();
+  const { language, speak } = useLanguage();
+  const { email } = useMe();
+  const { chosen, choose } = useScheme();
+  const client = useQueryClient();
+  const sentence = useSentence();
+  const leave = (everywhere: boolean) => {
+    logOut(client, everywhere).catch((error: unknown) => say(sentence(error), true));
+  };
+  return (
+    <Menu position="top-start" width={220} shadow="md" withinPortal>
+      <Menu.Target>
+        <button type="button" className={styles.user} aria-label={t.nav.account(email)}>
+          <span className={styles.face} aria-hidden="true">
+            {email.charAt(0).toUpperCase()}
+          </span>
+          <span className={styles.email}>{email}</span>
+          <Chevron />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t.nav.appearance}</Menu.Label>
+        {schemes.map(([choice, Icon]) => (
+          <Menu.Item
+            key={choice}
+            leftSection={<Icon />}
+            rightSection={chosen === choice ? "•" : null}
+            role="menuitemradio"
+            aria-checked={chosen === choice}
+            onClick={() => choose(choice)}
+          >
+            {t.nav.schemes[choice]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Globe />} onClick={() => speak(language === "en" ? "de" : "en")}>
+          {t.common.otherLanguage}
+        </Menu.Item>
+        <Menu.Item leftSection={<Keyboard />} onClick={openHelp} rightSection={<kbd>?</kbd>}>
+          {t.nav.keys}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<Out />} onClick={() => leave(false)}>
+          {t.nav.logOut}
+        </Menu.Item>
+        <Menu.Item leftSection={<Out />} onClick={() => leave(true)}>
+          {t.nav.logOutAll}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function subscribe(listener: () => void) {
+  window.addEventListener("online", listener);
+  window.addEventListener("offline", listener);
+  return () => {
+    window.removeEventListener("online", listener);
+    window.removeEventListener("offline", listener);
+  };
+}
+
+function OfflineStrip() {
+  const t = useTexts();
+  const online = useSyncExternalStore(subscribe, () => navigator.onLine);
+  return online ? null : (
+    <p className={styles.offline} role="status">
+      <Cloud />
+      {t.trouble.noNetwork}
+    </p>
+  );
+}

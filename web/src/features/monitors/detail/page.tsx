@@ -1,0 +1,296 @@
+/** One monitor: how it is, how it was, and what can be done with it. */
+import { Button, Menu } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState, type ReactNode } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { ApiError } from "../../../shared/api/error";
+import { useNow } from "../../../shared/lib/now";
+import { exact, interval, millis, span } from "../../../shared/lib/time";
+import { useLanguage, useTexts } from "../../../shared/text";
+import { Confirm } from "../../../shared/ui/confirm";
+import { Back, More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { Ago, Empty, Moment, Panel, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
+import { say } from "../../../shared/ui/toast";
+import { useSentence } from "../../../shared/ui/trouble";
+import { AlertRows } from "../alerts/rows";
+import { Bars } from "../bars";
+import { alertsOf, beats, checkNow, history, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
+import { Phases } from "../seen";
+import { StatusBadge, StatusMark } from "../status";
+import styles from "./detail.module.css";
+import { PushLines } from "./push";
+
+const Chart = lazy(() => import("./chart"));
+
+/** Bars across the whole width, of a screen or a phone. */
+const ROOM = 120;
+const ROOM_ON_PHONES = 48;
+
+export function Component() {
+  const t = useTexts();
+  const { id = "" } = useParams();
+  const { data, error, isPending, refetch } = useQuery(monitor(id));
+  if (isPending) return <Waiting />;
+  if (data) return <Detail key={id} monitor={data} />;
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Empty title={t.trouble.missing}>
+        <p>{t.trouble.missingHelp}</p>
+        <Button component={Link} to="/">
+          {t.nav.monitors}
+        </Button>
+      </Empty>
+    );
+  }
+  return <Trouble error={error} retry={() => void refetch()} />;
+}
+
+function Detail({ monitor: shown }: { monitor: Monitor }) {
+  const t = useTexts();
+  useTitle(shown.name);
+  const state = stateOf(shown);
+  const url = shown.http?.url;
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <Link to="/" className={styles.back}>
+          <Back /> {t.nav.monitors}
+        </Link>
+        <div className={styles.titleLine}>
+          <h1>{shown.name}</h1>
+          <StatusBadge state={state} />
+        </div>
+        <div className={styles.under}>
+          <span>{t.monitors.types[shown.type as Type]}</span>
+          {url ? (
+            <a href={url} target="_blank" rel="noreferrer noopener">
+              {url}
+            </a>
+          ) : (
+            targetOf(shown) !== "" && <span className="code">{targetOf(shown)}</span>
+          )}
+          {shown.tags.map((tag) => (
+            <Link key={tag} to={`/?tag=${encodeURIComponent(tag)}`} className={styles.tag}>
+              {tag}
+            </Link>
+          ))}
+        </div>
+        <Actions monitor={shown} />
+      </header>
+      {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
+      <Facts monitor={shown} />
+      <Recent monitor={shown} />
+      <LoadTime id={shown.monitorid} />
+      <Alerts id={shown.monitorid} />
+    </div>
+  );
+}
+
+function Actions({ monitor: shown }: { monitor: Monitor }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const sentence = useSentence();
+  const [busy, setBusy] = useState<"check" | "pause" | null>(null);
+  const [asked, setAsked] = useState(false);
+  const { monitorid } = shown;
+  const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
+    setBusy(what);
+    act()
+      .catch((error: unknown) => say(sentence(error), true))
+      .finally(() => setBusy(null));
+  };
+  const check = async () => {
+    const beat = await checkNow(monitorid);
+    say(t.detail.checked(beat.message), beat.status === "down");
+    await client.invalidateQueries({ queryKey: ["beats", monitorid] });
+    await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
+  };
+  return (
+    <div className={styles.actions}>
+      {shown.type !== "api" && shown.isactive && (
+        <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
+          {t.detail.check}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={shown.isactive ? <Pause /> : <Play />}
+        loading={busy === "pause"}
+        onClick={() => run("pause", () => save(client, { monitorid, isactive: !shown.isactive }))}
+      >
+        {shown.isactive ? t.monitors.pause : t.monitors.resume}
+      </Button>
+      <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
+        {t.detail.edit}
+      </Button>
+      <Menu position="bottom-end" width={180} shadow="md">
+        <Menu.Target>
+          <Button variant="default" px={10} aria-label={t.detail.more}>
+            <More />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+            {t.detail.duplicate}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+            {t.monitors.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {asked && (
+        <Confirm
+          title={t.detail.deleteTitle(shown.name)}
+          action={t.monitors.delete}
+          typed={shown.name}
+          close={() => setAsked(false)}
+          run={async () => {
+            await remove(client, monitorid);
+            say(t.detail.deleted(shown.name));
+            await navigate("/", { replace: true });
+          }}
+        >
+          {t.detail.deleteHelp}
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Facts({ monitor: shown }: { monitor: Monitor }) {
+  const t = useTexts();
+  const now = useNow();
+  const { language } = useLanguage();
+  const state = stateOf(shown);
+  const since = shown.status_since ? Date.parse(shown.status_since) : null;
+  return (
+    <dl className={styles.facts}>
+      <Fact label={t.detail.since[state]}>
+        {since === null || state === "paused" ? "–" : <span title={exact(since, language)}>{span(now - since)}</span>}
+      </Fact>
+      <Fact label={t.monitors.columns.load}>
+        {typeof shown.load_time === "number" ? millis(shown.load_time) : "–"}
+      </Fact>
+      <Fact label={t.monitors.columns.check}>
+        <Ago at={shown.last_check} />
+      </Fact>
+      <Fact label={shown.type === "api" ? t.form.expected : t.form.interval}>{interval(shown.heartbeat_interval)}</Fact>
+    </dl>
+  );
+}
+
+const NONE: never[] = [];
+
+function Recent({ monitor: shown }: { monitor: Monitor }) {
+  const t = useTexts();
+  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, ROOM));
+  const [open, setOpen] = useState(false);
+  const phone = useMediaQuery("(max-width: 720px)");
+  return (
+    <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      <div className={styles.bars}>
+        <Bars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
+      </div>
+      {!isPending && data?.length === 0 && (
+        <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>
+      )}
+      {data && data.length > 0 && (
+        <details className={styles.log} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>{t.detail.showBeats}</summary>
+          {open && <Log beats={data} />}
+        </details>
+      )}
+    </Panel>
+  );
+}
+
+function Last({ monitor: shown }: { monitor: Monitor }) {
+  return <span className={shown.status === "down" ? styles.bad : undefined}>{shown.last_message}</span>;
+}
+
+function Log({ beats: list }: { beats: Heartbeat[] }) {
+  const t = useTexts();
+  const newest = list.toReversed().slice(0, 50);
+  return (
+    <ol className={styles.beats}>
+      {newest.map((beat) => (
+        <li key={beat.at}>
+          <StatusMark state={beat.status === "up" || beat.status === "down" ? beat.status : "pending"} size={12} />
+          <span className="sr-only">
+            {beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown}
+          </span>
+          <span className={styles.when}>
+            <Moment at={beat.at} />
+          </span>
+          <span className={styles.message}>{beat.message}</span>
+          <span className={styles.took}>
+            <Phases beat={beat} />
+          </span>
+          <span className={`${styles.load ?? ""} num`}>
+            {typeof beat.load_time === "number" ? millis(beat.load_time) : "–"}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const ranges = [1, 6, 24] as const;
+
+function LoadTime({ id }: { id: string }) {
+  const t = useTexts();
+  const [hours, setHours] = useState<number>(1);
+  const { data, error, refetch } = useQuery({ ...history(id, hours), refetchInterval: 60_000 });
+  return (
+    <Panel
+      title={t.detail.loadTime}
+      lead={t.detail.loadTimeHelp}
+      actions={
+        <div className={styles.ranges} role="group" aria-label={t.detail.range}>
+          {ranges.map((range) => (
+            <button key={range} type="button" aria-pressed={hours === range} onClick={() => setHours(range)}>
+              {range} h
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      <div className={styles.chart}>
+        {data && data.length > 1 ? (
+          <Suspense fallback={<Waiting />}>
+            <Chart beats={data} hours={hours} />
+          </Suspense>
+        ) : data ? (
+          <p className={styles.quiet}>{t.detail.noChart}</p>
+        ) : (
+          !error && <Waiting />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Alerts({ id }: { id: string }) {
+  const t = useTexts();
+  const { data, error, refetch } = useQuery(alertsOf(id));
+  return (
+    <Panel title={t.nav.alerts} flush>
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {data?.length === 0 && <p className={styles.none}>{t.detail.noAlerts}</p>}
+      {data && data.length > 0 && <AlertRows alerts={data} named={false} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,58 @@
+/** Ready lines for whatever reports itself. */
+import { useState } from "react";
+import { interval } from "../../../shared/lib/time";
+import { useTexts } from "../../../shared/text";
+import { CopyLine, Panel } from "../../../shared/ui/parts";
+import type { Monitor } from "../data";
+import styles from "./detail.module.css";
+
+const ways = ["curl", "cron", "PowerShell", "Python"] as const;
+type Way = (typeof ways)[number];
+
+/** A schedule that reports at least once in every interval. */
+export function cron(seconds: number): string {
+  const minutes = Math.max(1, Math.floor(seconds / 60));
+  if (minutes < 60) return `*/${minutes} * * * *`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `0 */${hours} * * *` : "0 0 * * *";
+}
+
+export function lineOf(way: Way, url: string, seconds: number): string {
+  switch (way) {
+    case "curl":
+      return `curl -fsS -m 10 --retry 3 "${url}?status=up&msg=OK"`;
+    case "cron":
+      return `${cron(seconds)} your-job && curl -fsS -m 10 --retry 3 -o /dev/null "${url}"`;
+    case "PowerShell":
+      return `Invoke-RestMethod -TimeoutSec 10 "${url}?status=up&msg=OK"`;
+    case "Python":
+      return `import urllib.request; urllib.request.urlopen("${url}?status=up&msg=OK", timeout=10)`;
+  }
+}
+
+export function PushLines({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const [way, setWay] = useState<Way>("curl");
+  const url = monitor.push_url ?? "";
+  return (
+    <Panel
+      title={t.push.title}
+      lead={t.push.lead(interval(monitor.heartbeat_interval))}
+      actions={
+        <div className={styles.ranges} role="group" aria-label={t.push.way}>
+          {ways.map((other) => (
+            <button key={other} type="button" aria-pressed={way === other} onClick={() => setWay(other)}>
+              {other}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      <div className={styles.push}>
+        <CopyLine label={t.push.url} value={url} />
+        <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval)} wrap />
+        <p className={styles.quiet}>{t.push.down}</p>
+      </div>
+    </Panel>
+  );
+}

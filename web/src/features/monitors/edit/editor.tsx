@@ -1,0 +1,406 @@
+/** The form of a monitor. What most people leave alone is folded away. */
+import { Button, NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useBlocker, useNavigate } from "react-router";
+import { ApiError } from "../../../shared/api/error";
+import { interval } from "../../../shared/lib/time";
+import { useTexts } from "../../../shared/text";
+import { Confirm } from "../../../shared/ui/confirm";
+import { flag, text, useForm, type Form } from "../../../shared/ui/form";
+import { Fault, Page, Panel } from "../../../shared/ui/parts";
+import { say } from "../../../shared/ui/toast";
+import { useSentence } from "../../../shared/ui/trouble";
+import { monitors, save, tryOut, types, type Heartbeat } from "../data";
+import { Seen } from "../seen";
+import styles from "./edit.module.css";
+import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, type Values } from "./values";
+
+interface Props {
+  id?: string;
+  /** The name as it is saved. */
+  was?: string;
+  start: Values;
+}
+
+type MonitorForm = Form<Values>;
+
+export function Editor({ id, was, start }: Props) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const leaving = useRef(false);
+  const form = useForm(start, async (values) => {
+    const name = values.name.trim() === "" ? suggestedName(values) : values.name;
+    const saved = await save(client, bodyOf({ ...values, name }, id));
+    leaving.current = true;
+    say(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
+    await navigate(`/monitor/${saved.monitorid}`, { replace: true });
+  });
+  return (
+    <Page title={id === undefined ? t.form.newTitle : t.form.editTitle(was ?? "")} narrow>
+      <form className={styles.form} onSubmit={form.submit} noValidate>
+        <TypePicker form={form} />
+        <Target form={form} />
+        <Timing form={form} />
+        <Advanced form={form} />
+        <Fault text={form.fault} />
+        <div className={styles.foot}>
+          {form.values.type !== "api" && <TryIt form={form} id={id} />}
+          <div className={styles.buttons}>
+            <Button variant="default" onClick={() => void navigate(-1)}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit" loading={form.busy}>
+              {id === undefined ? t.form.create : t.common.save}
+            </Button>
+          </div>
+        </div>
+      </form>
+      <Guard when={() => form.dirty && !leaving.current} />
+    </Page>
+  );
+}
+
+function TypePicker({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  return (
+    <fieldset className={styles.types}>
+      <legend className="sr-only">{t.monitors.type}</legend>
+      {types.map((type) => (
+        <label key={type} className={styles.type} data-chosen={form.values.type === type || undefined}>
+          <input
+            type="radio"
+            name="type"
+            value={type}
+            checked={form.values.type === type}
+            onChange={() => form.set("type", type)}
+          />
+          <b>{t.monitors.types[type]}</b>
+          <span>{t.form.typeHelp[type]}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A number that may be left to the service. */
+function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interval" | "grace" | "http.max_redirects") {
+  return {
+    name: field,
+    value: form.values[field],
+    error: form.errors[field],
+    onChange: (value: number | string) => form.set(field, typeof value === "number" ? value : ""),
+    min: 0,
+    allowDecimal: false,
+    allowNegative: false,
+    hideControls: true,
+  };
+}
+
+function choice(form: MonitorForm, field: "http.method" | "http.authentication_type" | "dns.record_type") {
+  return {
+    name: field,
+    value: form.values[field],
+    error: form.errors[field],
+    onChange: (value: string | null) => value !== null && form.set(field, value),
+    allowDeselect: false,
+  };
+}
+
+function Target({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const { type } = form.values;
+  const name = (
+    <TextInput
+      {...text(form, "name")}
+      label={t.form.name}
+      placeholder={suggestedName(form.values)}
+      description={type === "api" ? t.form.nameHelpApi : t.form.nameHelp}
+      autoComplete="off"
+    />
+  );
+  return (
+    <Panel>
+      <div className={styles.fields}>
+        {isHttp(type) && (
+          <>
+            <TextInput
+              {...text(form, "http.url")}
+              label={t.form.url}
+              placeholder="https://example.com/health"
+              inputMode="url"
+              autoCapitalize="off"
+              spellCheck={false}
+              autoFocus={form.values["http.url"] === ""}
+            />
+            {type === "http_keyword" && (
+              <TextInput {...text(form, "http.keyword")} label={t.form.keyword} description={t.form.keywordHelp} />
+            )}
+          </>
+        )}
+        {type === "ping" && <Host form={form} help={t.form.pingHelp} />}
+        {type === "tcp" && (
+          <Pair wide>
+            <Host form={form} help={t.form.hostHelp} />
+            <TextInput {...text(form, "port")} label={t.form.port} description={t.form.portHelp} inputMode="numeric" />
+          </Pair>
+        )}
+        {type === "dns" && (
+          <>
+            <Pair wide>
+              <Host form={form} help={t.form.dnsHelp} />
+              <Select {...choice(form, "dns.record_type")} label={t.form.record} description={t.form.recordHelp} data={recordTypes} />
+            </Pair>
+            <Pair wide>
+              <TextInput {...text(form, "dns.resolver_server")} label={t.form.resolver} description={t.form.resolverHelp} />
+              <TextInput {...text(form, "port")} label={t.form.port} description={t.form.dnsPortHelp} placeholder="53" inputMode="numeric" />
+            </Pair>
+          </>
+        )}
+        {type === "api" && <p className={styles.note}>{t.form.apiNote}</p>}
+        {name}
+      </div>
+    </Panel>
+  );
+}
+
+function Host({ form, help }: { form: MonitorForm; help: string }) {
+  const t = useTexts();
+  return (
+    <TextInput
+      {...text(form, "hostname")}
+      label={t.form.host}
+      description={help}
+      placeholder="example.com"
+      autoCapitalize="off"
+      spellCheck={false}
+    />
+  );
+}
+
+function Pair({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
+  return (
+    <div className={styles.pair} data-wide={wide || undefined}>
+      {children}
+    </div>
+  );
+}
+
+const intervals = [10, 20, 30, 60, 120, 300, 600, 1800, 3600, 86_400];
+
+function Timing({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const known = [...new Set(client.getQueryData(monitors.queryKey)?.flatMap((monitor) => monitor.tags))];
+  const { type, heartbeat_interval: seconds } = form.values;
+  return (
+    <Panel>
+      <div className={styles.fields}>
+        <Pair>
+          <NumberInput
+            name="heartbeat_interval"
+            label={type === "api" ? t.form.expected : t.form.interval}
+            description={type === "api" ? t.form.expectedHelp : t.form.intervalHelp}
+            value={seconds}
+            error={form.errors.heartbeat_interval}
+            onChange={(value) => form.set("heartbeat_interval", typeof value === "number" ? value : 0)}
+            min={1}
+            allowDecimal={false}
+            allowNegative={false}
+            suffix=" s"
+            hideControls
+          />
+          {type === "api" ? (
+            <NumberInput {...number(form, "grace")} label={t.form.grace} description={t.form.graceHelp} suffix=" s" placeholder={t.form.auto} />
+          ) : (
+            <NumberInput {...number(form, "retries")} label={t.form.retries} description={t.form.retriesHelp} />
+          )}
+        </Pair>
+        <div className={styles.presets} role="group" aria-label={t.form.presets}>
+          {intervals.map((preset) => (
+            <button
+              key={preset}
+              type="button"
+              aria-pressed={seconds === preset}
+              onClick={() => form.set("heartbeat_interval", preset)}
+            >
+              {interval(preset)}
+            </button>
+          ))}
+        </div>
+        <TagsInput
+          label={t.form.tags}
+          description={t.form.tagsHelp}
+          name="tags"
+          value={form.values.tags}
+          error={form.errors.tags}
+          onChange={(tags) => form.set("tags", tags)}
+          data={known}
+          splitChars={[","]}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+const folded = [
+  "http.method",
+  "http.headers",
+  "http.body",
+  "http.accepted_status_codes",
+  "http.authentication_type",
+  "http.username",
+  "http.password",
+  "http.max_redirects",
+  "timeout",
+  "retry_interval",
+];
+
+function Advanced({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const [open, setOpen] = useState(false);
+  const wrong = folded.some((field) => form.errors[field] !== undefined);
+  const { type } = form.values;
+  return (
+    <details className={styles.advanced} open={open || wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t.form.advanced}</summary>
+      <div className={styles.fields}>
+        {isHttp(type) && <HttpFields form={form} />}
+        {type !== "api" && (
+          <Pair>
+            <NumberInput {...number(form, "timeout")} label={t.form.timeout} description={t.form.timeoutHelp} suffix=" s" placeholder={t.form.auto} />
+            <NumberInput {...number(form, "retry_interval")} label={t.form.retryInterval} description={t.form.retryIntervalHelp} suffix=" s" placeholder={t.form.auto} />
+          </Pair>
+        )}
+        <Switch {...flag(form, "upside_down_mode")} label={t.form.upsideDown} description={t.form.upsideDownHelp} />
+        <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
+      </div>
+    </details>
+  );
+}
+
+function HttpFields({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const { values } = form;
+  return (
+    <>
+      <Pair>
+        <Select {...choice(form, "http.method")} label={t.form.method} description={t.form.methodHelp} data={methods} />
+        <TextInput {...text(form, "http.accepted_status_codes")} label={t.form.codes} description={t.form.codesHelp} />
+      </Pair>
+      {values.type === "http" && (
+        <TextInput {...text(form, "http.keyword")} label={t.form.keywordOptional} description={t.form.keywordHelp} />
+      )}
+      <Textarea
+        {...text(form, "http.headers")}
+        label={t.form.headers}
+        description={t.form.headersHelp}
+        placeholder={"Accept: application/json"}
+        rows={3}
+        spellCheck={false}
+        classNames={{ input: styles.code ?? "" }}
+      />
+      {values["http.method"] !== "GET" && values["http.method"] !== "HEAD" && (
+        <Textarea {...text(form, "http.body")} label={t.form.body} rows={4} spellCheck={false} classNames={{ input: styles.code ?? "" }} />
+      )}
+      <Select
+        {...choice(form, "http.authentication_type")}
+        label={t.form.authentication}
+        data={authentications.map((value) => ({ value, label: t.form.authentications[value as "none"] }))}
+      />
+      {values["http.authentication_type"] !== "none" && (
+        <Pair>
+          <TextInput
+            {...text(form, "http.username")}
+            label={t.form.username}
+            description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : undefined}
+            autoComplete="off"
+          />
+          <PasswordInput
+            {...text(form, "http.password")}
+            label={t.auth.password}
+            description={t.form.passwordHelp}
+            autoComplete="new-password"
+            visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+          />
+        </Pair>
+      )}
+      <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
+      <Switch
+        {...flag(form, "http.certificate_expiry_notification")}
+        label={t.form.certificate}
+        description={t.form.certificateHelp}
+      />
+      <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
+    </>
+  );
+}
+
+/** One look at the target with what stands in the form; nothing is saved. */
+function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
+  const t = useTexts();
+  const sentence = useSentence();
+  const [busy, setBusy] = useState(false);
+  const [seen, setSeen] = useState<Heartbeat | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const look = async () => {
+    setBusy(true);
+    setFault(null);
+    setSeen(null);
+    try {
+      setSeen(await tryOut(bodyOf({ ...form.values, name: form.values.name || "?" }, id)));
+    } catch (error) {
+      if (error instanceof ApiError && Object.keys(error.fields).length > 0) form.refuse(error.fields);
+      else setFault(sentence(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className={styles.try}>
+      <Button variant="default" loading={busy} onClick={() => void look()}>
+        {t.form.try}
+      </Button>
+      <Fault text={fault} />
+      {seen && (
+        <div className={styles.result}>
+          <Seen beat={seen} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Asks before what was typed is lost. */
+function Guard({ when }: { when: () => boolean }) {
+  const t = useTexts();
+  const latest = useRef(when);
+  useEffect(() => {
+    latest.current = when;
+  });
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
+    return currentLocation.pathname !== nextLocation.pathname && latest.current();
+  });
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (latest.current()) event.preventDefault();
+    };
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, []);
+  if (blocker.state !== "blocked") return null;
+  return (
+    <Confirm
+      title={t.form.leaveTitle}
+      action={t.form.leave}
+      close={() => blocker.reset()}
+      run={() => {
+        blocker.proceed();
+        return Promise.resolve();
+      }}
+    >
+      {t.form.leaveHelp}
+    </Confirm>
+  );
+}

@@ -1,0 +1,21 @@
+/** Making a monitor, or changing one. */
+import { useQuery } from "@tanstack/react-query";
+import { useParams, useSearchParams } from "react-router";
+import { useTexts } from "../../../shared/text";
+import { Trouble, Waiting } from "../../../shared/ui/parts";
+import { monitor } from "../data";
+import { Editor } from "./editor";
+import { initial, typeOf, valuesOf } from "./values";
+
+export function Component() {
+  const t = useTexts();
+  const { id } = useParams();
+  const [search] = useSearchParams();
+  const from = id ?? search.get("from");
+  const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
+  if (from === null) return <Editor key="new" start={initial(typeOf(search.get("type")))} />;
+  if (error && !data) return <Trouble error={error} retry={() => void refetch()} />;
+  if (!data) return <Waiting />;
+  if (id !== undefined) return <Editor key={id} id={id} was={data.name} start={valuesOf(data)} />;
+  return <Editor key={`from ${from}`} start={{ ...valuesOf(data), name: t.form.copyOf(data.name) }} />;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { types, type Monitor } from "../data";
+import { bodyOf, initial, suggestedName, typeOf, valuesOf } from "./values";
+
+const monitor: Monitor = {
+  monitorid: "0190",
+  type: "http",
+  isactive: false,
+  name: "site",
+  http: {
+    url: "https://example.com/",
+    method: "POST",
+    keyword: "ok",
+    accepted_status_codes: ["200-299", "301"],
+    headers: '{"X-A":"1"}',
+    body: "x",
+    authentication_type: "Basic",
+    username: "ann",
+    max_redirects: 0,
+    ignore_tls_error: true,
+    certificate_expiry_notification: false,
+  },
+  notifiers: [],
+  heartbeat_interval: 30,
+  upside_down_mode: true,
+  tags: ["a", "b"],
+  status: "up",
+  last_message: "",
+  created: "",
+  modified: "",
+  retries: 0,
+  timeout: 5,
+};
+
+describe("the form's values", () => {
+  test("a monitor that is opened and saved unchanged stays as it is", () => {
+    const body = bodyOf(valuesOf(monitor), monitor.monitorid);
+    expect(body).toMatchObject({
+      monitorid: "0190",
+      type: "http",
+      name: "site",
+      isactive: false,
+      heartbeat_interval: 30,
+      upside_down_mode: true,
+      tags: ["a", "b"],
+      retries: 0,
+      timeout: 5,
+    });
+    expect(body.http).toEqual({
+      ...monitor.http,
+      accepted_status_codes: "200-299, 301",
+      authentication_type: "basic",
+    });
+  });
+
+  test("a password left empty is not sent, so the stored one is kept", () => {
+    expect(bodyOf(valuesOf(monitor)).http).not.toHaveProperty("password");
+    const typed = { ...valuesOf(monitor), "http.password": "s3cret" };
+    expect(bodyOf(typed).http).toHaveProperty("password", "s3cret");
+    expect(bodyOf({ ...typed, "http.authentication_type": "none" }).http).not.toHaveProperty("password");
+  });
+
+  test("each type sends its own settings and no others", () => {
+    const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: 7 };
+    const keys = (type: (typeof types)[number]) =>
+      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) =>
+        ["http", "dns", "hostname", "port", "grace"].includes(key),
+      );
+    expect(keys("http")).toEqual(["http"]);
+    expect(keys("http_keyword")).toEqual(["http"]);
+    expect(keys("dns")).toEqual(["hostname", "port", "dns"]);
+    expect(keys("tcp")).toEqual(["hostname", "port"]);
+    expect(keys("ping")).toEqual(["hostname"]);
+    expect(keys("api")).toEqual(["grace"]);
+    expect(bodyOf({ ...initial("tcp"), ...filled }).hostname).toBe("db.example.com");
+  });
+
+  test("a time-out that was emptied goes back to the default", () => {
+    expect(bodyOf({ ...valuesOf(monitor), timeout: "" }).timeout).toBe(0);
+  });
+
+  test("a monitor without a name is called after what it watches", () => {
+    expect(suggestedName({ ...initial("http"), "http.url": "https://example.com:8443/x" })).toBe("example.com:8443");
+    expect(suggestedName({ ...initial("tcp"), hostname: "db", port: "5432" })).toBe("db:5432");
+    expect(suggestedName({ ...initial("ping"), hostname: "10.0.0.1" })).toBe("10.0.0.1");
+  });
+
+  test("an address without a scheme is taken for https", () => {
+    const url = (typed: string) => bodyOf({ ...initial("http"), "http.url": typed }).http?.url;
+    expect(url(" example.com/x ")).toBe("https://example.com/x");
+    expect(url("http://example.com")).toBe("http://example.com");
+    expect(url("ftp://example.com")).toBe("ftp://example.com");
+    expect(url("")).toBe("");
+  });
+
+  test("an unknown type in the address is http", () => {
+    expect(typeOf("gopher")).toBe("http");
+    expect(typeOf("dns")).toBe("dns");
+  });
+});

@@ -1,0 +1,111 @@
+/** What can be done with many monitors at once. */
+import { Button, Modal, TagsInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTexts } from "../../../shared/text";
+import { Confirm } from "../../../shared/ui/confirm";
+import { Cross, Pause, Play, Tag, Trash } from "../../../shared/ui/icons";
+import { say } from "../../../shared/ui/toast";
+import { useSentence } from "../../../shared/ui/trouble";
+import { remove, save, type Monitor } from "../data";
+import { each } from "./each";
+import styles from "./list.module.css";
+
+interface Props {
+  list: Monitor[];
+  total: number;
+  all: () => void;
+  clear: () => void;
+}
+
+export default function Bulk({ list, total, all, clear }: Props) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const sentence = useSentence();
+  const [done, setDone] = useState<number | null>(null);
+  const [asked, setAsked] = useState<"delete" | "tag" | null>(null);
+
+  const run = async (act: (monitor: Monitor) => Promise<unknown>, message: (count: number) => string) => {
+    setDone(0);
+    const { failed, error } = await each(list, act, setDone);
+    setDone(null);
+    if (failed > 0) say(t.bulk.failed(failed, sentence(error)), true);
+    else say(message(list.length));
+    clear();
+  };
+  const activate = (isactive: boolean) =>
+    run(({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
+
+  return (
+    <div className={styles.bulk} role="toolbar" aria-label={t.bulk.label}>
+      <span className="num">{done === null ? t.bulk.selected(list.length) : t.bulk.working(done, list.length)}</span>
+      {list.length < total && (
+        <button type="button" className={styles.plain} onClick={all}>
+          {t.bulk.all(total)}
+        </button>
+      )}
+      <div className={styles.grow} />
+      <Button variant="default" size="xs" leftSection={<Pause />} disabled={done !== null} onClick={() => void activate(false)}>
+        {t.monitors.pause}
+      </Button>
+      <Button variant="default" size="xs" leftSection={<Play />} disabled={done !== null} onClick={() => void activate(true)}>
+        {t.monitors.resume}
+      </Button>
+      <Button variant="default" size="xs" leftSection={<Tag />} disabled={done !== null} onClick={() => setAsked("tag")}>
+        {t.bulk.tag}
+      </Button>
+      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={done !== null} onClick={() => setAsked("delete")}>
+        {t.monitors.delete}
+      </Button>
+      <button type="button" className={styles.clear} onClick={clear} aria-label={t.bulk.clear}>
+        <Cross />
+      </button>
+      {asked === "delete" && (
+        <Confirm
+          title={t.bulk.deleteTitle(list.length)}
+          action={t.monitors.delete}
+          typed={String(list.length)}
+          close={() => setAsked(null)}
+          run={() => run(({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
+        >
+          {t.bulk.deleteHelp}
+        </Confirm>
+      )}
+      {asked === "tag" && (
+        <Tagging
+          close={() => setAsked(null)}
+          apply={(tags) =>
+            run(({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) => Promise<void> }) {
+  const t = useTexts();
+  const [tags, setTags] = useState<string[]>([]);
+  return (
+    <Modal opened onClose={close} title={t.bulk.tagTitle} closeButtonProps={{ "aria-label": t.common.close }}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          close();
+          void apply(tags);
+        }}
+      >
+        <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} data-autofocus />
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={close}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" disabled={tags.length === 0}>
+            {t.bulk.tag}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

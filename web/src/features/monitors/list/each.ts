@@ -1,0 +1,26 @@
+/** Does something with each of many, a few at a time, and goes on when one fails. */
+const AT_ONCE = 6;
+
+export async function each<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<unknown>,
+  told: (done: number) => void,
+): Promise<{ failed: number; error: unknown }> {
+  let next = 0;
+  let done = 0;
+  let failed = 0;
+  let error: unknown = null;
+  const work = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      try {
+        await act(item);
+      } catch (cause) {
+        failed++;
+        error = cause;
+      }
+      told(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { failed, error };
+}

@@ -1,0 +1,254 @@
+/** The dashboard: everything the team watches, live. */
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import { useKeys } from "../../../shared/lib/keys";
+import { useTexts } from "../../../shared/text";
+import { Plus, Search } from "../../../shared/ui/icons";
+import { Empty, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
+import { monitors, states, types, type Monitor, type State, type Type } from "../data";
+import { useLive } from "../live";
+import { StatusMark } from "../status";
+import styles from "./list.module.css";
+import { Row, ROW } from "./row";
+import { countStates, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
+
+// Neither is there on most first screens.
+const Bulk = lazy(() => import("./bulk"));
+const FirstMonitor = lazy(() => import("./first"));
+
+export function Component() {
+  const t = useTexts();
+  const { data, error, isPending, refetch } = useQuery(monitors);
+  const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
+  useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
+  if (isPending) return <Waiting />;
+  if (!data) return <Trouble error={error} retry={() => void refetch()} />;
+  if (data.length > 0) return <Dashboard list={data} failed={error} />;
+  return (
+    <Suspense fallback={<Waiting />}>
+      <FirstMonitor />
+    </Suspense>
+  );
+}
+
+function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) {
+  const t = useTexts();
+  const [search, setSearch] = useSearchParams();
+  const view = useMemo(() => viewOf(search), [search]);
+  const change = useCallback(
+    (next: Partial<View>) => setSearch((old) => searchOf({ ...viewOf(old), ...next }), { replace: true }),
+    [setSearch],
+  );
+  const deferred = useDeferredValue(view);
+  const rows = useMemo(() => shown(list, deferred), [list, deferred]);
+  const counts = useMemo(() => countStates(list), [list]);
+  const tags = useMemo(() => tagsOf(list), [list]);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const box = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => box.current?.focus() });
+
+  const toggle = useCallback((id: string) => {
+    setSelected((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <h1>{t.monitors.title}</h1>
+        <LiveMark />
+        <div className={styles.grow} />
+        <Button component={Link} to="/monitor/new" leftSection={<Plus />} className={styles.new}>
+          {t.nav.newMonitor}
+        </Button>
+      </header>
+      {failed && <Trouble error={failed} />}
+      <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
+      <div className={styles.tools}>
+        <TextInput
+          ref={box}
+          className={styles.search}
+          value={view.q}
+          onChange={(event) => change({ q: event.currentTarget.value })}
+          onKeyDown={(event) => event.key === "Escape" && box.current?.blur()}
+          placeholder={t.monitors.search}
+          aria-label={t.monitors.search}
+          leftSection={<Search />}
+          rightSection={<kbd className={styles.hint}>/</kbd>}
+          type="search"
+        />
+        <NativeSelect
+          className={styles.pick}
+          aria-label={t.monitors.type}
+          data={[{ value: "", label: t.monitors.anyType }, ...types.map((type) => ({ value: type, label: t.monitors.types[type] }))]}
+          value={view.type ?? ""}
+          onChange={(event) => change({ type: (event.currentTarget.value || null) as Type | null })}
+        />
+        {tags.length > 0 && (
+          <NativeSelect
+            className={styles.pick}
+            aria-label={t.monitors.tag}
+            data={[{ value: "", label: t.monitors.anyTag }, ...tags]}
+            value={view.tag ?? ""}
+            onChange={(event) => change({ tag: event.currentTarget.value || null })}
+          />
+        )}
+        <NativeSelect
+          className={styles.pick}
+          aria-label={t.monitors.sort}
+          data={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
+          value={view.sort}
+          onChange={(event) => change({ sort: event.currentTarget.value as Sort })}
+        />
+      </div>
+      {selected.size > 0 && (
+        <Suspense>
+          <Bulk
+            list={list.filter((monitor) => selected.has(monitor.monitorid))}
+            all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
+            total={rows.length}
+            clear={() => setSelected(new Set())}
+          />
+        </Suspense>
+      )}
+      {rows.length === 0 ? (
+        <Empty title={t.monitors.noMatch}>
+          <Button variant="default" onClick={() => setSearch(new URLSearchParams(), { replace: true })}>
+            {t.monitors.showAll}
+          </Button>
+        </Empty>
+      ) : (
+        <Rows rows={rows} selected={selected} toggle={toggle} />
+      )}
+    </div>
+  );
+}
+
+function LiveMark() {
+  const t = useTexts();
+  const live = useLive();
+  return (
+    <span className={styles.live} data-live={live || undefined} title={live ? t.monitors.liveHelp : t.monitors.notLiveHelp}>
+      {live ? t.monitors.live : t.monitors.notLive}
+    </span>
+  );
+}
+
+interface SummaryProps {
+  counts: Record<State, number>;
+  chosen: State | null;
+  choose: (state: State | null) => void;
+}
+
+/** How many are how; each number is a filter. */
+function Summary({ counts, chosen, choose }: SummaryProps) {
+  const t = useTexts();
+  return (
+    <div className={styles.summary} role="group" aria-label={t.monitors.byStatus}>
+      {states.map((state) => (
+        <button
+          key={state}
+          type="button"
+          className={styles.count}
+          data-state={state}
+          data-some={counts[state] > 0 || undefined}
+          aria-pressed={chosen === state}
+          onClick={() => choose(chosen === state ? null : state)}
+        >
+          <StatusMark state={state} size={16} />
+          <span className={styles.number}>{counts[state].toLocaleString()}</span>
+          <span className={styles.word}>{t.monitors.states[state]}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface RowsProps {
+  rows: Monitor[];
+  selected: ReadonlySet<string>;
+  toggle: (id: string) => void;
+}
+
+/** Only the rows in sight exist; the rest is empty space of the right height. */
+function Rows({ rows, selected, toggle }: RowsProps) {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const list = useRef<HTMLUListElement>(null);
+  const [top, setTop] = useState(0);
+  const [current, setCurrent] = useState<string | null>(null);
+  useLayoutEffect(() => {
+    const measure = () => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, []);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW,
+    overscan: 8,
+    scrollMargin: top,
+    getItemKey: (index) => rows[index]?.monitorid ?? index,
+  });
+  const place = current === null ? -1 : rows.findIndex((row) => row.monitorid === current);
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, place + by));
+    const row = rows[next];
+    if (!row) return;
+    virtual.scrollToIndex(next, { align: "auto" });
+    setCurrent(row.monitorid);
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(place < 0 ? 0 : -1),
+    x: () => current !== null && toggle(current),
+    Enter: () => current !== null && void navigate(`/monitor/${current}`),
+  });
+  // The row that the keys reached also takes the focus, for screen readers.
+  useEffect(() => {
+    if (current === null) return;
+    const frame = requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>(`[data-row="${current}"] a`)?.focus({ preventScroll: true }),
+    );
+    return () => cancelAnimationFrame(frame);
+  }, [current]);
+  return (
+    <div className={styles.table}>
+      <div className={styles.columns} aria-hidden="true">
+        <span />
+        <span />
+        <span>{t.monitors.columns.name}</span>
+        <span className={styles.tagsColumn}>{t.monitors.columns.tags}</span>
+        <span className={styles.barsColumn}>{t.monitors.columns.beats}</span>
+        <span className={styles.right}>{t.monitors.columns.load}</span>
+        <span className={`${styles.right ?? ""} ${styles.checkColumn ?? ""}`}>{t.monitors.columns.check}</span>
+      </div>
+      <ul ref={list} className={styles.rows} style={{ height: virtual.getTotalSize() }} aria-label={t.monitors.title}>
+        {virtual.getVirtualItems().map((item) => {
+          const row = rows[item.index];
+          return (
+            row && (
+              <Row
+                key={item.key}
+                monitor={row}
+                top={item.start - top}
+                place={item.index + 1}
+                total={rows.length}
+                selected={selected.has(row.monitorid)}
+                current={row.monitorid === current}
+                toggle={toggle}
+              />
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

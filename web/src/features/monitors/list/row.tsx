@@ -1,0 +1,90 @@
+/** One monitor in the list. */
+import { useQuery } from "@tanstack/react-query";
+import { memo, useEffect, useState } from "react";
+import { Link } from "react-router";
+import { millis } from "../../../shared/lib/time";
+import { useTexts } from "../../../shared/text";
+import { Ago } from "../../../shared/ui/parts";
+import { Bars } from "../bars";
+import { beats, BEATS, stateOf, targetOf, type Monitor, type Type } from "../data";
+import { StatusMark } from "../status";
+import styles from "./list.module.css";
+
+export const ROW = 52;
+/** A row that only flies past asks for nothing. */
+const DWELL = 120;
+
+interface Props {
+  monitor: Monitor;
+  top: number;
+  place: number;
+  total: number;
+  selected: boolean;
+  current: boolean;
+  toggle: (id: string) => void;
+}
+
+export const Row = memo(function Row({ monitor, top, place, total, selected, current, toggle }: Props) {
+  const t = useTexts();
+  const state = stateOf(monitor);
+  const target = targetOf(monitor);
+  return (
+    <li
+      className={styles.row}
+      style={{ transform: `translateY(${top}px)`, height: ROW }}
+      data-row={monitor.monitorid}
+      data-state={state}
+      data-selected={selected || undefined}
+      data-current={current || undefined}
+      aria-setsize={total}
+      aria-posinset={place}
+    >
+      <label className={styles.select}>
+        <input type="checkbox" checked={selected} onChange={() => toggle(monitor.monitorid)} />
+        <span className="sr-only">{t.monitors.select(monitor.name)}</span>
+      </label>
+      <span className={styles.status} title={t.monitors.states[state]}>
+        <StatusMark state={state} />
+        <span className="sr-only">{t.monitors.states[state]}</span>
+      </span>
+      <span className={styles.names}>
+        <Link className={styles.name} to={`/monitor/${monitor.monitorid}`}>
+          {monitor.name}
+        </Link>
+        <span className={styles.target}>
+          <span className={styles.kind}>{t.monitors.types[monitor.type as Type]}</span>
+          {state === "down" && monitor.last_message !== "" ? <em>{monitor.last_message}</em> : target}
+        </span>
+      </span>
+      <span className={`${styles.tags ?? ""} ${styles.tagsColumn ?? ""}`}>
+        {monitor.tags.slice(0, 2).map((tag) => (
+          <span key={tag} className={styles.tag}>
+            {tag}
+          </span>
+        ))}
+        {monitor.tags.length > 2 && <span className={styles.tag}>+{monitor.tags.length - 2}</span>}
+      </span>
+      <span className={styles.barsColumn}>
+        <LazyBars id={monitor.monitorid} />
+      </span>
+      <span className={`${styles.load ?? ""} num`}>
+        {typeof monitor.load_time === "number" ? millis(monitor.load_time) : "–"}
+      </span>
+      <span className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
+        <Ago at={monitor.last_check} />
+      </span>
+    </li>
+  );
+});
+
+const NONE: never[] = [];
+
+function LazyBars({ id }: { id: string }) {
+  const [stays, setStays] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), DWELL);
+    return () => clearTimeout(timer);
+  }, []);
+  const { data } = useQuery({ ...beats(id, BEATS), enabled: stays });
+  return <Bars beats={data ?? NONE} room={BEATS} />;
+}

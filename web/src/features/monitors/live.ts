@@ -1,0 +1,166 @@
+/**
+ * What happens, as it happens. Events come by the hundred when many monitors
+ * are watched, so they are gathered for a moment and shown together. Without a
+ * connection the lists are read again from time to time.
+ */
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { GET, take } from "../../shared/api/client";
+import { alerts, forget, monitor, monitors, show, type Heartbeat, type Monitor } from "./data";
+
+const GATHER = 250;
+/** More changes at once than this, and reading everything again is cheaper. */
+const MANY = 20;
+const POLL = 15_000;
+
+export interface Beat {
+  monitorid: string;
+  status: string;
+  previous_status: string | null;
+  heartbeat: Heartbeat;
+}
+
+let live = false;
+const listeners = new Set<() => void>();
+
+function setLive(to: boolean) {
+  live = to;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useLive(): boolean {
+  return useSyncExternalStore(subscribe, () => live);
+}
+
+/** Keeps what is shown true while the page is open. */
+export function useEvents(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const stop = listen(client);
+    return () => {
+      stop();
+      setLive(false);
+    };
+  }, [client]);
+}
+
+function listen(client: QueryClient): () => void {
+  let gathered = new Map<string, Beat[]>();
+  let saved = new Set<string>();
+  let deleted = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let lost = false;
+
+  const flush = () => {
+    timer = undefined;
+    const [beats, changed, gone] = [gathered, saved, deleted];
+    gathered = new Map<string, Beat[]>();
+    saved = new Set<string>();
+    deleted = new Set<string>();
+    apply(client, beats);
+    if (gone.size > 0) forget(client, gone);
+    void read(client, [...changed].filter((id) => !gone.has(id)));
+  };
+  const soon = () => (timer ??= setTimeout(flush, GATHER));
+
+  const source = new EventSource("/api/v1/events");
+  const on = (name: string, handle: (data: unknown) => void) =>
+    source.addEventListener(name, (event: MessageEvent<string>) => {
+      handle(JSON.parse(event.data));
+      soon();
+    });
+  on("heartbeat", (data) => {
+    const beat = data as Beat;
+    const some = gathered.get(beat.monitorid);
+    if (some) some.push(beat);
+    else gathered.set(beat.monitorid, [beat]);
+  });
+  on("saved", (data) => saved.add((data as Beat).monitorid));
+  on("deleted", (data) => deleted.add((data as Beat).monitorid));
+  source.addEventListener("missed", () => renew(client));
+  source.addEventListener("open", () => {
+    if (lost) renew(client);
+    lost = false;
+    setLive(true);
+  });
+  source.addEventListener("error", () => {
+    lost = true;
+    setLive(false);
+  });
+  const poll = setInterval(() => {
+    if (!live && navigator.onLine) renew(client);
+  }, POLL);
+  return () => {
+    clearTimeout(timer);
+    clearInterval(poll);
+    source.close();
+  };
+}
+
+function renew(client: QueryClient) {
+  for (const key of ["monitors", "monitor", "beats", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
+}
+
+/** Fetches what somebody saved, the members of this team or this very page. */
+async function read(client: QueryClient, ids: string[]) {
+  if (ids.length > MANY) {
+    renew(client);
+    return;
+  }
+  for (const id of ids) {
+    try {
+      const params = { path: { monitorid: id } };
+      show(client, (await take(GET("/api/v1/monitor/{monitorid}/get", { params }))).monitor);
+    } catch {
+      // Deleted since, or out of reach: the next event or poll will tell.
+    }
+  }
+}
+
+function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
+  if (gathered.size === 0) return;
+  client.setQueryData(monitors.queryKey, (old) => old && after(old, gathered));
+  for (const [id, some] of gathered) {
+    client.setQueryData(monitor(id).queryKey, (old) => old && one(old, some));
+    for (const [key, old] of client.getQueriesData<Heartbeat[]>({ queryKey: ["beats", id] })) {
+      const limit = key[2] as number;
+      if (old) client.setQueryData(key, appended(old, some, limit));
+    }
+  }
+  const flipped = [...gathered.values()].flat().some((beat) => beat.previous_status !== null && beat.previous_status !== beat.status);
+  if (flipped) void client.invalidateQueries({ queryKey: alerts.queryKey });
+}
+
+/** The list after some heartbeats; rows without one stay the very same objects. */
+export function after(list: Monitor[], gathered: ReadonlyMap<string, Beat[]>): Monitor[] {
+  return list.map((monitor) => {
+    const some = gathered.get(monitor.monitorid);
+    return some ? one(monitor, some) : monitor;
+  });
+}
+
+function one(monitor: Monitor, some: Beat[]): Monitor {
+  const last = some.at(-1);
+  if (!last) return monitor;
+  const turned = some.findLast((beat) => beat.previous_status !== null && beat.previous_status !== beat.status);
+  return {
+    ...monitor,
+    status: last.status,
+    status_since: turned ? turned.heartbeat.at : monitor.status_since,
+    last_check: last.heartbeat.at,
+    last_message: last.heartbeat.message,
+    load_time: last.heartbeat.load_time,
+  };
+}
+
+/** The newest `limit` heartbeats; one that is already there does not come twice. */
+export function appended(old: Heartbeat[], some: Beat[], limit: number): Heartbeat[] {
+  const newest = old.at(-1)?.at ?? "";
+  const fresh = some.map((beat) => beat.heartbeat).filter((heartbeat) => heartbeat.at > newest);
+  return fresh.length === 0 ? old : [...old, ...fresh].slice(-limit);
+}

@@ -1,0 +1,66 @@
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { POST, take } from "../../shared/api/client";
+import { me, useMe } from "../../shared/api/session";
+import { useTexts } from "../../shared/text";
+import { text, useForm } from "../../shared/ui/form";
+import { Fault, Panel } from "../../shared/ui/parts";
+import { say } from "../../shared/ui/toast";
+import styles from "./settings.module.css";
+
+export function Account() {
+  const t = useTexts();
+  const [saved, setSaved] = useState(0);
+  return (
+    <Panel title={t.settings.account} lead={t.settings.accountLead}>
+      <AccountForm key={saved} saved={() => setSaved(saved + 1)} />
+    </Panel>
+  );
+}
+
+/** Begins anew once it was saved, so that no password stays in it. */
+function AccountForm({ saved }: { saved: () => void }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const { email } = useMe();
+  const form = useForm(
+    { email, password1: "", password2: "" },
+    async (values) => {
+      const { password1, password2 } = values;
+      const body = { email: values.email, ...(password1 !== "" && { password1, password2 }) };
+      await take(POST("/api/v1/settings/save", { body }));
+      await client.invalidateQueries({ queryKey: me.queryKey });
+      say(password1 === "" ? t.settings.saved : t.settings.savedPassword);
+      saved();
+    },
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+  );
+  return (
+    <form className={styles.form} onSubmit={form.submit}>
+      <TextInput {...text(form, "email")} type="email" label={t.auth.email} autoComplete="username" required withAsterisk={false} />
+      <div className={styles.pair}>
+        <PasswordInput
+          {...text(form, "password1")}
+          label={t.auth.newPassword}
+          description={t.settings.keep}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+        />
+        <PasswordInput
+          {...text(form, "password2")}
+          label={t.auth.again}
+          description={t.settings.others}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+        />
+      </div>
+      <Fault text={form.fault} />
+      <div className={styles.buttons}>
+        <Button type="submit" loading={form.busy} disabled={!form.dirty}>
+          {t.common.save}
+        </Button>
+      </div>
+    </form>
+  );
+}

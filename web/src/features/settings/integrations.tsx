@@ -1,0 +1,148 @@
+/** API key pairs: made here, shown once, removed here. */
+import { Button, Modal, TextInput } from "@mantine/core";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { DELETE, GET, POST, take } from "../../shared/api/client";
+import type { components } from "../../shared/api/schema";
+import { useTexts } from "../../shared/text";
+import { Confirm } from "../../shared/ui/confirm";
+import { text, useForm } from "../../shared/ui/form";
+import { Plus, Trash } from "../../shared/ui/icons";
+import { Ago, CopyLine, Fault, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import styles from "./settings.module.css";
+
+type Key = components["schemas"]["ListedKey"];
+type Made = components["schemas"]["ApiKeyMade"];
+
+const keys = queryOptions({
+  queryKey: ["apikeys"],
+  queryFn: ({ signal }) => take(GET("/api/v1/integrations/apikeys", { signal })).then((answer) => answer.apikeys),
+});
+
+export function Integrations() {
+  const t = useTexts();
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery(keys);
+  const [making, setMaking] = useState(false);
+  const [removing, setRemoving] = useState<Key | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: keys.queryKey });
+  return (
+    <Panel
+      title={t.integrations.title}
+      lead={
+        <>
+          {t.integrations.lead} <a href="/api/docs/">{t.integrations.docs}</a>
+        </>
+      }
+      actions={
+        <Button variant="default" leftSection={<Plus />} onClick={() => setMaking(true)} className={styles.headButton}>
+          {t.integrations.make}
+        </Button>
+      }
+    >
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {!error && !data && <Waiting />}
+      {data?.length === 0 && <p className={styles.quiet}>{t.integrations.none}</p>}
+      {data && data.length > 0 && (
+        <ul className={styles.keys}>
+          {data.map((key) => (
+            <li key={key.apikeyid}>
+              <div className={styles.keyWords}>
+                <strong>{key.name}</strong>
+                <span className={styles.quiet}>
+                  <code>{key.prefix}…</code> · {t.integrations.made} <Ago at={key.created} /> · {t.integrations.used}{" "}
+                  <Ago at={key.last_used} />
+                </span>
+              </div>
+              <Button
+                variant="subtle"
+                color="red"
+                size="xs"
+                leftSection={<Trash />}
+                aria-label={t.integrations.removeLabel(key.name)}
+                onClick={() => setRemoving(key)}
+              >
+                {t.common.remove}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {making && <Making close={() => setMaking(false)} saved={renew} />}
+      {removing && (
+        <Confirm
+          title={t.integrations.removeTitle(removing.name)}
+          action={t.common.remove}
+          close={() => setRemoving(null)}
+          run={async () => {
+            const path = { apikeyid: removing.apikeyid };
+            await take(DELETE("/api/v1/integrations/apikey/{apikeyid}/delete", { params: { path } }));
+            await renew();
+          }}
+        >
+          {t.integrations.removeHelp}
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function Making({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
+  const t = useTexts();
+  const [made, setMade] = useState<Made | null>(null);
+  const form = useForm({ name: "" }, async (body) => {
+    setMade(await take(POST("/api/v1/integrations/apikey/save", { body })));
+    await saved();
+  });
+  return (
+    <Modal
+      opened
+      onClose={close}
+      size={made ? "lg" : "md"}
+      title={made ? t.integrations.madeTitle(form.values.name) : t.integrations.make}
+      closeOnClickOutside={!made}
+      closeButtonProps={{ "aria-label": t.common.close }}
+    >
+      {made ? (
+        <div className={styles.form}>
+          <p>{t.integrations.once}</p>
+          <CopyLine label="X-API-Key" value={made.apikey} />
+          <CopyLine label="X-Enc-Key" value={made.enckey} />
+          <CopyLine label={t.integrations.curl} value={curl(made)} wrap />
+          <div className={styles.buttons}>
+            <Button onClick={close}>{t.integrations.kept}</Button>
+          </div>
+        </div>
+      ) : (
+        <form className={styles.form} onSubmit={form.submit}>
+          <TextInput
+            {...text(form, "name")}
+            label={t.integrations.name}
+            description={t.integrations.nameHelp}
+            autoComplete="off"
+            data-autofocus
+            required
+            withAsterisk={false}
+          />
+          <Fault text={form.fault} />
+          <div className={styles.buttons}>
+            <Button variant="default" onClick={close}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit" loading={form.busy}>
+              {t.integrations.make}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+function curl({ apikey, enckey }: Made): string {
+  return [
+    `curl ${window.location.origin}/api/v1/monitors`,
+    `-H "X-API-Key: ${apikey}"`,
+    `-H "X-Enc-Key: ${enckey}"`,
+  ].join(" \\\n  ");
+}

@@ -1,0 +1,174 @@
+/** The team's users: who they are, and ways to add, change, log out and remove them. */
+import { Button, Menu, Modal, PasswordInput, TextInput } from "@mantine/core";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { GET, POST, take } from "../../shared/api/client";
+import type { components } from "../../shared/api/schema";
+import { left, useMe } from "../../shared/api/session";
+import { useTexts } from "../../shared/text";
+import { Confirm } from "../../shared/ui/confirm";
+import { text, useForm } from "../../shared/ui/form";
+import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
+import { Fault, Page, Trouble, Waiting } from "../../shared/ui/parts";
+import { say } from "../../shared/ui/toast";
+import styles from "./team.module.css";
+
+type User = components["schemas"]["TeamUser"];
+
+const team = queryOptions({
+  queryKey: ["team"],
+  queryFn: ({ signal }) => take(GET("/api/v1/team/get", { signal })).then((answer) => answer.message),
+});
+
+type Open = { what: "add" } | { what: "change" | "revoke" | "delete"; user: User } | null;
+
+export function Component() {
+  const t = useTexts();
+  const me = useMe();
+  const client = useQueryClient();
+  const { data, error, isPending, refetch } = useQuery(team);
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  const renew = () => client.invalidateQueries({ queryKey: team.queryKey });
+  return (
+    <Page
+      title={t.team.title}
+      lead={t.team.lead}
+      narrow
+      actions={
+        <Button leftSection={<Plus />} onClick={() => setOpen({ what: "add" })}>
+          {t.team.add}
+        </Button>
+      }
+    >
+      {isPending && <Waiting />}
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {data && (
+        <ul className={styles.list}>
+          {data.map((user) => (
+            <li key={user.userid} className={styles.user}>
+              <span className={styles.face} aria-hidden="true">
+                {user.email.charAt(0).toUpperCase()}
+              </span>
+              <span className={styles.email}>{user.email}</span>
+              {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
+              <Menu position="bottom-end" width={200} shadow="md">
+                <Menu.Target>
+                  <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
+                    <More />
+                  </button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
+                    {t.team.change}
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
+                    {t.team.revoke}
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
+                    {t.team.remove}
+                  </Menu.Item>
+                </Menu.Dropdown>
+              </Menu>
+            </li>
+          ))}
+        </ul>
+      )}
+      {open?.what === "add" && <Edit close={close} saved={renew} />}
+      {open?.what === "change" && <Edit user={open.user} close={close} saved={renew} />}
+      {open?.what === "revoke" && (
+        <Confirm
+          title={t.team.revokeTitle(open.user.email)}
+          action={t.team.revoke}
+          close={close}
+          run={async () => {
+            await take(POST("/api/v1/team/revoke", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) left(client);
+            else say(t.team.revoked(open.user.email));
+          }}
+        >
+          {t.team.revokeHelp}
+        </Confirm>
+      )}
+      {open?.what === "delete" && (
+        <Confirm
+          title={t.team.removeTitle(open.user.email)}
+          action={t.team.remove}
+          typed={open.user.email}
+          close={close}
+          run={async () => {
+            await take(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) left(client);
+            else await renew();
+          }}
+        >
+          {data?.length === 1 ? t.team.removeLast : t.team.removeHelp}
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+interface EditProps {
+  user?: User;
+  close: () => void;
+  saved: () => Promise<void>;
+}
+
+/** A new user, or a changed one; the password is left alone when it is left empty. */
+function Edit({ user, close, saved }: EditProps) {
+  const t = useTexts();
+  const form = useForm(
+    { email: user?.email ?? "", password1: "", password2: "" },
+    async ({ email, password1, password2 }) => {
+      const body = {
+        ...(user && { userid: user.userid }),
+        email,
+        ...((!user || password1 !== "") && { password1, password2 }),
+      };
+      await take(POST("/api/v1/team/save", { body }));
+      say(user ? t.team.saved(email) : t.team.added(email));
+      await saved();
+      close();
+    },
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+  );
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={user ? t.team.changeTitle(user.email) : t.team.addTitle}
+      closeButtonProps={{ "aria-label": t.common.close }}
+    >
+      <form className={styles.form} onSubmit={form.submit}>
+        <TextInput {...text(form, "email")} type="email" label={t.auth.email} autoComplete="off" data-autofocus required withAsterisk={false} />
+        <PasswordInput
+          {...text(form, "password1")}
+          label={user ? t.auth.newPassword : t.auth.password}
+          description={user ? t.team.keepPassword : t.team.firstPassword}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+          required={!user}
+          withAsterisk={false}
+        />
+        <PasswordInput
+          {...text(form, "password2")}
+          label={t.auth.again}
+          autoComplete="new-password"
+          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+          required={!user}
+          withAsterisk={false}
+        />
+        <Fault text={form.fault} />
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={close}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" loading={form.busy}>
+            {user ? t.common.save : t.team.add}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,48 @@
+/** A refusal by the service, in the one shape all of its errors have. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** What is wrong with which field; only on 422. */
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, fields: Record<string, string> = {}) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+  }
+
+  /** The session is over, as opposed to a wrong password on a form. */
+  get signedOut(): boolean {
+    return this.status === 401 && this.code === "not_authenticated";
+  }
+}
+
+/** The service could not be reached at all. */
+export class Offline extends Error {
+  constructor() {
+    super("offline");
+    this.name = "Offline";
+  }
+}
+
+interface Body {
+  code?: string;
+  message?: string;
+  errors?: { field: string; message: string }[];
+}
+
+/** Reads an error body, whatever stands between us and the service made of it. */
+export function refusal(status: number, body: unknown): ApiError {
+  const { code, message, errors } = (typeof body === "object" && body !== null ? body : {}) as Body;
+  const fields: Record<string, string> = {};
+  for (const error of errors ?? []) fields[error.field] ??= sentence(error.message);
+  return new ApiError(status, code ?? "unknown", message ?? `HTTP ${status}`, fields);
+}
+
+/** `must be a port` as it stands under a field: `Must be a port.` */
+function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}

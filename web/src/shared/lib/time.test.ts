@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { ago, interval, millis, span } from "./time";
+
+describe("times as people read them", () => {
+  test("the age of a moment is told in its largest unit", () => {
+    const now = Date.UTC(2026, 10, 15);
+    const seconds = (n: number) => ago(now - n * 1000, now, "en");
+    expect(seconds(0)).toBe("now");
+    expect(seconds(59)).toBe("59s ago");
+    expect(seconds(60)).toBe("1m ago");
+    expect(seconds(3 * 3600 + 59 * 60)).toBe("3h ago");
+    expect(seconds(50 * 3600)).toBe("2d ago");
+  });
+
+  test("a moment in the future reads as now, for clocks differ", () => {
+    expect(ago(5000, 1000, "en")).toBe("now");
+  });
+
+  test("a span shows its two largest units and no zeros", () => {
+    expect(span(0)).toBe("0 s");
+    expect(span(61_000)).toBe("1 min 1 s");
+    expect(span(3_600_000)).toBe("1 h");
+    expect(span(86_400_000 * 2 + 4 * 3_600_000 + 61_000)).toBe("2 d 4 h");
+    expect(interval(90)).toBe("1 min 30 s");
+  });
+
+  test("a load time keeps three figures", () => {
+    expect(millis(0.42)).toBe("0.4 ms");
+    expect(millis(84.4)).toBe("84 ms");
+    expect(millis(1238)).toBe("1.24 s");
+    expect(millis(12_380)).toBe("12.4 s");
+  });
+});

@@ -1,0 +1,75 @@
+/** Times and spans as people read them, in the reader's zone and language. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", DAY],
+  ["hour", HOUR],
+  ["minute", MINUTE],
+  ["second", 1000],
+];
+
+const formats = new Map<string, Intl.RelativeTimeFormat>();
+
+function relative(language: string): Intl.RelativeTimeFormat {
+  let format = formats.get(language);
+  if (!format) {
+    format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" });
+    formats.set(language, format);
+  }
+  return format;
+}
+
+/** `3 min. ago`; a clock that runs ahead of the service's reads as now. */
+export function ago(at: number, now: number, language: string): string {
+  const passed = Math.max(0, now - at);
+  for (const [unit, size] of steps) {
+    if (passed >= size) return relative(language).format(-Math.floor(passed / size), unit);
+  }
+  return relative(language).format(0, "second");
+}
+
+/** `2 d 4 h`: the two largest units that say something. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first < 0) return "0 s";
+  return parts
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(" ");
+}
+
+/** The exact time with its zone, for those who want to know. */
+export function exact(at: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }).format(at);
+}
+
+/** A time of day, with the day when it was not today. */
+export function clock(at: number, now: number, language: string): string {
+  const today = new Date(at).toDateString() === new Date(now).toDateString();
+  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+  const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+  return new Intl.DateTimeFormat(language, today ? time : { ...day, ...time }).format(at);
+}
+
+/** Load time: `84 ms`, `1.24 s`. */
+export function millis(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}
+
+/** Seconds of a setting: `60 s`, `5 min`, `1 h`. */
+export function interval(seconds: number): string {
+  return span(seconds * 1000);
+}

@@ -1,0 +1,68 @@
+/** Asks before something that cannot be undone; may ask for a name to be typed. */
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useState, type ReactNode } from "react";
+import { useTexts } from "../text";
+import styles from "./confirm.module.css";
+import { Fault } from "./parts";
+import { useSentence } from "./trouble";
+
+interface Props {
+  title: string;
+  children: ReactNode;
+  action: string;
+  /** What must be typed first. */
+  typed?: string;
+  run: () => Promise<void>;
+  close: () => void;
+}
+
+/** Rendered while the question is open. */
+export function Confirm({ title, children, action, typed, run, close }: Props) {
+  const t = useTexts();
+  const sentence = useSentence();
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const ready = typed === undefined || text.trim() === typed.trim();
+  const go = async () => {
+    setBusy(true);
+    try {
+      await run();
+      close();
+    } catch (error) {
+      setFault(sentence(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": t.common.close }}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready) void go();
+        }}
+      >
+        <div className={styles.words}>{children}</div>
+        {typed !== undefined && (
+          <TextInput
+            label={t.common.typeName(typed)}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+        )}
+        <Fault text={fault} />
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={close}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" color="red" disabled={!ready} loading={busy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * A form's state: what stands in it, what is wrong with it, whether it is on
+ * its way. Errors come from the service, one for each field, and leave a field
+ * as soon as it changes.
+ */
+import { useCallback, useState, type SyntheticEvent } from "react";
+import { ApiError } from "../api/error";
+import { useSentence } from "./trouble";
+
+type Errors = Partial<Record<string, string>>;
+
+export interface Form<V> {
+  values: V;
+  errors: Errors;
+  /** What is wrong with the form as a whole. */
+  fault: string | null;
+  busy: boolean;
+  dirty: boolean;
+  set: <K extends keyof V>(field: K, value: V[K]) => void;
+  refuse: (errors: Errors) => void;
+  submit: (event: SyntheticEvent) => void;
+}
+
+export function useForm<V extends object>(
+  initial: V,
+  send: (values: V) => Promise<unknown>,
+  /** Checked before anything is sent. */
+  check: (values: V) => Errors = () => ({}),
+): Form<V> {
+  const sentence = useSentence();
+  const [start] = useState(initial);
+  const [values, setValues] = useState(initial);
+  const [errors, setErrors] = useState<Errors>({});
+  const [fault, setFault] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  const set = useCallback(<K extends keyof V>(field: K, value: V[K]) => {
+    setValues((old) => ({ ...old, [field]: value }));
+    setErrors((old) => (old[field as string] === undefined ? old : { ...old, [field as string]: undefined }));
+    setFault(null);
+  }, []);
+
+  const refuse = (found: Errors) => {
+    setErrors(found);
+    focusFirst(found);
+  };
+
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    const found = check(values);
+    if (Object.values(found).some((text) => text !== undefined)) {
+      refuse(found);
+      return;
+    }
+    setBusy(true);
+    setFault(null);
+    setErrors({});
+    send(values)
+      .catch((error: unknown) => {
+        const fields = error instanceof ApiError ? error.fields : {};
+        if (Object.keys(fields).length > 0) refuse(fields);
+        else setFault(sentence(error));
+      })
+      .finally(() => setBusy(false));
+  };
+
+  return { values, errors, fault, busy, dirty: differ(start, values), set, refuse, submit };
+}
+
+function differ(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) !== JSON.stringify(b);
+}
+
+/** Brings the first wrong field into view once its error is rendered. */
+function focusFirst(errors: Errors) {
+  requestAnimationFrame(() => {
+    const names = Object.keys(errors).filter((name) => errors[name] !== undefined);
+    const fields = [...document.querySelectorAll<HTMLElement>("[name]")];
+    fields.find((field) => names.includes(field.getAttribute("name") ?? ""))?.focus();
+  });
+}
+
+/** What an input needs of a form: `<TextInput {...text(form, "email")} />`. */
+export function text<V extends object>(form: Form<V>, field: keyof V & string) {
+  return {
+    name: field,
+    value: form.values[field] as string,
+    error: form.errors[field],
+    onChange: (event: { currentTarget: { value: string } }) =>
+      form.set(field, event.currentTarget.value as V[typeof field]),
+  };
+}
+
+export function flag<V extends object>(form: Form<V>, field: keyof V & string) {
+  return {
+    name: field,
+    checked: form.values[field] as boolean,
+    error: form.errors[field],
+    onChange: (event: { currentTarget: { checked: boolean } }) =>
+      form.set(field, event.currentTarget.checked as V[typeof field]),
+  };
+}

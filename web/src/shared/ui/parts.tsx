@@ -1,0 +1,164 @@
+/** The small parts every view is made of. */
+import { Button, Loader } from "@mantine/core";
+import { useEffect, useState, type ReactNode } from "react";
+import { clock, exact, ago as since } from "../lib/time";
+import { useNow } from "../lib/now";
+import { useLanguage, useTexts } from "../text";
+import { Check, Copy } from "./icons";
+import styles from "./parts.module.css";
+import { useSentence } from "./trouble";
+
+/** The browser's title while a view is open. */
+export function useTitle(title: string) {
+  useEffect(() => {
+    document.title = title === "" ? "Wakeful" : `${title} · Wakeful`;
+  }, [title]);
+}
+
+interface PageProps {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  narrow?: boolean;
+  children: ReactNode;
+}
+
+export function Page({ title, lead, actions, narrow = false, children }: PageProps) {
+  useTitle(title);
+  return (
+    <div className={styles.page} data-narrow={narrow || undefined}>
+      <header className={styles.head}>
+        <div className={styles.titles}>
+          <h1>{title}</h1>
+          {lead !== undefined && <p className={styles.lead}>{lead}</p>}
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  title?: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  flush?: boolean;
+  children: ReactNode;
+}
+
+export function Panel({ title, lead, actions, flush = false, children }: PanelProps) {
+  return (
+    <section className={styles.panel}>
+      {title !== undefined && (
+        <header className={styles.panelHead}>
+          <div>
+            <h2>{title}</h2>
+            {lead !== undefined && <p className={styles.lead}>{lead}</p>}
+          </div>
+          {actions}
+        </header>
+      )}
+      <div className={flush ? undefined : styles.panelBody}>{children}</div>
+    </section>
+  );
+}
+
+export function Waiting() {
+  const t = useTexts();
+  return (
+    <div className={styles.waiting} role="status">
+      <Loader size={20} color="var(--ink-3)" />
+      <span className="sr-only">{t.common.loading}</span>
+    </div>
+  );
+}
+
+/** Something could not be shown, and what to do about it. */
+export function Trouble({ error, retry }: { error: unknown; retry?: () => void }) {
+  const t = useTexts();
+  const sentence = useSentence();
+  return (
+    <div className={styles.trouble} role="alert">
+      <p>{sentence(error)}</p>
+      {retry && (
+        <Button variant="default" size="xs" onClick={retry}>
+          {t.common.retry}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What went wrong with a form as a whole. */
+export function Fault({ text }: { text: string | null }) {
+  return text === null ? null : (
+    <p className={styles.fault} role="alert">
+      {text}
+    </p>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <p className={styles.emptyTitle}>{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function useCopy(): [boolean, (text: string) => void] {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))];
+}
+
+/** A line to take away: an address, a key, a command. */
+export function CopyLine({ label, value, wrap = false }: { label: string; value: string; wrap?: boolean }) {
+  const t = useTexts();
+  const [copied, copy] = useCopy();
+  return (
+    <div className={styles.copyLine}>
+      <span className={styles.copyLabel}>{label}</span>
+      <div className={styles.copyBox}>
+        <code className={styles.copyValue} data-wrap={wrap || undefined} tabIndex={0} aria-label={label} role="group">
+          {value}
+        </code>
+        <button type="button" className={styles.copyButton} onClick={() => copy(value)}>
+          {copied ? <Check /> : <Copy />}
+          <span>{copied ? t.common.copied : t.common.copy}</span>
+          <span className="sr-only">: {label}</span>
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** How long ago, with the exact time on hover. */
+export function Ago({ at }: { at: string | null | undefined }) {
+  const now = useNow();
+  const { language, texts } = useLanguage();
+  if (!at) return <span>{texts.common.never}</span>;
+  const time = Date.parse(at);
+  return (
+    <time dateTime={at} title={exact(time, language)} className="num">
+      {since(time, now, language)}
+    </time>
+  );
+}
+
+export function Moment({ at }: { at: string }) {
+  const now = useNow();
+  const { language } = useLanguage();
+  const time = Date.parse(at);
+  return (
+    <time dateTime={at} title={exact(time, language)} className="num">
+      {clock(time, now, language)}
+    </time>
+  );
+}

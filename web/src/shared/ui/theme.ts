@@ -1,0 +1,16 @@
+/** Defaults of the component library. Its colours stand in tokens.css. */
+import { createTheme } from "@mantine/core";
+
+export const theme = createTheme({
+  primaryColor: "blue",
+  defaultRadius: "sm",
+  cursorType: "pointer",
+  respectReducedMotion: true,
+  components: {
+    // Said aloud, so that tokens.css can see it.
+    Button: { defaultProps: { variant: "filled" } },
+    // The scroll lock would write a style element, which the content policy forbids.
+    // Named here without importing it: most first screens have no dialog.
+    Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },
+  },
+});
