@@ -53,6 +53,11 @@ async fn after(app: &App, user: &User, days: u32) -> Client {
     user.log_in(&app.anonymous()).await.client
 }
 
+/// How many mails say this.
+fn count(mails: &[String], text: &str) -> usize {
+    mails.iter().filter(|mail| mail.contains(text)).count()
+}
+
 /// A service that enforces the limits of plans.
 async fn limited(mut setup: Setup) -> App {
     setup.settings.billing.limits = true;
@@ -160,8 +165,8 @@ both_engines! {
         assert_eq!(invoices(&client).await, ["pro 2900 paid"]);
         client.post_nothing("membership/stop").await.refused(409, "no_plan");
         let mails = app.mails("ann@example.com", 3).await;
-        assert!(mails[1].contains("Receipt for Wakeful Pro"), "{}", mails[1]);
-        assert!(mails[2].contains("has ended"), "{}", mails[2]);
+        assert_eq!(count(&mails, "Receipt for Wakeful Pro"), 1);
+        assert_eq!(count(&mails, "Your Wakeful plan Pro has ended"), 1);
         app.stop().await;
     }
 
@@ -215,9 +220,8 @@ both_engines! {
         assert_eq!(plan_and_state(&client).await, "none none");
         assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
         let mails = app.mails("ann@example.com", 6).await;
-        let subjects = mails.iter().filter(|mail| mail.contains("Payment for Wakeful Pro failed"));
-        assert_eq!(subjects.count(), 3);
-        assert!(mails[5].contains("declined four times"), "{}", mails[5]);
+        assert_eq!(count(&mails, "Payment for Wakeful Pro failed"), 3);
+        assert_eq!(count(&mails, "declined four times"), 1);
         app.stop().await;
     }
 
@@ -306,6 +310,7 @@ both_engines! {
             let body = json!({"name": format!("m{number}"), "type": "api", "isactive": true,
                 "heartbeat_interval": if number == 0 { 10 } else { 60 }, "upside_down_mode": false});
             ann.client.post("monitor/save", &body).await.ok();
+            app.clock.advance(Duration::from_millis(1));
         }
         app.engine.grant_plan(&ann.team, "none").await.unwrap();
         let active = async |client: &Client| {
@@ -314,7 +319,7 @@ both_engines! {
             list.iter().filter(|one| one["isactive"] == true).count()
         };
         billing::watch(&app.engine).await.unwrap();
-        assert!(app.mails("ann@example.com", 3).await[2].contains("52 active monitors of 50"));
+        assert_eq!(count(&app.mails("ann@example.com", 3).await, "52 active monitors of 50"), 1);
         app.clock.advance(DAY * 13);
         billing::watch(&app.engine).await.unwrap();
         assert_eq!(active(&ann.client).await, 52);
@@ -325,7 +330,7 @@ both_engines! {
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
         assert_eq!(list[0]["isactive"], false);
         assert_eq!(list[51]["isactive"], false);
-        assert!(app.mails("ann@example.com", 4).await[3].contains("2 monitors were set inactive"));
+        assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were set inactive"), 1);
         app.stop().await;
     }
 }

@@ -175,6 +175,7 @@ async fn a_callback_counts_with_a_good_and_fresh_signature_only() {
 
 #[tokio::test]
 async fn a_charge_is_found_again_and_given_back() {
+    let app = Setup::on(Engine::Sqlite).start().await;
     let stripe = Localstripe::start().await;
     let processor = stripe.processor(Arc::default());
     let customer = processor.customer(TeamId::new(Millis(1), [7; 10])).await.unwrap();
@@ -210,4 +211,5 @@ async fn a_charge_is_found_again_and_given_back() {
     assert_eq!(processor.charge("k4", &order).await, declined);
     assert!(processor.find("k4", &order).await.is_err());
     processor.forget(&customer).await.unwrap();
+    app.stop().await;
 }
