@@ -375,7 +375,6 @@ both_engines! {
         let ids: HashSet<String> = hooks.iter().map(wakeful_testkit::Hook::id).collect();
         assert_eq!((hooks.len(), ids.len()), (usize::from(STORM), usize::from(STORM)));
         assert!(receiver.most_at_once() <= 10, "{}", receiver.most_at_once());
-        println!("{STORM} messages to one receiver in {took:?}");
     }
 
     async fn a_team_with_receivers_that_hang_delays_no_other_team(setup: Setup) {

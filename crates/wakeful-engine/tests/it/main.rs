@@ -3,7 +3,6 @@
 mod bench;
 mod billing;
 mod deliver;
-mod deliver;
 mod monitors;
 mod network;
 mod trouble;

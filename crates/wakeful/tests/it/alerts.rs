@@ -55,7 +55,8 @@ async fn no_change_of_status_goes_untold_through_kill_9() {
     }
 
     let begun = Instant::now();
-    let ids = || receiver.hooks().iter().map(|hook| hook.id()).collect::<HashSet<String>>();
+    let ids =
+        || receiver.hooks().iter().map(wakeful_testkit::Hook::id).collect::<HashSet<String>>();
     while ids().len() < CHANGES && begun.elapsed() < TOLD_WITHIN {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
