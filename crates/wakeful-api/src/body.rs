@@ -39,7 +39,7 @@ impl<T: Wire> FromRequest<Api> for Body<T> {
     }
 }
 
-async fn collect(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     match Limited::new(request.into_body(), limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),

@@ -168,6 +168,61 @@ impl From<Error> for ApiError {
                 let message = format!("names notifiers that do not exist: {}", ids.join(", "));
                 Self::fields(vec![FieldError { field: "notifiers".into(), message }])
             }
+            Error::StillLinked(monitors) => {
+                Self::new(StatusCode::CONFLICT, "notifier_linked", still_linked(&monitors))
+            }
+            Error::Unsigned => conflict(
+                "notifier_unsigned",
+                "Only webhooks are signed: this notifier has no secret to rotate.",
+            ),
+            Error::Refused { field, why } => {
+                Self::fields(vec![FieldError { field: field.into(), message: why }])
+            }
+            Error::NotDelivered(why) => Self::new(
+                StatusCode::BAD_GATEWAY,
+                "not_delivered",
+                format!("The message was not taken: {}.", why.trim_end_matches('.')),
+            ),
+            Error::UnknownPlan => Self::fields(vec![FieldError {
+                field: "plan".into(),
+                message: "is no plan: membership/plans lists them".into(),
+            }]),
+            Error::PlanNotForSale => Self::fields(vec![FieldError {
+                field: "plan".into(),
+                message: "cannot be None here: call membership/stop to end a plan".into(),
+            }]),
+            Error::NoPlan => conflict("no_plan", "The team has no plan that could be stopped."),
+            Error::PlanByAdministrator => Self::new(
+                StatusCode::FORBIDDEN,
+                "administrator_needed",
+                "This plan is set by an administrator; ask the operator of the service.",
+            ),
+            Error::Declined(decline) => {
+                Self::new(StatusCode::PAYMENT_REQUIRED, decline.code(), decline.sentence())
+            }
+            Error::PaymentUnderWay => conflict(
+                "payment_under_way",
+                "A payment of the team is under way; look at membership/get before trying again.",
+            ),
+            Error::PaymentUnclear => Self::new(
+                StatusCode::BAD_GATEWAY,
+                "payment_unclear",
+                "The payment processor did not answer; the payment is looked after, see membership/get before paying again.",
+            ),
+            Error::Processor(error) => Self::new(
+                StatusCode::BAD_GATEWAY,
+                "processor_failed",
+                "The payment processor failed; nothing was charged, try again later.",
+            )
+            .because(error),
+            Error::PlanLimit { limit, plan, next } => {
+                let next = match next {
+                    Some(next) => format!("the next plan with room is {next}"),
+                    None => "no plan allows more".to_owned(),
+                };
+                let message = format!("The plan {plan} allows {limit}; {next}.");
+                Self::new(StatusCode::FORBIDDEN, "plan_limit", message)
+            }
             Error::Limited { retry_after } => Self::too_many("too many attempts", retry_after),
             Error::Overloaded => {
                 Self::unavailable("Too many people are logging in at once; try again.")
@@ -180,6 +235,18 @@ impl From<Error> for ApiError {
                 error => Self::internal().because(error),
             },
         }
+    }
+}
+
+fn still_linked(monitors: &[String]) -> String {
+    const NAMED: usize = 10;
+    let mut names = monitors.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = monitors.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        names.push_str(&format!(" and {more} more"));
+    }
+    match names.is_empty() {
+        true => "The notifier is still linked to a monitor; remove it there first.".to_owned(),
+        false => format!("The notifier is still linked to {names}; remove it there first."),
     }
 }
 

@@ -66,8 +66,12 @@ fn wrong_method() -> ApiError {
     )
 }
 
-/// Refuses what announces itself as too large, and what takes too long.
+/// Refuses what announces itself as too large, and what takes too long; and a
+/// path that is no text, which extractors would refuse in a shape of their own.
 async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
+    if !is_text(request.uri().path()) {
+        return no_such_path().into_response();
+    }
     let limit = api.settings().body_limit;
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -79,6 +83,20 @@ async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Respons
         Err(_) => ApiError::unavailable("The request took too long and was given up; try again.")
             .into_response(),
     }
+}
+
+/// Whether a path is UTF-8 once its `%xx` are read.
+fn is_text(path: &str) -> bool {
+    let mut parts = path.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).map(|hex| u8::from_str_radix(hex, 16)) {
+            Some(Ok(byte)) => bytes.push(byte),
+            _ => bytes.push(b'%'),
+        }
+        bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
+    }
+    std::str::from_utf8(&bytes).is_ok()
 }
 
 async fn headers(State(api): State<Api>, request: Request, next: Next) -> Response {
@@ -153,4 +171,19 @@ fn cors(origins: &[String]) -> CorsLayer {
         ])
         .expose_headers([REQUEST_ID, header::RETRY_AFTER])
         .max_age(Duration::from_secs(3600))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_text;
+
+    #[test]
+    fn a_path_is_text_when_its_bytes_are_utf_8() {
+        for path in ["/", "/api/v1/x", "/%41%00", "/%C3%A9", "/100%", "/%zz", "/%f", "/%\u{e9}t"] {
+            assert!(is_text(path), "{path}");
+        }
+        for path in ["/%ff", "/%C3", "/%C3%28", "/a/%F0%9F%92/b"] {
+            assert!(!is_text(path), "{path}");
+        }
+    }
 }

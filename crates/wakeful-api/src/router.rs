@@ -2,14 +2,15 @@
 //! everything in `protected` takes a `Caller` and is 401 without one.
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, history, mfa, monitors, passwords, push, sessions, team,
+    accounts, apikeys, contact, events, history, membership, mfa, monitors, notifiers, passwords,
+    payment_callback, paymentmethods, push, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -22,6 +23,7 @@ fn public() -> OpenApiRouter<Api> {
         .routes(routes!(passwords::update))
         .routes(routes!(contact::contact_us))
         .routes(routes!(push::push))
+        .routes(routes!(payment_callback::stripe))
 }
 
 fn protected() -> OpenApiRouter<Api> {
@@ -49,10 +51,26 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(monitors::notify))
         .routes(routes!(monitors::check))
         .routes(routes!(monitors::try_it))
+        .routes(routes!(notifiers::list))
+        .routes(routes!(notifiers::save))
+        .routes(routes!(notifiers::test))
+        .routes(routes!(notifiers::delete))
+        .routes(routes!(notifiers::rotate))
+        .routes(routes!(notifiers::deliveries))
+        .routes(routes!(notifiers::resend))
         .routes(routes!(history::heartbeats))
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))
         .routes(routes!(events::stream))
+        .routes(routes!(membership::save))
+        .routes(routes!(membership::stop))
+        .routes(routes!(membership::plans))
+        .routes(routes!(membership::get))
+        .routes(routes!(membership::invoices))
+        .routes(routes!(paymentmethods::list))
+        .routes(routes!(paymentmethods::save))
+        .routes(routes!(paymentmethods::set_default))
+        .routes(routes!(paymentmethods::delete))
 }
 
 /// The routes of the API with the document that describes them.
@@ -68,6 +86,8 @@ pub fn router(state: Api) -> Router {
     let mut router = routes
         .route("/", get(page::answer))
         .route("/assets/{*path}", get(page::answer))
+        // The reference prints this path too, without its version.
+        .route("/api/membership/save", post(membership::save))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));

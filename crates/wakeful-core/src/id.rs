@@ -67,6 +67,13 @@ ids! {
     /// What happened, once: every delivery of it carries this id.
     EventId,
     DeliveryId,
+    /// What the reference calls `membershipToken`.
+    MembershipId,
+    /// A payment method.
+    MethodId,
+    InvoiceId,
+    /// One try to move money; its text is the key that makes it happen once.
+    AttemptId,
 }
 
 fn v7(now: Millis, random: [u8; 10]) -> Uuid {

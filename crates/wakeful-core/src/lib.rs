@@ -4,11 +4,14 @@
 
 pub mod alert;
 pub mod backoff;
+pub mod billing;
 pub mod certificate;
 pub mod chain;
 pub mod email;
 pub mod id;
 pub mod monitor;
+pub mod notice;
+pub mod notifier;
 mod number;
 pub mod observation;
 pub mod password;

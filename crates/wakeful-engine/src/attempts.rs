@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::id::TeamId;
 use wakeful_core::token::Digest;
 use wakeful_store::Hits;
 
@@ -10,6 +11,8 @@ use crate::{Engine, Error, Result};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
+/// Each goes out to somebody's server.
+const TESTS_A_MINUTE: u32 = 10;
 
 /// One thing that may be tried only so often.
 pub(crate) struct Limit {
@@ -34,6 +37,10 @@ impl Engine {
 
     pub(crate) fn resets(&self, account: &str) -> Limit {
         limit("reset", &[account], self.settings().resets_per_hour, HOUR)
+    }
+
+    pub(crate) fn notifier_tests(&self, team: TeamId) -> Limit {
+        limit("notifier test", &[&team.to_string()], TESTS_A_MINUTE, MINUTE)
     }
 
     /// Refuses when the limit is reached, without counting.

@@ -56,7 +56,11 @@ impl Engine {
         let outcome = self.prove(credentials, &limit).await;
         metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
         let account = outcome?;
-        let token = self.open_session(account.user).await?;
+        let token = match self.open_session(account.user).await {
+            // Deleted since the password was checked.
+            Err(Error::NotAuthenticated) => return Err(Error::BadCredentials),
+            token => token?,
+        };
         Ok(SignedIn { user: account.user, team: account.team, email: account.email, token })
     }
 

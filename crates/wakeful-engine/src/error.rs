@@ -2,7 +2,9 @@
 //! and the status a client sees are chosen by the API.
 
 use std::time::Duration;
+use wakeful_core::billing::Refusal;
 use wakeful_core::id::NotifierId;
+use wakeful_outbound::payment::{Decline, PaymentError};
 use wakeful_store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,15 @@ pub enum Error {
     Passive,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
+    #[error("monitors still tell by the notifier")]
+    StillLinked(Vec<String>),
+    #[error("the notifier signs nothing")]
+    Unsigned,
+    /// A field that is well formed but cannot be used.
+    #[error("{field} {why}")]
+    Refused { field: &'static str, why: String },
+    #[error("the receiver did not take the message: {0}")]
+    NotDelivered(String),
     /// It counts, and will be recorded when storage is back.
     #[error("storage is not available")]
     NotRecorded,
@@ -40,6 +51,25 @@ pub enum Error {
     Limited { retry_after: Duration },
     #[error("too many passwords wait to be checked")]
     Overloaded,
+    #[error("there is no such plan")]
+    UnknownPlan,
+    #[error("the plan None is reached by stopping")]
+    PlanNotForSale,
+    #[error("the team has no plan")]
+    NoPlan,
+    #[error("the plan is set by an administrator")]
+    PlanByAdministrator,
+    #[error("the payment was declined")]
+    Declined(Decline),
+    #[error("a payment of the team is under way")]
+    PaymentUnderWay,
+    /// The payment goes on in the background.
+    #[error("the payment processor gave no clear answer")]
+    PaymentUnclear,
+    #[error(transparent)]
+    Processor(PaymentError),
+    #[error("the plan {plan} does not allow it")]
+    PlanLimit { limit: String, plan: String, next: Option<String> },
     #[error(transparent)]
     Store(StoreError),
 }
@@ -49,7 +79,28 @@ impl From<StoreError> for Error {
         match error {
             // The only unique value that callers choose is the email address.
             StoreError::Taken => Self::EmailTaken,
+            // The caller's account was deleted while they called.
+            StoreError::Gone => Self::NotAuthenticated,
             error => Self::Store(error),
+        }
+    }
+}
+
+impl From<PaymentError> for Error {
+    fn from(error: PaymentError) -> Self {
+        match error {
+            PaymentError::Declined(decline) => Self::Declined(decline),
+            error => Self::Processor(error),
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NothingHeld => Self::NoPlan,
+            Refusal::Administered => Self::PlanByAdministrator,
+            Refusal::NotForSale => Self::PlanNotForSale,
         }
     }
 }

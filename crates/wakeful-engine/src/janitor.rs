@@ -11,8 +11,8 @@ const EVERY: Duration = Duration::from_secs(600);
 /// Longer than the longest window of a limit.
 const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
 
-/// Small batches of heartbeats between two looks at whether more are left.
-const GRAVES: u32 = 100;
+/// How many small batches of heartbeats of deleted monitors go in one round.
+const GRAVES: u32 = 1_000;
 
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
@@ -36,6 +36,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
         .await?;
     store.sweep_resets(now).await?;
     store.sweep_limits(now.before(LIMITS_LIVE)).await?;
-    while !store.sweep_graves(GRAVES).await? {}
+    store.sweep_sent_mails(now.before(EVERY)).await?;
+    store.sweep_graves(GRAVES).await?;
     Ok(())
 }

@@ -10,8 +10,8 @@ use crate::{Engine, Settings, random};
 
 /// A subject and a text, still without an address.
 pub(crate) struct Words {
-    subject: String,
-    text: String,
+    pub(crate) subject: String,
+    pub(crate) text: String,
 }
 
 impl Engine {
@@ -69,6 +69,19 @@ pub(crate) fn contact(form: &ContactForm) -> Words {
         text: format!(
             "From: {} <{}>\nSubject: {}\n\n{}\n",
             form.name, form.email, form.subject, form.message
+        ),
+    }
+}
+
+pub(crate) fn notifier_off(settings: &Settings, name: &str, why: &str) -> Words {
+    let url = &settings.public_url;
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Words {
+        subject: format!("The notifier {name} was turned off"),
+        text: format!(
+            "Wakeful has turned off the notifier \"{name}\" of your team: {why}.\n\n\
+             Nobody is told by it any more. Set it right and turn it on again here:\n\n    \
+             {url}\n"
         ),
     }
 }

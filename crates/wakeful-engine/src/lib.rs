@@ -6,9 +6,11 @@ mod accounts;
 mod apikeys;
 mod attempts;
 mod auth;
+pub mod billing;
 mod bus;
 mod caller;
 mod contact;
+pub mod deliver;
 mod error;
 mod hasher;
 mod history;
@@ -18,6 +20,7 @@ pub mod mailer;
 mod mfa;
 mod monitors;
 mod notices;
+mod notifiers;
 mod operator;
 mod passwords;
 mod random;
@@ -33,10 +36,11 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
+pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView};
 pub use team::SaveUser;
 pub use wakeful_store::{
-    ApiKey, Delivery, Linked, ListedAlert, ListedUser, Member, MonitorFilter, Place, Span,
-    StoreError,
+    ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
+    Place, Span, StoreError,
 };
 
 use bus::Bus;
@@ -69,6 +73,7 @@ pub struct Settings {
     pub mail_from: String,
     /// Who reads the contact form; empty: the sender of the service's mail.
     pub contact_to: String,
+    pub billing: billing::Settings,
     /// How many checks run at the same time.
     pub checks_at_once: usize,
     /// Hosts and ports that answer as long as our own network works.
@@ -89,6 +94,7 @@ impl Default for Settings {
             resets_per_hour: 3,
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),
+            billing: billing::Settings::default(),
             checks_at_once: 512,
             sentinels: Vec::new(),
         }
@@ -138,6 +144,11 @@ impl Engine {
     /// Whether storage answers.
     pub async fn ready(&self) -> Result<()> {
         Ok(self.store().ping().await?)
+    }
+
+    /// How many monitors are being watched here.
+    pub fn watched(&self) -> usize {
+        self.watch().len()
     }
 
     /// Whether all active monitors are being watched.

@@ -81,9 +81,10 @@ fn letter(engine: &Engine, claimed: &ClaimedMail) -> Letter {
         id: mail.id.to_string(),
         date: engine.now(),
         from: engine.settings().mail_from.clone(),
-        to: mail.to.clone(),
+        to: vec![mail.to.clone()],
         reply_to: mail.reply_to.clone(),
         subject: mail.subject.clone(),
         text: mail.text.clone(),
+        ..Letter::default()
     }
 }

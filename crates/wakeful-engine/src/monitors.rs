@@ -7,7 +7,6 @@ use std::time::Duration;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
-use wakeful_core::observation::{Fault, Observation};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, Policy, Report, Seen, State, step};
@@ -17,7 +16,7 @@ use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
 
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
-use crate::watch::{Arrival, guarded};
+use crate::watch::{Arrival, Looked, guarded};
 use crate::{Engine, Error, Result, random};
 
 /// Heartbeats of a deleted monitor that go at once; the janitor has the rest.
@@ -25,8 +24,6 @@ const SWEPT_AT_ONCE: u32 = 20;
 
 /// How long a caller waits for a verdict to be on record.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
-
-type Looked = std::result::Result<Observation, Fault>;
 
 /// What people set of a monitor, complete and valid.
 #[derive(Clone, Debug)]
@@ -88,6 +85,7 @@ impl Engine {
         let team = self.store().team(caller.team);
         let (id, saved) = match draft.monitor {
             None => {
+                self.allow_monitor(caller.team, &draft, None).await?;
                 let id = MonitorId::new(self.now(), random::bytes());
                 let monitor = self.drafted(caller.team, id, draft, None);
                 let saved = team.add_monitor(&monitor).await.map_err(|error| match error {
@@ -98,6 +96,7 @@ impl Engine {
             }
             Some(id) => {
                 let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
+                self.allow_monitor(caller.team, &draft, Some(&before.monitor)).await?;
                 let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
                 (id, team.change_monitor(&monitor).await?)
             }
@@ -250,7 +249,7 @@ impl Engine {
             return Err(Error::Inactive);
         }
         let monitor = stored.monitor.clone();
-        self.watch().configure(stored, Arrival::Saved);
+        self.watch().configure(stored, Arrival::Resumed);
         Ok(monitor)
     }
 

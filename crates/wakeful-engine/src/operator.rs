@@ -35,7 +35,7 @@ impl Engine {
         if deleted { Ok(()) } else { Err(Error::NotFound("user")) }
     }
 
-    async fn account_of(&self, email: &str) -> Result<Account> {
+    pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {
         self.store().account_by_email(&email::key(email)).await?.ok_or(Error::NotFound("user"))
     }
 }

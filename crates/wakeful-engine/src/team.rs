@@ -28,6 +28,7 @@ impl Engine {
                 Ok(*user)
             }
             SaveUser::Add { email, password } => {
+                self.allow_user(caller.team).await?;
                 let account = self.new_account(email, password, "").await?;
                 match self.store().team(caller.team).add_user(&account, self.now()).await? {
                     true => Ok(account.user),

@@ -1,7 +1,10 @@
 //! The only room that opens connections to strangers: the egress guard,
-//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`;
+//! resolving, dialling, TLS and HTTP in `net`; one file per check in `check`,
+//! one per way of telling people in `notify`, one per processor in `payment`;
 //! letters in `mail`.
 
 pub mod check;
 pub mod mail;
 pub mod net;
+pub mod notify;
+pub mod payment;

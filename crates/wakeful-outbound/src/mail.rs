@@ -2,8 +2,10 @@
 //! there is none. Header injection is impossible: addresses are parsed and
 //! header values encoded by the mail library, never pasted.
 
-use lettre::message::header::{ContentTransferEncoding, ContentType};
-use lettre::message::{Body, Mailbox, Message};
+use lettre::message::header::{
+    ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue,
+};
+use lettre::message::{Body, Mailbox, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
@@ -19,16 +21,22 @@ use wakeful_core::time::Millis;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One message, ready to go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Letter {
     /// Stable over retries: becomes the Message-ID and the file's name.
     pub id: String,
+    /// The id of the letter that this one follows.
+    pub answers: Option<String>,
     pub date: Millis,
     pub from: String,
-    pub to: String,
+    pub to: Vec<String>,
+    pub cc: Vec<String>,
+    pub bcc: Vec<String>,
     pub reply_to: Option<String>,
     pub subject: String,
     pub text: String,
+    /// The same again for programs that show HTML.
+    pub html: Option<String>,
 }
 
 /// Where letters are handed over.
@@ -144,24 +152,64 @@ impl Smtp {
     }
 }
 
-fn compose(letter: &Letter) -> Result<Message, MailError> {
+/// Machines that answer mail must not answer this (RFC 3834).
+#[derive(Clone)]
+struct AutoSubmitted;
+
+impl Header for AutoSubmitted {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Auto-Submitted")
+    }
+
+    fn parse(_: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Self)
+    }
+
+    fn display(&self) -> HeaderValue {
+        HeaderValue::new(Self::name(), "auto-generated".to_owned())
+    }
+}
+
+pub(crate) fn compose(letter: &Letter) -> Result<Message, MailError> {
     let mailbox = |what: &str, address: &str| -> Result<Mailbox, MailError> {
         address.parse().map_err(|_| MailError::permanent(format!("the {what} address is not one")))
     };
     let date = SystemTime::UNIX_EPOCH + Duration::from_millis(letter.date.0.max(0).cast_unsigned());
     let mut builder = Message::builder()
-        .message_id(Some(format!("<{}@wakeful>", letter.id)))
+        .message_id(Some(message_id(&letter.id)))
         .date(date)
         .from(mailbox("sender's", &letter.from)?)
-        .to(mailbox("recipient's", &letter.to)?)
         .subject(&letter.subject)
-        .header(ContentType::TEXT_PLAIN);
+        .header(AutoSubmitted);
+    for to in &letter.to {
+        builder = builder.to(mailbox("recipient's", to)?);
+    }
+    for cc in &letter.cc {
+        builder = builder.cc(mailbox("copy's", cc)?);
+    }
+    for bcc in &letter.bcc {
+        builder = builder.bcc(mailbox("blind copy's", bcc)?);
+    }
     if let Some(reply_to) = &letter.reply_to {
         builder = builder.reply_to(mailbox("reply", reply_to)?);
     }
-    builder
-        .body(body(&letter.text))
-        .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+    if let Some(answers) = &letter.answers {
+        builder = builder.in_reply_to(message_id(answers)).references(message_id(answers));
+    }
+    let text = body(&letter.text);
+    match &letter.html {
+        None => builder.header(ContentType::TEXT_PLAIN).body(text),
+        Some(html) => builder.multipart(
+            MultiPart::alternative()
+                .singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(text))
+                .singlepart(SinglePart::html(html.replace('\n', "\r\n"))),
+        ),
+    }
+    .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+}
+
+fn message_id(id: &str) -> String {
+    format!("<{id}@wakeful>")
 }
 
 /// Plain text stays as it is where RFC 5322 allows it (ASCII, lines up to 998):
@@ -169,8 +217,7 @@ fn compose(letter: &Letter) -> Result<Message, MailError> {
 /// itself encodes from 76 characters a line on.
 fn body(text: &str) -> Body {
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n");
-    let fits = |line: &str| line.len() <= 998 && !line.contains('\0');
-    if text.is_ascii() && text.split("\r\n").all(fits) {
+    if text.is_ascii() && text.lines().all(|line| line.len() <= 998) {
         return Body::dangerous_pre_encoded(text.into_bytes(), ContentTransferEncoding::SevenBit);
     }
     Body::new(text)
@@ -227,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_is_not_plain_is_encoded() {
-        for text in ["grüße", "nul\0", &"x".repeat(999)] {
+        for text in ["grüße", &"x".repeat(999)] {
             let (encoding, text) = sent(text);
             assert_ne!(encoding, ContentTransferEncoding::SevenBit, "{text}");
             assert!(text.is_ascii() && text.lines().all(|line| line.len() <= 78), "{text}");

@@ -7,12 +7,16 @@ mod alerts;
 mod apikeys;
 mod backup;
 mod contacts;
+mod deliveries;
 mod dialect;
 mod error;
 mod heartbeats;
+mod invoices;
 mod keyring;
 mod limits;
 mod mails;
+mod memberships;
+mod methods;
 mod mfa;
 mod migrate;
 mod monitors;
@@ -30,14 +34,20 @@ pub use alerts::{Delivery, ListedAlert};
 pub use apikeys::{ApiKey, FoundKey, NewApiKey};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
+pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery};
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};
+pub use invoices::Invoice;
 pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
+pub use memberships::{
+    Attempt, Begun, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
+};
+pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
-pub use notifiers::NewNotifier;
+pub use notifiers::DeletedNotifier;
 pub use open::{Location, Options};
 pub use operator::ListedUser;
 pub use record::{NewEvent, Record};
@@ -47,6 +57,7 @@ pub use team::{Member, TeamStore, UserChange};
 
 use dialect::Pool;
 use std::sync::Arc;
+use tokio::sync::Notify;
 use wakeful_core::id::TeamId;
 
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -56,6 +67,8 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 pub struct Store {
     pool: Pool,
     keyring: Arc<Keyring>,
+    /// Told when the outbox has something new.
+    outbox: Arc<Notify>,
 }
 
 impl Store {

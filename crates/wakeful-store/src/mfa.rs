@@ -150,14 +150,24 @@ impl Store {
 
     /// Uses up a recovery code; false when there is no such code any more.
     pub async fn use_recovery_code(&self, user: UserId, code: Digest) -> Result<bool> {
-        Ok(write!(self, |db| {
-            sqlx::query("delete from recovery_codes where user_id = $1 and digest = $2")
+        let mut tx = self.begin().await?;
+        let used = within!(tx, |db| {
+            let done = sqlx::query("delete from recovery_codes where user_id = $1 and digest = $2")
                 .bind(user.uuid())
                 .bind(&code.0[..])
-                .execute(db)
-                .await
-                .map(|done| done.rows_affected() == 1)
-        })?)
+                .execute(&mut *db)
+                .await?;
+            let used = done.rows_affected() == 1;
+            if used {
+                sqlx::query("update users set mfa_failures = 0 where id = $1")
+                    .bind(user.uuid())
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(used)
+        })?;
+        tx.commit().await?;
+        Ok(used)
     }
 
     /// Counts a wrong code; the `allowed`-th in a row locks until then.

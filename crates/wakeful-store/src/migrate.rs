@@ -3,6 +3,7 @@
 //! Nodes that start together wait for each other: SQLite by its write lock,
 //! PostgreSQL by an advisory lock. A step that ran is never edited.
 
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection};
 use std::time::Duration;
 use wakeful_core::token::Digest;
@@ -27,7 +28,7 @@ macro_rules! steps {
 }
 
 /// In order; a new step goes to the end and has a file in both folders.
-const STEPS: &[Step] = steps!["0001_accounts", "0002_monitors"];
+const STEPS: &[Step] = steps!["0001_accounts", "0002_monitors", "0003_notifiers", "0004_billing"];
 
 const HISTORY: &str = "create table if not exists schema_migrations (
     name text primary key,
@@ -43,7 +44,7 @@ pub(crate) async fn run(location: &Location) -> Result<()> {
         Location::Sqlite(path) => {
             // Waits as long as the step of another process may take.
             let options = sqlite(path).busy_timeout(Duration::from_secs(600));
-            let mut db = options.connect().await?;
+            let mut db = connect(&options).await?;
             sqlite_steps(&mut db).await?;
             db.close().await?;
         }
@@ -55,6 +56,19 @@ pub(crate) async fn run(location: &Location) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A new file is switched to its log once. SQLite refuses whoever comes at that
+/// very moment without the wait it was told, so they ask again.
+async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection> {
+    let mut asked = 0;
+    loop {
+        match options.connect().await.map_err(StoreError::from) {
+            Err(StoreError::Unavailable(_)) if asked < 50 => asked += 1,
+            connected => return connected,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 macro_rules! run_steps {

@@ -5,6 +5,7 @@ use sqlx::Error;
 use std::collections::HashMap;
 use std::time::Duration;
 use uuid::Uuid;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
@@ -435,7 +436,7 @@ fn readable(row: &Row, keyring: &Keyring) -> Option<StoredMonitor> {
     let id = row.id;
     row.bare(keyring)
         .inspect_err(|error| {
-            tracing::error!(monitor.id = %id, error = error as &dyn std::error::Error, "monitor {id} cannot be read and is not watched");
+            tracing::error!(monitor.id = %id, error = %Chain(error), "monitor {id} cannot be read and is not watched");
         })
         .ok()
 }

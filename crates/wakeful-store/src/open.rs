@@ -82,7 +82,7 @@ impl Store {
                     .await?,
             ),
         };
-        let store = Self { pool, keyring: Arc::new(keyring) };
+        let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default() };
         store.prove_keyring().await?;
         Ok(store)
     }
@@ -158,6 +158,31 @@ mod tests {
         for url in ["", "mysql://x", "sqlite:", "wakeful.db"] {
             assert!(Location::parse(url).is_err(), "{url}");
         }
+    }
+
+    #[tokio::test]
+    async fn sqlite_runs_durably_and_its_readers_cannot_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::Sqlite(folder.path().join("wakeful.db"));
+        let keyring = Keyring::load_or_create(&folder.path().join("master.key")).unwrap();
+        let store = Store::open(&Options { location, max_connections: 2 }, keyring).await.unwrap();
+        let Pool::Sqlite { writer, readers } = &store.pool else { panic!("another engine") };
+        for (pool, query_only) in [(writer, 0_i64), (readers, 1)] {
+            let mode: String =
+                sqlx::query_scalar("pragma journal_mode").fetch_one(pool).await.unwrap();
+            assert_eq!(mode, "wal");
+            for (pragma, value) in
+                [("synchronous", 2), ("foreign_keys", 1), ("query_only", query_only)]
+            {
+                let pragma = sqlx::AssertSqlSafe(format!("pragma {pragma}"));
+                let set: i64 = sqlx::query_scalar(pragma).fetch_one(pool).await.unwrap();
+                assert_eq!(set, value);
+            }
+        }
+        let write = "insert into meta (name, value) values ('x', x'00')";
+        let refused = sqlx::query(write).execute(readers).await.unwrap_err();
+        assert!(refused.to_string().contains("readonly"), "{refused}");
+        sqlx::query(write).execute(writer).await.unwrap();
     }
 
     #[test]

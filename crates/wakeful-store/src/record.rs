@@ -113,21 +113,22 @@ from_row!(Link, |row| Self {
 });
 
 impl Store {
-    /// Writes these records, all or none.
-    pub async fn record(&self, records: &[Record]) -> Result<()> {
+    /// Writes these records, all or none; those of monitors that were deleted
+    /// meanwhile are passed over. Answers how many left a new heartbeat.
+    pub async fn record(&self, records: &[Record]) -> Result<usize> {
         if records.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let mut tx = self.begin().await?;
-        within!(tx, |db| {
+        let written = within!(tx, |db| {
             // The states come first: they take the monitors' rows, so that none
             // can be deleted between here and its heartbeat.
             sqlx::query(self.update_states()).bind(states(records)).execute(&mut *db).await?;
-            sqlx::query(self.insert_heartbeats())
+            let done = sqlx::query(self.insert_heartbeats())
                 .bind(heartbeats(records))
                 .execute(&mut *db)
                 .await?;
-            Ok::<_, Error>(())
+            Ok::<_, Error>(done.rows_affected())
         })?;
         if records.iter().any(|record| !record.opens.is_empty() || record.closes.is_some()) {
             within!(tx, |db| {
@@ -138,10 +139,16 @@ impl Store {
         }
         if records.iter().any(|record| !record.events.is_empty()) {
             within!(tx, |db| {
-                let links: Vec<Link> = sqlx::query_as(self.select_links())
+                let mut links: Vec<Link> = sqlx::query_as(self.select_links())
                     .bind(told(records))
                     .fetch_all(&mut *db)
                     .await?;
+                // Whoever was told of an outage is told of its end, linked or not.
+                let listeners: Vec<Link> = sqlx::query_as(self.select_listeners())
+                    .bind(closed(records))
+                    .fetch_all(&mut *db)
+                    .await?;
+                links.extend(listeners);
                 sqlx::query(self.insert_deliveries())
                     .bind(deliveries(records, &links))
                     .execute(&mut *db)
@@ -149,7 +156,11 @@ impl Store {
                 Ok::<_, Error>(())
             })?;
         }
-        tx.commit().await
+        tx.commit().await?;
+        if records.iter().any(|record| !record.events.is_empty()) {
+            self.outbox.notify_one();
+        }
+        Ok(usize::try_from(written).unwrap_or(usize::MAX))
     }
 
     fn update_states(&self) -> &'static str {
@@ -241,6 +252,28 @@ impl Store {
                  join notifiers n on n.id = l.notifier_id
                  where n.disabled_at is null
                  order by l.monitor_id, l.position"
+        )
+    }
+
+    fn select_listeners(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select d.monitor_id, d.notifier_id
+                 from json_each($1) r
+                 join deliveries d on d.alert_id = unhex(r.value ->> 'id')
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 and not exists (
+                     select 1 from monitor_notifiers l
+                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)",
+            postgres: "select d.monitor_id, d.notifier_id
+                 from json_to_recordset(cast($1 as json)) as r(id uuid)
+                 join deliveries d on d.alert_id = r.id
+                 join notifiers n on n.id = d.notifier_id
+                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 and not exists (
+                     select 1 from monitor_notifiers l
+                     where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)"
         )
     }
 

@@ -1,14 +1,15 @@
 //! The whole service in the test's own process, on a free port, with a clock
 //! that the test advances and mail that ends as files.
 
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
-use wakeful_engine::{Engine as Operations, Settings, janitor, mailer};
+use wakeful_engine::{Engine as Operations, Settings, deliver, janitor, mailer, watch};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -20,11 +21,15 @@ use crate::database::{Database, Engine};
 use crate::wait::until;
 
 /// What a test may change before the service starts.
+#[derive(Clone)]
 pub struct Setup {
     pub engine: Engine,
     pub settings: Settings,
     pub api: ApiSettings,
     pub egress: Policy,
+    /// Whether monitors are checked by the clock. Without, they are only
+    /// checked when asked to, and reports are recorded all the same.
+    pub watch: bool,
 }
 
 impl Setup {
@@ -34,11 +39,18 @@ impl Setup {
             settings: Settings::default(),
             api: ApiSettings::default(),
             egress: Policy::Private,
+            watch: false,
         }
     }
 
     pub async fn start(self) -> App {
         App::start(self).await
+    }
+
+    /// The service behind a proxy on this machine, which says who calls.
+    pub async fn start_behind_proxy(mut self) -> App {
+        self.api.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        self.start().await
     }
 
     /// A fresh database alone, for tests of the store.
@@ -50,9 +62,11 @@ impl Setup {
 pub struct App {
     pub url: String,
     pub clock: Arc<TestClock>,
-    pub database: Database,
+    pub database: Arc<Database>,
     pub store: Store,
     pub engine: Operations,
+    anonymous: Client,
+    setup: Setup,
     mail: PathBuf,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -60,30 +74,57 @@ pub struct App {
 
 impl App {
     async fn start(setup: Setup) -> Self {
+        let database = Arc::new(Database::new(setup.engine).await);
+        Self::node(database, Arc::default(), setup).await
+    }
+
+    /// Another node on the same database, with the same clock.
+    pub async fn beside(&self) -> Self {
+        Self::node(self.database.clone(), self.clock.clone(), self.setup.clone()).await
+    }
+
+    /// Stops the service and starts it again on what it left behind.
+    pub async fn restart(self) -> Self {
+        let (database, clock) = (self.database.clone(), self.clock.clone());
+        let setup = self.setup.clone();
+        self.stop().await;
+        Self::node(database, clock, setup).await
+    }
+
+    async fn node(database: Arc<Database>, clock: Arc<TestClock>, setup: Setup) -> Self {
         // Another test of the same process may have been first.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let database = Database::new(setup.engine).await;
         let store = database.open().await;
-        let clock = Arc::new(TestClock::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let settings = Settings { public_url: url.clone(), ..setup.settings };
+        let settings = Settings { public_url: url.clone(), ..setup.settings.clone() };
         let mail = database.folder().join("mail");
-        let net = Arc::new(Net::new(setup.egress, Vec::new(), clock.clone()));
+        let net = Arc::new(Net::new(setup.egress.clone(), Vec::new(), clock.clone()));
         let postbox = Postbox::Folder(mail.clone());
         let engine = Operations::new(store.clone(), clock.clone(), settings, postbox, net);
         let shutdown = CancellationToken::new();
-        let api = Api::new(engine.clone(), setup.api, None, shutdown.clone());
+        let api = Api::new(engine.clone(), setup.api.clone(), Some(metrics()), shutdown.clone());
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
+        tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
+        match setup.watch {
+            true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
+            false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),
+        };
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));
-        Self { url, clock, database, store, engine, mail, shutdown, tasks }
+        let anonymous = Client::new(&url);
+        Self { url, clock, database, store, engine, anonymous, setup, mail, shutdown, tasks }
     }
 
     /// A caller without credentials.
     pub fn anonymous(&self) -> Client {
-        Client::new(&self.url)
+        self.anonymous.clone()
+    }
+
+    /// A caller from another address, as a trusted proxy tells it.
+    pub fn caller_from(&self, address: &str) -> Client {
+        self.anonymous().with("x-forwarded-for", address)
     }
 
     /// A new user in a team of their own.
@@ -96,22 +137,35 @@ impl App {
         janitor::sweep(&self.engine).await.unwrap();
     }
 
-    /// The texts of the mails so far, oldest first, once there are `count`.
-    pub async fn mails(&self, count: usize) -> Vec<String> {
-        until(&format!("{count} mails"), || async {
-            let mails = self.mails_now();
+    /// The texts of the mails to this address so far, once there are `count`.
+    /// Those of one moment of the clock come in any order.
+    pub async fn mails(&self, to: &str, count: usize) -> Vec<String> {
+        until(&format!("{count} mails to {to}"), || async {
+            let mails = self.mails_now(to);
             (mails.len() >= count).then_some(mails)
         })
         .await
     }
 
-    /// The texts of the mails so far, oldest first.
-    pub fn mails_now(&self) -> Vec<String> {
+    /// The texts of the mails to this address so far.
+    pub fn mails_now(&self, to: &str) -> Vec<String> {
         let Ok(folder) = std::fs::read_dir(&self.mail) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|kind| kind == "eml"));
         paths.sort();
-        paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+        let mails = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());
+        let header = format!("\r\nTo: {to}\r\n");
+        mails.filter(|mail| mail.contains(&header)).collect()
+    }
+
+    /// Loses the password of a user whose mails so far are the welcome and
+    /// `earlier` links; answers the new token. Time goes on by a second.
+    pub async fn lose_password(&self, user: &User, earlier: usize) -> String {
+        self.clock.advance(Duration::from_secs(1));
+        let body = serde_json::json!({"email": user.email});
+        self.anonymous().post("password/lost", &body).await.ok();
+        let mails = self.mails(&user.email, earlier + 2).await;
+        reset_token(mails.last().unwrap())
     }
 
     /// Waits until what requests began in the background is done.
@@ -128,4 +182,16 @@ impl Drop for App {
     fn drop(&mut self) {
         self.shutdown.cancel();
     }
+}
+
+/// The token in a mail that brings a link for a new password.
+fn reset_token(mail: &str) -> String {
+    let (_, rest) = mail.split_once("#tokenid=").unwrap_or_else(|| panic!("no link in {mail}"));
+    rest.split_whitespace().next().unwrap().to_owned()
+}
+
+/// The counters of this process: there can be only one set.
+fn metrics() -> PrometheusHandle {
+    static METRICS: OnceLock<PrometheusHandle> = OnceLock::new();
+    METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().unwrap()).clone()
 }

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
 /// A password that the policy accepts.
-const PASSWORD: &str = "correct horse 9";
+pub const PASSWORD: &str = "correct horse 9";
 
 #[derive(Clone)]
 pub struct Client {
@@ -55,6 +55,26 @@ impl Answer {
         let json = self.refused(422, "invalid_fields");
         let errors = json["errors"].as_array().unwrap();
         errors.iter().map(|error| error["field"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The names of a JSON object's fields, in order.
+    #[track_caller]
+    pub fn keys(&self) -> Vec<String> {
+        let json = self.json();
+        let fields = json.as_object().unwrap_or_else(|| panic!("no object: {json}"));
+        fields.keys().cloned().collect()
+    }
+
+    /// Everything but what differs from one answer to the next.
+    pub fn shape(&self) -> (u16, String, Vec<(String, String)>) {
+        let mut headers: Vec<(String, String)> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| !matches!(name.as_str(), "date" | "x-request-id"))
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+            .collect();
+        headers.sort();
+        (self.status, self.text.clone(), headers)
     }
 
     pub fn header(&self, name: &str) -> &str {
@@ -108,6 +128,19 @@ impl Client {
         self.call(Method::POST, path, None).await
     }
 
+    pub async fn log_in(&self, email: &str, password: &str) -> Answer {
+        self.post("login", &json!({"email": email, "password": password})).await
+    }
+
+    /// Whether these credentials are good.
+    pub async fn is_let_in(&self) -> bool {
+        let answer = self.get("users/me").await;
+        if answer.status != 200 {
+            answer.refused(401, "not_authenticated");
+        }
+        answer.status == 200
+    }
+
     pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         match body {
             Some(body) => self.raw(method, path, Some("application/json"), body.to_string()).await,
@@ -158,16 +191,25 @@ impl User {
 
     /// Logs in again: the same user with another token.
     pub async fn log_in(&self, anonymous: &Client) -> Self {
-        let body = json!({"email": self.email, "password": self.password});
-        Self::of(anonymous, &self.email, &anonymous.post("login", &body).await)
+        let answer = anonymous.log_in(&self.email, &self.password).await;
+        Self::of(anonymous, &self.email, &answer)
     }
 
     /// Adds a colleague to the team and logs them in.
     pub async fn colleague(&self, anonymous: &Client, email: &str) -> Self {
         let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD});
         self.client.post("team/save", &body).await.ok();
-        let body = json!({"email": email, "password": PASSWORD});
-        Self::of(anonymous, email, &anonymous.post("login", &body).await)
+        Self::of(anonymous, email, &anonymous.log_in(email, PASSWORD).await)
+    }
+
+    /// Makes an API key pair.
+    pub async fn new_keys(&self, anonymous: &Client) -> Keys {
+        let body = json!({"name": "build server"});
+        let json = self.client.post("integrations/apikey/save", &body).await.ok();
+        let text = |field: &str| json[field].as_str().unwrap().to_owned();
+        let (apikey, enckey) = (text("apikey"), text("enckey"));
+        let client = anonymous.with_keys(&apikey, &enckey);
+        Keys { id: text("apikeyid"), apikey, enckey, client }
     }
 
     #[track_caller]
@@ -184,4 +226,13 @@ impl User {
             token,
         }
     }
+}
+
+/// An API key pair, and a caller who uses it.
+#[derive(Clone)]
+pub struct Keys {
+    pub id: String,
+    pub apikey: String,
+    pub enckey: String,
+    pub client: Client,
 }

@@ -12,6 +12,7 @@ pub enum Engine {
 }
 
 pub struct Database {
+    engine: Engine,
     folder: tempfile::TempDir,
     url: String,
 }
@@ -23,7 +24,11 @@ impl Database {
             Engine::Sqlite => format!("sqlite:{}", folder.path().join("wakeful.db").display()),
             Engine::Postgres => postgres().await,
         };
-        Self { folder, url }
+        Self { engine, folder, url }
+    }
+
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// What `--database-url` would be.
@@ -36,12 +41,22 @@ impl Database {
         self.folder.path().to_owned()
     }
 
+    /// The file of a SQLite database.
+    pub(crate) fn path(&self) -> String {
+        self.url.strip_prefix("sqlite:").unwrap().to_owned()
+    }
+
+    /// Where the keys are.
+    pub fn key_file(&self) -> PathBuf {
+        self.folder.path().join("master.key")
+    }
+
     pub fn options(&self) -> Options {
         Options { location: Location::parse(&self.url).unwrap(), max_connections: 8 }
     }
 
     pub fn keyring(&self) -> Keyring {
-        Keyring::load_or_create(&self.folder.path().join("master.key")).unwrap()
+        Keyring::load_or_create(&self.key_file()).unwrap()
     }
 
     pub async fn open(&self) -> Store {

@@ -7,12 +7,24 @@ mod app;
 mod client;
 mod clock;
 mod database;
+mod inbox;
+mod look;
+mod phone;
+mod receiver;
+mod talk;
+mod together;
 mod wait;
 
 pub use app::{App, Setup};
-pub use client::{Answer, Client, User};
+pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
 pub use database::{Database, Engine};
+pub use inbox::{Inbox, Line, Taken};
+pub use look::Column;
+pub use phone::Phone;
+pub use receiver::{Hook, Receiver};
+pub use talk::talk;
+pub use together::together;
 pub use wait::until;
 
 /// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
@@ -27,12 +39,12 @@ macro_rules! both_engines {
 
             async fn run($setup: $crate::Setup) $body
 
-            #[tokio::test]
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
                 run($crate::Setup::on($crate::Engine::Sqlite)).await;
             }
 
-            #[tokio::test]
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
                 run($crate::Setup::on($crate::Engine::Postgres)).await;
             }

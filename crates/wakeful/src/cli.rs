@@ -78,6 +78,9 @@ pub enum Command {
         #[arg(long)]
         yes: bool,
     },
+    /// Set the plan of a team
+    #[command(subcommand)]
+    Membership(MembershipCommand),
     /// Care for the key that seals stored passwords
     #[command(subcommand)]
     Key(KeyCommand),
@@ -117,6 +120,18 @@ pub enum UserCommand {
         /// Do not ask before data is deleted
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MembershipCommand {
+    /// Give a team a plan that is not charged and that only this command ends
+    #[command(after_help = "Example: wakeful membership set ann@example.com enterprise")]
+    Set {
+        /// The team's id as `wakeful user list` shows it, or the email of one of its users
+        team: String,
+        /// The plan's id or name; `none` ends the plan
+        plan: String,
     },
 }
 
@@ -171,6 +186,7 @@ mod tests {
             "user delete ann@example.com --yes",
             "backup file",
             "restore file --yes",
+            "membership set ann@example.com enterprise",
             "key rotate",
             "key prune",
             "config default",

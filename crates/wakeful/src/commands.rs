@@ -6,7 +6,7 @@ use std::path::Path;
 use wakeful_engine::Engine;
 use wakeful_store::{Location, backup_sqlite, restore_sqlite};
 
-use crate::cli::{Command, KeyCommand, UserCommand};
+use crate::cli::{Command, KeyCommand, MembershipCommand, UserCommand};
 use crate::lock;
 use crate::settings::Settings;
 use crate::wiring::{self, Outcome};
@@ -16,6 +16,7 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
     match command {
         Command::Migrate => migrate(settings).await,
         Command::User(command) => user(settings, command).await,
+        Command::Membership(command) => membership(settings, command).await,
         Command::Backup { file } => backup(settings, &file).await,
         Command::Restore { file, yes } => restore(settings, &file, yes).await,
         Command::Key(command) => key(settings, command).await,
@@ -81,6 +82,17 @@ async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
             print(&format!("{email} is deleted.\n"))
         }
     }
+}
+
+async fn membership(settings: &Settings, command: MembershipCommand) -> Outcome {
+    let MembershipCommand::Set { team, plan } = command;
+    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let public_url = settings.server.public_url(settings.server.listen);
+    let engine = wiring::engine(settings, store.clone(), public_url);
+    let done = engine.grant_plan(&team, &plan).await;
+    store.close().await;
+    let (team, plan) = done?;
+    print(&format!("Team {team} is on the plan {plan}.\n"))
 }
 
 async fn backup(settings: &Settings, file: &Path) -> Outcome {

@@ -1,10 +1,13 @@
 //! Where log lines go: standard error, for people on a terminal and as JSON lines
-//! otherwise. WAKEFUL_LOG sets the level, in the syntax of tracing's filter.
+//! otherwise. WAKEFUL_LOG sets the level, in the syntax of tracing's filter. What
+//! looks like a card or stands in a field that names a secret is masked on its way.
 
 use std::io::{IsTerminal as _, stderr};
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+
+use crate::redact::Masked;
 
 pub const VARIABLE: &str = "WAKEFUL_LOG";
 const DEFAULT: &str = "info,sqlx=warn,hyper=warn";
@@ -19,7 +22,7 @@ pub struct BadFilter(String);
 /// Starts logging for the whole process. `level` is the value of WAKEFUL_LOG.
 pub fn start(level: Option<&str>) -> Result<(), BadFilter> {
     let filter = filter(level)?;
-    let lines = fmt().with_writer(stderr).with_env_filter(filter);
+    let lines = fmt().with_writer(|| Masked(stderr())).with_env_filter(filter);
     if stderr().is_terminal() {
         lines.with_target(false).init();
     } else {

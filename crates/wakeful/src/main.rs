@@ -8,6 +8,7 @@ mod clock;
 mod commands;
 mod lock;
 mod logging;
+mod redact;
 mod serve;
 mod settings;
 mod wiring;

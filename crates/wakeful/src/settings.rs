@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use url::Url;
 use wakeful_core::email::Email;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -38,6 +39,7 @@ pub struct Settings {
     pub limits: Limits,
     pub mail: Mail,
     pub network: Network,
+    pub billing: Billing,
     report: String,
 }
 
@@ -125,6 +127,22 @@ pub struct Network {
     pub egress: Egress,
 }
 
+#[derive(Clone, Debug)]
+pub struct Billing {
+    pub enabled: bool,
+    pub limits: bool,
+    pub processor: PaymentProcessor,
+    pub stripe_url: Url,
+    pub stripe_key: Option<Secret>,
+    pub stripe_callback_secret: Option<Secret>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaymentProcessor {
+    Sandbox,
+    Stripe,
+}
+
 /// What checks and notifications may reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Egress {
@@ -172,6 +190,7 @@ impl Settings {
             sessions: Sessions::read(from),
             limits: Limits::read(from),
             mail: Mail::read(from),
+            billing: Billing::read(from),
             network: Network { egress: from.egress("network.egress") },
             data,
             report: String::new(),
@@ -228,6 +247,20 @@ impl Limits {
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
+        }
+    }
+}
+
+impl Billing {
+    fn read(from: &mut Reader<'_>) -> Self {
+        let processor = from.processor("billing.processor");
+        Self {
+            enabled: from.flag("billing.enabled"),
+            limits: from.flag("billing.limits"),
+            processor,
+            stripe_url: from.base_url("billing.stripe_url"),
+            stripe_key: from.stripe_key("billing.stripe_key", processor),
+            stripe_callback_secret: from.secret("billing.stripe_callback_secret"),
         }
     }
 }

@@ -9,13 +9,14 @@ use std::time::Duration;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
+use wakeful_engine::billing::{self, Catalogue, Processor, Sandbox, Stripe};
 use wakeful_outbound::mail::{Postbox, Security, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::{Keyring, Location, Options, Store};
 
 use crate::clock::SystemClock;
-use crate::settings::{DatabaseUrl, Egress, MailSecurity, Settings};
+use crate::settings::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor, Settings};
 
 const DAY: u64 = 24 * 3600;
 
@@ -71,6 +72,7 @@ pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failu
 pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
     let limits = &settings.limits;
     let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let choices = wakeful_engine::Settings {
         public_url,
         signup_open: settings.signup.open,
@@ -82,9 +84,9 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
         resets_per_hour: limits.resets_per_hour,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
+        billing: billing(settings, &clock),
         ..wakeful_engine::Settings::default()
     };
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy = match &settings.network.egress {
         Egress::Private => Policy::Private,
         Egress::Public => Policy::Public,
@@ -92,6 +94,26 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
     };
     let net = Arc::new(Net::new(policy, vec![settings.server.listen], Arc::clone(&clock)));
     Engine::new(store, clock, choices, postbox(settings), net)
+}
+
+fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {
+    let chosen = &settings.billing;
+    let secret = |given: &Option<Secret>| given.clone().unwrap_or_else(|| Secret::new(""));
+    let processor: Arc<dyn Processor> = match chosen.processor {
+        PaymentProcessor::Sandbox => Arc::new(Sandbox),
+        PaymentProcessor::Stripe => Arc::new(Stripe::new(
+            chosen.stripe_url.clone(),
+            secret(&chosen.stripe_key),
+            secret(&chosen.stripe_callback_secret),
+            Arc::clone(clock),
+        )),
+    };
+    billing::Settings {
+        enabled: chosen.enabled,
+        limits: chosen.limits,
+        catalogue: Catalogue::built_in(),
+        processor,
+    }
 }
 
 fn postbox(settings: &Settings) -> Postbox {

@@ -10,7 +10,7 @@ use super::fields::{Fields, Wire};
 
 #[derive(ToSchema)]
 pub(crate) struct NewApiKey {
-    #[schema(min_length = 1, max_length = 255)]
+    #[schema(max_length = 255, min_length = 1, pattern = r"\S")]
     pub(crate) name: String,
 }
 

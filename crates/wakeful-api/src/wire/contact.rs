@@ -8,13 +8,13 @@ use super::fields::{Fields, Wire};
 
 #[derive(ToSchema)]
 pub(crate) struct ContactUs {
-    #[schema(rename = "contact-name", max_length = 255)]
+    #[schema(rename = "contact-name", max_length = 255, min_length = 1, pattern = r"\S")]
     name: String,
     #[schema(rename = "contact-email", value_type = String, format = Email)]
     email: Email,
-    #[schema(rename = "contact-subject", max_length = 255)]
+    #[schema(rename = "contact-subject", max_length = 255, min_length = 1, pattern = r"\S")]
     subject: String,
-    #[schema(rename = "contact-message", max_length = 20000)]
+    #[schema(rename = "contact-message", max_length = 20000, min_length = 1, pattern = r"\S")]
     message: String,
 }
 

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 use std::time::Duration;
 use wakeful_core::Invalid;
+use wakeful_core::secret::Secret;
 
 use crate::error::{ApiError, FieldError};
 
@@ -55,6 +56,11 @@ impl Fields {
 
     pub(crate) fn has(&self, field: &str) -> bool {
         self.values.get(field).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether the field holds more than blanks.
+    pub(crate) fn is_filled(&self, field: &str) -> bool {
+        self.values.get(field).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
     }
 
     /// A text that must be there and not be empty.
@@ -108,6 +114,26 @@ impl Fields {
             }
             _ => self.optional_text(field),
         }
+    }
+
+    /// Digits that nobody else shall see: taken out of the request and wiped
+    /// after use. They may come as a string or as a number that lost its zeros.
+    pub(crate) fn secret_digits(&mut self, field: &str, width: usize) -> Option<Secret> {
+        let digits = match self.values.remove(field) {
+            Some(Value::String(text)) => Secret::new(text),
+            Some(Value::Number(number)) if number.is_u64() => {
+                Secret::new(format!("{:0>width$}", number.to_string()))
+            }
+            None | Some(Value::Null) => {
+                self.refuse(field, "is required");
+                return None;
+            }
+            Some(_) => {
+                self.refuse(field, "must be a string of digits");
+                return None;
+            }
+        };
+        Some(digits)
     }
 
     /// A text that must be there, turned into a value by `parse`.

@@ -10,6 +10,7 @@ use super::fields::{Fields, Wire};
 #[derive(ToSchema)]
 pub(crate) struct EnableMfa {
     /// A code of the authenticator app.
+    #[schema(min_length = 1, pattern = r"\S")]
     pub(crate) mfacode: String,
 }
 
@@ -21,9 +22,10 @@ impl Wire for EnableMfa {
 
 #[derive(ToSchema)]
 pub(crate) struct DisableMfa {
-    #[schema(value_type = String)]
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     pub(crate) password: Secret,
     /// A code of the authenticator app or a recovery code.
+    #[schema(min_length = 1, pattern = r"\S")]
     pub(crate) mfacode: String,
 }
 

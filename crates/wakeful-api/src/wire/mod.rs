@@ -8,9 +8,12 @@ mod done;
 mod events;
 mod fields;
 mod history;
+pub(crate) mod membership;
 mod mfa;
 pub(crate) mod monitors;
+pub(crate) mod notifiers;
 mod passwords;
+mod paymentmethods;
 mod sessions;
 mod team;
 
@@ -23,8 +26,14 @@ pub(crate) use fields::{Fields, Wire};
 pub(crate) use history::{
     AlertBody, AlertList, HeartbeatAnswer, HeartbeatBody, HeartbeatList, Notify, load_time,
 };
+pub(crate) use membership::{
+    InvoiceList, MembershipAnswer, MembershipSaved, PlanList, SaveMembership,
+};
 pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 pub(crate) use monitors::{MonitorAnswer, MonitorBody, MonitorList, SaveMonitor};
 pub(crate) use passwords::{LostPassword, UpdatePassword};
+pub(crate) use paymentmethods::{
+    MethodDefault, MethodDeleted, MethodList, MethodName, MethodSaved, SaveMethod, source,
+};
 pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SignedIn, Token};
 pub(crate) use team::{SaveUser, TeamList, Users};

@@ -10,6 +10,7 @@ use super::fields::{Fields, Wire};
 
 #[derive(ToSchema)]
 pub(crate) struct LostPassword {
+    #[schema(min_length = 1, pattern = r"\S")]
     pub(crate) email: String,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct UpdatePassword {
     #[expect(dead_code, reason = "read and compared with password1; kept for the schema")]
     password2: (),
     /// The token of the mailed link, or a live Bearer Token of the account.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     pub(crate) tokenid: Secret,
 }
 

@@ -10,8 +10,9 @@ use super::fields::{Fields, Wire};
 
 #[derive(ToSchema)]
 pub(crate) struct LogIn {
+    #[schema(min_length = 1, pattern = r"\S")]
     email: String,
-    #[schema(value_type = String)]
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     password: Secret,
     /// A code of the authenticator app or a recovery code; required when MFA is on.
     mfacode: Option<String>,
@@ -53,20 +54,27 @@ pub(crate) enum Authenticate {
 pub(crate) enum AuthenticateBody {
     Password {
         /// The email address.
+        #[schema(min_length = 1, pattern = r"\S")]
         username: String,
+        #[schema(min_length = 1, pattern = r"\S")]
         password: String,
         /// Required when MFA is on.
         mfacode: Option<String>,
     },
     Keys {
+        #[schema(min_length = 1, pattern = r"\S")]
         apikey: String,
+        #[schema(min_length = 1, pattern = r"\S")]
         enckey: String,
     },
 }
 
 impl Wire for Authenticate {
     fn read(fields: &mut Fields) -> Option<Self> {
-        if fields.has("apikey") || fields.has("enckey") {
+        // A form may send the fields it did not use too, empty.
+        let both = fields.is_filled("apikey") && fields.is_filled("enckey");
+        let either = fields.has("apikey") || fields.has("enckey");
+        if both || (either && !fields.has("username")) {
             let apikey = fields.text("apikey").map(Secret::new);
             let enckey = fields.text("enckey").map(Secret::new);
             return Some(Self::Keys(KeyPair { apikey: apikey?, enckey: enckey? }));
@@ -113,6 +121,36 @@ impl From<wakeful_engine::SignedIn> for SignedIn {
             success: true,
             user: User { groupid: signed_in.team, userid: signed_in.user, email: signed_in.email },
             token: signed_in.token.expose().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(body: Value) -> &'static str {
+        let mut fields = Fields::of(body).unwrap_or_else(|_| panic!("an object"));
+        match Authenticate::read(&mut fields) {
+            Some(Authenticate::Password(_)) => "password",
+            Some(Authenticate::Keys(_)) => "keys",
+            None => "wrong",
+        }
+    }
+
+    #[test]
+    fn the_credentials_that_are_whole_count_and_empty_fields_beside_them_do_not() {
+        for (body, what) in [
+            (json!({"username": "ann", "password": "p"}), "password"),
+            (json!({"username": "ann", "password": "p", "apikey": "", "enckey": " "}), "password"),
+            (json!({"apikey": "a", "enckey": "e"}), "keys"),
+            (json!({"username": "", "password": "", "apikey": "a", "enckey": "e"}), "keys"),
+            (json!({"apikey": "a"}), "wrong"),
+            (json!({"username": "ann", "apikey": "a"}), "wrong"),
+            (json!({}), "wrong"),
+        ] {
+            assert_eq!(read(body.clone()), what, "{body}");
         }
     }
 }

@@ -2,6 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+mod apikeys;
+mod contact;
+mod membership;
+mod mfa;
 mod monitors;
+mod notifiers;
+mod openapi;
 mod page_session;
+mod password;
+mod payment_callback;
+mod paymentmethods;
+mod races;
+mod secrets;
 mod sessions;
+mod settings;
+mod signup;
+mod sweeps;
+mod team;
+mod ways;

@@ -1,19 +1,379 @@
-//! login, logout, logoutall, authenticated, users/me.
+//! login, logout, logoutall, authenticated, users/me: getting a token, what it
+//! opens, and what ends it.
 
-use serde_json::json;
-use wakeful_testkit::both_engines;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_testkit::{Client, PASSWORD, both_engines};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const MINUTE: Duration = Duration::from_secs(60);
+
+async fn authenticate(client: &Client, body: &Value) -> wakeful_testkit::Answer {
+    client.post("authenticated", body).await
+}
+
+/// As many failed logins as a minute allows.
+async fn fail_ten_times(client: &Client, email: &str) {
+    for _ in 0..10 {
+        client.log_in(email, "not the password").await.refused(401, "bad_credentials");
+    }
+}
 
 both_engines! {
     async fn login_answers_the_user_and_a_token(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let body = json!({"email": " ANN@example.com ", "password": ann.password});
-        let json = app.anonymous().post("login", &body).await.ok();
+        let body = json!({"email": " ANN@example.com ", "password": ann.password, "mfacode": null});
+        let answer = app.anonymous().post("login", &body).await;
+        let json = answer.ok();
+        assert_eq!(answer.keys(), ["success", "token", "user"]);
         assert_eq!(json["user"], json!({"groupid": ann.team, "userid": ann.userid, "email": ann.email}));
         let token = json["token"].as_str().unwrap();
-        assert!(token.starts_with("wk_"), "{token}");
+        assert!(token.starts_with("wk_") && token.len() == 46, "{token}");
+        assert_ne!(token, ann.token);
         let me = app.anonymous().with_token(token).get("users/me").await.ok();
         assert_eq!(me["userid"], ann.userid.as_str());
         assert_eq!(me["email"], ann.email.as_str());
+    }
+
+    async fn a_wrong_email_and_a_wrong_password_get_the_same_answer(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        let known = app.anonymous().log_in("ann@example.com", "wrong").await;
+        let unknown = app.anonymous().log_in("nobody@example.com", PASSWORD).await;
+        let no_address = app.anonymous().log_in("nobody", PASSWORD).await;
+        known.refused(401, "bad_credentials");
+        assert_eq!(known.shape(), unknown.shape());
+        assert_eq!(known.shape(), no_address.shape());
+        assert_eq!(known.header("www-authenticate"), "Bearer");
+    }
+
+    async fn login_tells_every_wrong_field_at_once(setup: Setup) {
+        let app = setup.start().await;
+        for (body, wrong) in [
+            (json!({}), vec!["email", "password"]),
+            (json!({"email": 1, "password": 2, "mfacode": []}), vec!["email", "password", "mfacode"]),
+        ] {
+            let answer = app.anonymous().post("login", &body).await;
+            assert_eq!(answer.wrong_fields(), wrong);
+        }
+        let answer = authenticate(&app.anonymous(), &json!({})).await;
+        assert_eq!(answer.wrong_fields(), ["username", "password"]);
+        let answer = authenticate(&app.anonymous(), &json!({"apikey": "x"})).await;
+        assert_eq!(answer.wrong_fields(), ["enckey"]);
+    }
+
+    async fn users_me_names_the_caller(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        for user in [&ann, &bob] {
+            let json = user.client.get("users/me").await.ok();
+            assert_eq!(json["userid"], user.userid.as_str());
+            assert_eq!(json["email"], user.email.as_str());
+        }
+    }
+
+    async fn logout_ends_this_token_and_no_other(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let again = ann.log_in(&app.anonymous()).await;
+        assert_eq!(ann.client.post_nothing("logout").await.ok()["message"], "You are logged out.");
+        assert!(!ann.client.is_let_in().await);
+        assert!(again.client.is_let_in().await);
+        ann.client.post_nothing("logout").await.refused(401, "not_authenticated");
+    }
+
+    async fn logoutall_ends_all_tokens_and_keeps_api_keys(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let again = ann.log_in(&app.anonymous()).await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        ann.client.post_nothing("logoutall").await.ok();
+        assert!(!ann.client.is_let_in().await);
+        assert!(!again.client.is_let_in().await);
+        assert!(keys.client.is_let_in().await);
+        assert!(bob.client.is_let_in().await);
+    }
+
+    async fn logout_with_api_keys_ends_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        keys.client.post_nothing("logout").await.ok();
+        assert!(ann.client.is_let_in().await);
+        assert!(keys.client.is_let_in().await);
+    }
+
+    async fn a_token_ended_on_one_node_is_ended_on_every_other(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let other = app.beside().await;
+        let there = other.anonymous().with_token(&ann.token);
+        assert!(there.is_let_in().await);
+        ann.client.post_nothing("logout").await.ok();
+        assert!(!there.is_let_in().await);
+    }
+
+    async fn a_token_lives_30_days_after_its_last_use(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.clock.advance(30 * DAY - MINUTE);
+        assert!(ann.client.is_let_in().await);
+        app.clock.advance(30 * DAY - MINUTE);
+        assert!(ann.client.is_let_in().await);
+        app.clock.advance(30 * DAY);
+        assert!(!ann.client.is_let_in().await);
+        app.clock.advance(MINUTE);
+        app.sweep().await;
+        assert_eq!(app.database.rows("sessions").await, 0);
+    }
+
+    async fn a_token_lives_180_days_at_most_however_much_it_is_used(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for _ in 0..9 {
+            app.clock.advance(20 * DAY - MINUTE);
+            assert!(ann.client.is_let_in().await);
+        }
+        app.sweep().await;
+        assert!(ann.client.is_let_in().await);
+        app.clock.advance(9 * MINUTE);
+        assert!(!ann.client.is_let_in().await);
+        let again = ann.log_in(&app.anonymous()).await;
+        app.clock.advance(MINUTE);
+        app.sweep().await;
+        assert!(again.client.is_let_in().await);
+        assert_eq!(app.database.rows("sessions").await, 1);
+    }
+
+    async fn the_lifetime_of_tokens_is_a_setting(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.session_idle = 2 * MINUTE;
+        setup.settings.session_max = 3 * MINUTE;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        app.clock.advance(MINUTE);
+        assert!(ann.client.is_let_in().await);
+        app.clock.advance(MINUTE);
+        assert!(ann.client.is_let_in().await);
+        assert!(!bob.client.is_let_in().await);
+        app.clock.advance(MINUTE);
+        assert!(!ann.client.is_let_in().await);
+    }
+
+    async fn the_name_of_the_scheme_has_no_letter_case(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
+            let client = app.anonymous().with("authorization", &format!("{scheme} {}", ann.token));
+            assert!(client.is_let_in().await, "{scheme}");
+        }
+    }
+
+    async fn only_one_whole_token_lets_in(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let token = &ann.token;
+        for value in [
+            "", " ", "Bearer", "Bearer ", token, &format!("Basic {token}"), &format!("Bearer{token}"),
+            &format!("Bearer {token}x"), &format!("Bearer {}", &token[..45]), &format!("Bearer {token} {token}"),
+            &format!("Bearer {}", token.to_uppercase()), &format!("Bearer {}", keys.apikey), "Bearer wk_",
+        ] {
+            let client = app.anonymous().with("authorization", value);
+            assert!(!client.is_let_in().await, "{value}");
+            // A wrong token is not made good by a right pair.
+            let client = keys.client.with("authorization", value);
+            assert!(!client.is_let_in().await, "{value}");
+        }
+        let twice = app.anonymous().with_token(token).with_token(token);
+        assert!(!twice.is_let_in().await);
+    }
+
+    async fn get_authenticated_answers_the_token_it_came_with(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let answer = ann.client.get("authenticated").await;
+        assert_eq!(answer.ok(), json!({"success": true, "token": ann.token}));
+        assert_eq!(app.database.rows("sessions").await, 1);
+        app.anonymous().get("authenticated").await.refused(401, "not_authenticated");
+    }
+
+    async fn get_authenticated_with_a_key_pair_issues_a_new_token(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let mut tokens = vec![ann.token.clone()];
+        for _ in 0..2 {
+            let answer = keys.client.get("authenticated").await;
+            let json = answer.ok();
+            assert_eq!(answer.keys(), ["success", "token"]);
+            tokens.push(json["token"].as_str().unwrap().to_owned());
+        }
+        tokens.sort();
+        tokens.dedup();
+        assert_eq!(tokens.len(), 3);
+        for token in tokens {
+            let me = app.anonymous().with_token(&token).get("users/me").await.ok();
+            assert_eq!(me["userid"], ann.userid.as_str());
+        }
+    }
+
+    async fn post_authenticated_takes_a_user_name_and_password_or_a_key_pair(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        for body in [
+            json!({"username": " Ann@example.com", "password": PASSWORD}),
+            json!({"apikey": keys.apikey, "enckey": keys.enckey}),
+            json!({"apikey": keys.apikey, "enckey": keys.enckey, "username": null, "password": null}),
+        ] {
+            let answer = authenticate(&app.anonymous(), &body).await;
+            let json = answer.ok();
+            assert_eq!(answer.keys(), ["success", "token"]);
+            let client = app.anonymous().with_token(json["token"].as_str().unwrap());
+            assert_eq!(client.get("users/me").await.ok()["userid"], ann.userid.as_str());
+        }
+    }
+
+    async fn post_authenticated_refuses_what_login_refuses(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let others = bob.new_keys(&app.anonymous()).await;
+        for body in [
+            json!({"username": "ann@example.com", "password": "wrong"}),
+            json!({"username": "nobody@example.com", "password": PASSWORD}),
+            json!({"apikey": keys.apikey, "enckey": others.enckey}),
+            json!({"apikey": others.apikey, "enckey": keys.enckey}),
+            json!({"apikey": keys.enckey, "enckey": keys.apikey}),
+            json!({"apikey": "wka_rubbish", "enckey": "wke_rubbish"}),
+        ] {
+            authenticate(&app.anonymous(), &body).await.refused(401, "bad_credentials");
+        }
+    }
+
+    async fn ten_failed_logins_a_minute_then_429_for_that_account_alone(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        fail_ten_times(&app.anonymous(), "ann@example.com").await;
+        app.clock.advance(Duration::from_secs(20));
+        let limited = app.anonymous().log_in(" ANN@example.com", PASSWORD).await;
+        limited.refused(429, "too_many_requests");
+        assert_eq!(limited.header("retry-after"), "40");
+        bob.log_in(&app.anonymous()).await;
+        // Who is in stays in.
+        assert!(ann.client.is_let_in().await);
+        app.clock.advance(Duration::from_secs(39));
+        app.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+        app.clock.advance(Duration::from_secs(1));
+        app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
+    }
+
+    async fn the_limit_does_not_tell_whether_an_account_exists(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        fail_ten_times(&app.anonymous(), "ann@example.com").await;
+        fail_ten_times(&app.anonymous(), "nobody@example.com").await;
+        let known = app.anonymous().log_in("ann@example.com", PASSWORD).await;
+        let unknown = app.anonymous().log_in("nobody@example.com", PASSWORD).await;
+        known.refused(429, "too_many_requests");
+        assert_eq!(known.shape(), unknown.shape());
+    }
+
+    async fn logins_that_succeed_are_not_limited(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for _ in 0..12 {
+            ann.log_in(&app.anonymous()).await;
+        }
+    }
+
+    async fn failures_from_one_address_do_not_keep_the_owner_out_at_another(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let attacker = app.caller_from("203.0.113.9");
+        fail_ten_times(&attacker, "ann@example.com").await;
+        attacker.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+        ann.log_in(&app.caller_from("198.51.100.1")).await;
+        // What the attacker writes in front of the proxy's word changes nothing.
+        let spoofed = app.caller_from("198.51.100.1, 203.0.113.9");
+        spoofed.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+    }
+
+    async fn a_spoofed_forwarded_address_is_no_way_around_the_limit(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        for last in 0..10 {
+            let client = app.caller_from(&format!("198.51.100.{last}"));
+            client.log_in("ann@example.com", "wrong").await.refused(401, "bad_credentials");
+        }
+        let client = app.caller_from("198.51.100.99");
+        client.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+    }
+
+    async fn a_restart_or_another_node_is_no_way_around_the_limit(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        fail_ten_times(&app.anonymous(), "ann@example.com").await;
+        let other = app.beside().await;
+        other.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+        let app = app.restart().await;
+        app.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+    }
+
+    async fn every_door_to_an_account_counts_on_the_same_limit(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let anonymous = app.anonymous();
+        let token = format!("wkr_{}", "A".repeat(43));
+        let update = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": token});
+        let wrong = json!({"username": ann.email, "password": "wrong"});
+        let disable = json!({"password": "wrong", "mfacode": "000000"});
+        for _ in 0..2 {
+            anonymous.log_in(&ann.email, "wrong").await.refused(401, "bad_credentials");
+            authenticate(&anonymous, &wrong).await.refused(401, "bad_credentials");
+            ann.client.post("mfa/disable", &disable).await.refused(401, "bad_credentials");
+            anonymous.post("password/update", &update).await.refused(401, "bad_token");
+            anonymous.post("password/update", &update).await.refused(401, "bad_token");
+        }
+        anonymous.log_in(&ann.email, PASSWORD).await.refused(429, "too_many_requests");
+        authenticate(&anonymous, &wrong).await.refused(429, "too_many_requests");
+        ann.client.post("mfa/disable", &disable).await.refused(429, "too_many_requests");
+        anonymous.post("password/update", &update).await.refused(429, "too_many_requests");
+    }
+
+    async fn guessing_an_enc_key_is_limited(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let guess = json!({"apikey": keys.apikey, "enckey": format!("wke_{}", "A".repeat(43))});
+        for _ in 0..10 {
+            authenticate(&app.anonymous(), &guess).await.refused(401, "bad_credentials");
+        }
+        authenticate(&app.anonymous(), &guess).await.refused(429, "too_many_requests");
+    }
+
+    async fn calls_listed_without_a_body_accept_none_an_empty_one_and_an_object(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let json = Some("application/json");
+        for path in ["logout", "logoutall", "user/delete"] {
+            for (kind, body) in [(None, ""), (json, ""), (json, "{}"), (None, "{}")] {
+                let again = ann.log_in(&app.anonymous()).await;
+                let user = match path {
+                    "user/delete" => again.colleague(&app.anonymous(), "bob@example.com").await,
+                    _ => again,
+                };
+                user.client.raw(Method::POST, path, kind, body).await.ok();
+                assert!(!user.client.is_let_in().await, "{path}");
+            }
+        }
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct Entry {
     pub(super) active: bool,
     /// A check waits or runs.
     pub(super) busy: bool,
+    /// It came by loading, and has been neither saved nor judged since.
+    pub(super) resumed: bool,
 }
 
 /// A span of up to 49 days in half the space.
@@ -86,6 +88,7 @@ impl Entry {
             stamp: 0,
             target: 0,
             busy: false,
+            resumed: false,
         }
     }
 
@@ -101,6 +104,7 @@ impl Entry {
             self.state = std::mem::take(&mut self.state).renewed();
         }
         self.revision = revision;
+        self.resumed = false;
         self.host = host(&monitor.spec);
         self.interval = monitor.heartbeat_interval;
         self.timeout = monitor.timeout().into();
@@ -153,6 +157,7 @@ impl Entry {
         let step = step(&self.state, seen, &self.policy(), wall);
         self.state = step.state.clone();
         self.seq += 1;
+        self.resumed = false;
         if heard && self.listens() {
             self.due = self.deadline(Some(now), 0);
         }

@@ -10,8 +10,8 @@ mod recorder;
 mod run;
 mod wheel;
 
-pub(crate) use run::guarded;
-pub use run::run;
+pub(crate) use run::{Looked, guarded};
+pub use run::{record, run};
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,6 +34,10 @@ use wheel::Wheel;
 
 /// Checks that people ask for do not wait in line with the others.
 const ASKED_AT_ONCE: usize = 32;
+
+/// Milliseconds by which a timer may be late. More, and this process was held
+/// up: stopped, frozen or starved. What it missed meanwhile proves nothing.
+const HELD_UP: u64 = 2_000;
 
 pub(crate) struct Watch {
     ticker: Ticker,
@@ -80,7 +84,8 @@ struct Monitors {
 /// Why a monitor comes into the watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It was being watched before this process began.
+    /// It was being watched before this process began, or its edit is still
+    /// on its way.
     Resumed,
     /// A person has just saved it.
     Saved,
@@ -130,14 +135,20 @@ impl Watch {
         if let Some(entry) = entries.get_mut(&id) {
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, now);
-                shard.arm(entry, wheel);
+            } else if entry.resumed && arrival == Arrival::Saved {
+                // It was saved while all were being loaded, and seemed to be
+                // one of them, which take their time.
+                entry.due = entry.due.min(entry.first(now));
+                entry.resumed = false;
             }
+            shard.arm(entry, wheel);
             return;
         }
         if !stored.monitor.isactive {
             return;
         }
         let mut entry = Box::new(Entry::new(stored));
+        entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
             Arrival::Resumed => entry.resumed(now),
             Arrival::Saved => entry.first(now),
@@ -221,6 +232,11 @@ impl Watch {
 
     fn fall_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
+        if entry.listens() && now.saturating_sub(due) > HELD_UP {
+            // Nobody could report while we stood still: its time starts over.
+            entry.due = entry.first(now);
+            return;
+        }
         entry.due = entry.next(now);
         if entry.listens() {
             let silence = entry.silence();
@@ -304,3 +320,6 @@ impl Shard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

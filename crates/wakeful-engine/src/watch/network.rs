@@ -11,10 +11,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
-use wakeful_core::observation::{Evidence, Fault, FaultKind, Observation};
+use wakeful_core::observation::{Evidence, Fault, FaultKind};
 use wakeful_core::verdict::Seen;
 use wakeful_outbound::net::{Deadline, Net};
 
+use super::Looked;
 use super::entry::{is_local, place};
 
 const MONITORS: usize = 3;
@@ -64,7 +65,7 @@ impl Network {
         monitor: MonitorId,
         spec: &Spec,
         interval: Duration,
-        looked: Result<Observation, Fault>,
+        looked: Looked,
     ) -> Seen {
         let seen = match looked {
             Ok(seen) => seen,

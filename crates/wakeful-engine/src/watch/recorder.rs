@@ -12,12 +12,13 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
-use crate::bus::Event;
+use crate::bus::{Edit, Event};
 use crate::{Engine, notices};
 
 /// How long plain verdicts are gathered.
@@ -33,7 +34,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// When a change that the store refused is tried again.
 const TRY_REFUSED: Duration = Duration::from_secs(30);
 /// How long the last writes may take when the service stops.
-const LAST_WRITES: Duration = Duration::from_millis(1_500);
+const LAST_WRITES: Duration = Duration::from_millis(800);
 
 /// One verdict to be recorded.
 pub(super) struct Item {
@@ -66,12 +67,25 @@ struct Queue {
     changes: VecDeque<Item>,
     /// The changes of each monitor that are not on record yet.
     unrecorded: HashMap<MonitorId, usize>,
+    /// Nobody writes: who waits for a record is told at once.
+    closed: bool,
 }
 
 impl Recorder {
+    pub(super) fn open(&self) {
+        self.lock().closed = false;
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+    }
+
     /// Takes a verdict in. Those of one monitor must come in their order.
     pub(super) fn push(&self, item: Item) {
         let mut queue = self.lock();
+        if queue.closed {
+            return;
+        }
         if item.is_change() {
             *queue.unrecorded.entry(item.monitor).or_default() += 1;
             queue.changes.push_back(item);
@@ -215,7 +229,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             StoreError::Unavailable(_) => {
                 metrics::counter!("wakeful_record_failures_total").increment(1);
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "{} verdicts wait for the store",
                     batch.len()
                 );
@@ -229,7 +243,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             StoreError::Gone if gone < 3 => gone += 1,
             error if batch.len() > 1 => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "{} verdicts are written one by one",
                     batch.len()
                 );
@@ -242,7 +256,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             error => {
                 let id = batch[0].monitor;
                 metrics::counter!("wakeful_records_refused_total").increment(1);
-                tracing::error!(monitor.id = %id, error = &error as &dyn std::error::Error, "the store refuses a verdict of monitor {id}");
+                tracing::error!(monitor.id = %id, error = %Chain(&error), "the store refuses a verdict of monitor {id}");
                 return batch.into_iter().filter(Item::is_change).collect();
             }
         }
@@ -268,7 +282,15 @@ async fn write(engine: &Engine, batch: &[Item]) -> Result<(), StoreError> {
             .collect(),
     };
     let records: Vec<Record> = batch.iter().filter_map(|item| record(item, &monitors)).collect();
-    engine.store().record(&records).await
+    let written = engine.store().record(&records).await?;
+    if written < batch.len() {
+        // A monitor may be gone without this node having been told: with its
+        // team, by the command line, by another node. The watch looks again.
+        for item in batch {
+            engine.bus().edited(Edit { team: item.team, monitor: item.monitor });
+        }
+    }
+    Ok(())
 }
 
 /// The record of an item; nothing when its monitor was deleted meanwhile.
@@ -299,5 +321,76 @@ fn done(engine: &Engine, batch: Vec<Item>) {
             previous: step.change.map(|change| change.previous),
             heartbeat: step.heartbeat,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::time::Millis;
+    use wakeful_core::verdict::{Policy, Report, Seen, State, Status, step};
+
+    const NOW: Millis = Millis(1_794_735_000_000);
+
+    fn monitor(number: u8) -> MonitorId {
+        MonitorId::new(NOW, [number; 10])
+    }
+
+    /// A verdict on a report that is up, for a monitor that was in this status.
+    fn item(number: u8, seq: i64, was: Status) -> Item {
+        let state = State { status: was, ..State::default() };
+        let policy = Policy {
+            retries: 0,
+            retry_interval: Duration::ZERO,
+            upside_down: false,
+            certificate_warnings: false,
+        };
+        let seen = Seen::Report(Report::parse("up").expect("known"));
+        let step = step(&state, seen, &policy, NOW);
+        let team = TeamId::new(NOW, [1; 10]);
+        Item { team, monitor: monitor(number), seq, step, payload: None, recorded: None }
+    }
+
+    fn numbers(items: &[Item]) -> Vec<i64> {
+        items.iter().map(|item| item.seq).collect()
+    }
+
+    #[test]
+    fn a_plain_verdict_waits_for_the_changes_of_its_own_monitor_only() {
+        let recorder = Recorder::default();
+        recorder.push(item(1, 1, Status::Up));
+        recorder.push(item(1, 2, Status::Down));
+        recorder.push(item(1, 3, Status::Up));
+        recorder.push(item(2, 4, Status::Up));
+        let changes = recorder.take_changes();
+        assert_eq!(numbers(&changes), [2]);
+        assert_eq!(numbers(&recorder.take_plain()), [4], "taken, but not yet on record");
+        recorder.forget(&changes);
+        assert_eq!(numbers(&recorder.take_plain()), [1, 3]);
+        assert!(recorder.lock().unrecorded.is_empty());
+    }
+
+    #[test]
+    fn while_the_store_is_away_the_oldest_plain_verdicts_go_and_no_change_does() {
+        let recorder = Recorder::default();
+        for seq in 0..i64::try_from(MOST_WAITING).expect("small") + 5 {
+            recorder.push(item(1, seq, Status::Up));
+            recorder.push(item(2, seq, Status::Down));
+        }
+        let queue = recorder.lock();
+        assert_eq!((queue.plain.len(), queue.plain[0].seq), (MOST_WAITING, 5));
+        assert_eq!(queue.changes.len(), MOST_WAITING + 5);
+    }
+
+    #[test]
+    fn who_waits_for_a_record_that_nobody_will_write_is_told_at_once() {
+        let recorder = Recorder::default();
+        recorder.close();
+        let (recorded, mut receiver) = oneshot::channel();
+        recorder.push(Item { recorded: Some(recorded), ..item(1, 1, Status::Up) });
+        assert!(receiver.try_recv().is_err());
+        recorder.open();
+        recorder.push(item(1, 2, Status::Up));
+        assert_eq!(numbers(&recorder.take_plain()), [2]);
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::verdict::Seen;
@@ -18,7 +19,7 @@ use wakeful_outbound::check;
 use wakeful_outbound::net::Deadline;
 
 use super::gate::{Job, Pass};
-use super::{Arrival, recorder};
+use super::{Arrival, HELD_UP, recorder};
 use crate::bus::Edit;
 use crate::{Engine, Result};
 
@@ -29,23 +30,50 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How often jobs that wait for their host are looked at, while there are any.
 const HOST_TICK: Duration = Duration::from_millis(25);
 
+/// What a look brings back.
+pub(crate) type Looked = std::result::Result<Observation, Fault>;
+
 /// Watches all active monitors until told to stop.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    // Changes are on record before the plain verdicts behind them.
-    let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
-    let writers = TaskTracker::new();
-    let changes = writers.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
-    writers.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
-
+    let writers = Writers::start(&engine);
     watch(&Runner { engine, shutdown, tasks: TaskTracker::new() }).await;
+    writers.stop().await;
+}
 
-    stop_changes.cancel();
-    if changes.await.is_err() {
-        tracing::error!("the writer of changes has failed");
+/// Records what is reported, and checks nothing, until told to stop.
+pub async fn record(engine: Engine, shutdown: CancellationToken) {
+    let writers = Writers::start(&engine);
+    shutdown.cancelled().await;
+    writers.stop().await;
+}
+
+/// The loops that write verdicts down.
+struct Writers {
+    engine: Engine,
+    tasks: [(TaskTracker, CancellationToken); 2],
+}
+
+impl Writers {
+    fn start(engine: &Engine) -> Self {
+        engine.watch().recorder().open();
+        let (changes, plain) = (TaskTracker::new(), TaskTracker::new());
+        let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
+        changes.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
+        plain.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
+        let tasks = [(changes, stop_changes), (plain, stop_plain)];
+        Self { engine: engine.clone(), tasks }
     }
-    stop_plain.cancel();
-    writers.close();
-    writers.wait().await;
+
+    /// Takes nothing in any more and writes what is left, the changes first:
+    /// they are on record before the plain verdicts behind them.
+    async fn stop(self) {
+        self.engine.watch().recorder().close();
+        for (tasks, stop) in self.tasks {
+            stop.cancel();
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
 }
 
 async fn watch(runner: &Runner) {
@@ -110,7 +138,7 @@ async fn load(runner: &Runner) {
             }
             Err(error) => {
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Chain(&error),
                     "monitors cannot be read yet"
                 );
                 sleep(RETRY).await;
@@ -189,7 +217,9 @@ async fn make_check(engine: &Engine, job: &Job) {
     let Some((spec, timeout, interval)) = watch.begin(job) else { return };
     let lag = watch.ticker.now().saturating_sub(job.due);
     metrics::histogram!("wakeful_check_lag_seconds").record(lag as f64 / 1_000.0);
+    let began = Instant::now();
     let looked = guarded(check::look(engine.net(), &spec, Deadline::within(timeout))).await;
+    let looked = if_in_time(looked, began.elapsed(), timeout);
     let seen = watch.network.judge(engine.net(), job.monitor, &spec, interval, looked).await;
     count(spec.kind().as_str(), &seen);
     watch.finish(job, seen, engine.now());
@@ -197,13 +227,21 @@ async fn make_check(engine: &Engine, job: &Job) {
 
 /// A look that panics is our fault and nobody else's: neither the target's nor
 /// that of any other check.
-pub(crate) async fn guarded(
-    look: impl Future<Output = std::result::Result<Observation, Fault>>,
-) -> std::result::Result<Observation, Fault> {
+pub(crate) async fn guarded(look: impl Future<Output = Looked>) -> Looked {
     AssertUnwindSafe(look).catch_unwind().await.unwrap_or_else(|_| {
         metrics::counter!("wakeful_check_panics_total").increment(1);
         Err(Fault::new(FaultKind::Internal, "the check failed by a defect of Wakeful"))
     })
+}
+
+/// A time-out says nothing about the target when we were the ones held up.
+fn if_in_time(looked: Looked, took: Duration, timeout: Duration) -> Looked {
+    match looked {
+        Ok(seen) if !seen.up && took > timeout + Duration::from_millis(HELD_UP) => {
+            Err(Fault::new(FaultKind::Resources, "Wakeful itself was held up during the check"))
+        }
+        looked => looked,
+    }
 }
 
 fn count(kind: &'static str, seen: &Seen) {
@@ -230,7 +268,7 @@ async fn follow(runner: &Runner, mut edits: Receiver<Edit>) {
         let (ids, missed) = gathered(first, &mut edits);
         match missed {
             true => patiently(|| reload(runner)).await,
-            false => patiently(|| apply(runner, &ids)).await,
+            false => patiently(|| apply(runner, &ids, Arrival::Saved)).await,
         }
     }
 }
@@ -251,16 +289,16 @@ fn gathered(first: MonitorId, edits: &mut Receiver<Edit>) -> (Vec<MonitorId>, bo
 /// Does it until the store is there.
 async fn patiently<F: Future<Output = Result<()>>>(work: impl Fn() -> F) {
     while let Err(error) = work().await {
-        tracing::warn!(error = &error as &dyn std::error::Error, "an edit waits for the store");
+        tracing::warn!(error = %Chain(&error), "an edit waits for the store");
         sleep(RETRY).await;
     }
 }
 
-async fn apply(runner: &Runner, ids: &[MonitorId]) -> Result<()> {
+async fn apply(runner: &Runner, ids: &[MonitorId], arrival: Arrival) -> Result<()> {
     let found = runner.engine.store().monitors_by_id(ids).await?;
     let known: HashSet<MonitorId> = found.iter().map(|stored| stored.monitor.id).collect();
     for stored in found {
-        runner.engine.watch().configure(stored, Arrival::Saved);
+        runner.engine.watch().configure(stored, arrival);
     }
     for id in ids.iter().filter(|id| !known.contains(id)) {
         runner.engine.watch().forget(*id);
@@ -275,7 +313,7 @@ async fn reload(runner: &Runner) -> Result<()> {
     loop {
         let page = runner.engine.store().active_monitors(after, PAGE).await?;
         for stored in page.monitors {
-            watch.configure(stored, Arrival::Saved);
+            watch.configure(stored, Arrival::Resumed);
         }
         match page.last {
             Some(last) => after = Some(last),
@@ -286,7 +324,7 @@ async fn reload(runner: &Runner) -> Result<()> {
     for shard in &watch.shards {
         let ids: Vec<MonitorId> = shard.lock().entries.keys().copied().collect();
         for ids in ids.chunks(EDITS) {
-            apply(runner, ids).await?;
+            apply(runner, ids, Arrival::Resumed).await?;
         }
     }
     Ok(())
@@ -295,6 +333,7 @@ async fn reload(runner: &Runner) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakeful_core::observation::Evidence;
 
     #[tokio::test]
     async fn a_check_that_panics_is_a_fault_of_ours() {
@@ -302,5 +341,16 @@ mod tests {
         assert_eq!(looked.expect_err("a fault").kind, FaultKind::Internal);
         let seen = Observation::up(Duration::ZERO, "fine");
         assert_eq!(guarded(async { Ok(seen.clone()) }).await, Ok(seen));
+    }
+
+    #[test]
+    fn a_time_out_while_we_stood_still_is_no_failure() {
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let down = Ok(Observation::down(Evidence::Silence, "no answer within 1 s"));
+        assert_eq!(if_in_time(down.clone(), second, second), down);
+        let fault = if_in_time(down, minute, second).expect_err("a fault");
+        assert_eq!(fault.kind, FaultKind::Resources);
+        let up = Ok(Observation::up(Duration::ZERO, "fine"));
+        assert_eq!(if_in_time(up.clone(), minute, second), up);
     }
 }

@@ -7,6 +7,7 @@ mod dns;
 mod egress;
 mod hostile;
 mod http;
+mod notify;
 mod ntlm;
 mod peer;
 mod ping;

@@ -1,70 +1,33 @@
-//! A fresh store on either engine, and the things that tests put into it.
+//! A fresh store on either engine, and what tests put into it.
 
-use sqlx::{ConnectOptions as _, Connection as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wakeful_core::email::Email;
 use wakeful_core::id::{MailId, MonitorId, NotifierId, SessionId, TeamId, UserId};
-use wakeful_core::monitor::spec::{Hostname, TcpSpec};
+use wakeful_core::monitor::spec::{Headers, Hostname, TcpSpec};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifier::{
+    Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
+};
 use wakeful_core::observation::Phases;
-use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
-use wakeful_store::{
-    Keyring, Location, Mail, NewAccount, NewNotifier, NewSession, Options, Record, Store,
-};
+use wakeful_store::{Mail, NewAccount, NewSession, Record, Store};
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
-/// Runs a test on SQLite and, where there is a server, on PostgreSQL.
+/// Runs each function on a fresh store of both engines.
 #[macro_export]
 macro_rules! on_both {
     ($($name:ident => $body:ident;)+) => {$(
-        mod $name {
-            #[tokio::test]
-            async fn on_sqlite() {
-                let (store, _folder) = $crate::bench::sqlite().await;
-                super::$body(store).await;
-            }
-
-            #[tokio::test]
-            async fn on_postgres() {
-                let Some(store) = $crate::bench::postgres().await else { return };
-                super::$body(store).await;
+        wakeful_testkit::both_engines! {
+            async fn $name(setup: Setup) {
+                let database = setup.database().await;
+                $body(database.open().await).await;
             }
         }
     )+};
-}
-
-fn keyring() -> Keyring {
-    Keyring::load_or_create(&tempfile::tempdir().expect("a folder").path().join("key"))
-        .expect("a key")
-}
-
-pub(crate) async fn sqlite() -> (Store, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let location = Location::Sqlite(folder.path().join("test.db"));
-    let options = Options { location, max_connections: 4 };
-    (Store::open(&options, keyring()).await.expect("opens"), folder)
-}
-
-/// A store on a database of its own, nothing when no server was given.
-pub(crate) async fn postgres() -> Option<Store> {
-    let Ok(server) = std::env::var("WAKEFUL_TEST_POSTGRES") else {
-        eprintln!("skipped: WAKEFUL_TEST_POSTGRES names no server; run scripts/with-postgres");
-        return None;
-    };
-    let server: sqlx::postgres::PgConnectOptions = server.parse().expect("a PostgreSQL URL");
-    let name = format!("wakeful_{}", uuid::Uuid::now_v7().simple());
-    let mut admin = server.clone().connect().await.expect("the server answers");
-    let create = format!("create database {name}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&mut admin).await.expect("a database");
-    admin.close().await.expect("closes");
-    let location = Location::Postgres(Box::new(server.database(&name)));
-    let options = Options { location, max_connections: 4 };
-    Some(Store::open(&options, keyring()).await.expect("opens"))
 }
 
 /// Bytes that differ from call to call, in order.
@@ -114,14 +77,21 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
 }
 
 pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> NotifierId {
-    let notifier = NewNotifier {
+    let notifier = Notifier {
         id: NotifierId::new(NOW, next()),
-        name: name.into(),
-        kind: "webhook",
-        config: "{}".into(),
-        secret: Some(Secret::new("whsec_x")),
+        team,
+        name: Name::parse(name).expect("a name"),
+        channel: Channel::Webhook(WebhookSpec {
+            url: webhook::url("http://127.0.0.1:1/hook").expect("an address"),
+            headers: Headers::default(),
+            template: Template::Standard,
+            keys: Keys::new(SigningSecret::issue([7; 32])),
+        }),
+        disabled: None,
+        created: NOW,
+        modified: NOW,
     };
-    store.team(team).add_notifier(&notifier, NOW).await.expect("kept");
+    store.team(team).add_notifier(&notifier).await.expect("kept");
     notifier.id
 }
 

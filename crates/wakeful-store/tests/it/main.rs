@@ -1,7 +1,10 @@
-//! The store through its public methods, each test on both engines. PostgreSQL
-//! is the server in WAKEFUL_TEST_POSTGRES (see scripts/with-postgres).
+//! The store through its public methods, each test on both engines, and the
+//! walls of the house around it.
 
 mod bench;
 mod heartbeats;
+mod house;
+mod keys;
 mod monitors;
 mod record;
+mod schema;

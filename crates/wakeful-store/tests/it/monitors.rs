@@ -21,7 +21,6 @@ on_both! {
     deleting_a_monitor_leaves_nothing_of_it => deletes;
     a_team_takes_its_monitors_along => team_goes;
     a_linked_notifier_and_its_monitor_go_with_the_team => linked_team_goes;
-    secrets_are_moved_to_a_new_key => reseals;
 }
 
 fn http(url: &str, password: &str) -> Spec {
@@ -221,15 +220,27 @@ async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     assert!(store.team(team).delete_users(&users, NOW).await.expect("deleted"));
 }
 
-async fn reseals(store: Store) {
-    let team = team(&store).await;
-    notifier(&store, team, "hook").await;
-    let kept = Monitor {
-        spec: http("https://a.example/", "hunter2"),
-        push_token: Some(Secret::new("t")),
-        ..monitor(team, "site")
-    };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    // Everything is under the first key already: nothing moves, all columns are looked at.
-    assert_eq!(store.reseal().await.expect("looked").0, 0);
+wakeful_testkit::both_engines! {
+    async fn secrets_are_moved_to_a_new_key(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let team = team(&store).await;
+        notifier(&store, team, "hook").await;
+        let kept = Monitor {
+            spec: http("https://a.example/", "hunter2"),
+            push_token: Some(Secret::new("t")),
+            ..monitor(team, "site")
+        };
+        store.team(team).add_monitor(&kept).await.expect("kept");
+
+        let both = database.keyring().rotated();
+        let new = both.pruned();
+        let store = Store::open(&database.options(), both).await.expect("opens");
+        // The password, the push token, the notifier's secret, the mail of the
+        // sign-up and the proof of the keyring.
+        assert_eq!(store.reseal().await.expect("moved").0, 5);
+        let store = Store::open(&database.options(), new).await.expect("opens");
+        let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+        assert_eq!(read.monitor, kept);
+    }
 }

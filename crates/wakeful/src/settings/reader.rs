@@ -16,10 +16,16 @@ use wakeful_core::secret::Secret;
 
 use super::layers::{Entry, Layers, Origin};
 use super::problem::Problem;
-use super::{DatabaseUrl, Egress, MailSecurity};
+use super::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
 /// Never shown.
-const SECRET: [&str; 3] = ["server.metrics_token", "secrets.master_key", "mail.password"];
+const SECRET: [&str; 5] = [
+    "server.metrics_token",
+    "secrets.master_key",
+    "mail.password",
+    "billing.stripe_key",
+    "billing.stripe_callback_secret",
+];
 /// Shown without user, password and query.
 const URLS: [&str; 2] = ["database.url", "nats.url"];
 /// The SQLite file when no database is named.
@@ -203,6 +209,33 @@ impl<'a> Reader<'a> {
             "tls" => Some(MailSecurity::Tls),
             _ => None,
         })
+    }
+
+    pub(super) fn processor(&mut self, key: &'static str) -> PaymentProcessor {
+        self.read(key, "\"sandbox\" or \"stripe\"", |entry| match text(entry)? {
+            "sandbox" => Some(PaymentProcessor::Sandbox),
+            "stripe" => Some(PaymentProcessor::Stripe),
+            _ => None,
+        })
+    }
+
+    pub(super) fn base_url(&mut self, key: &'static str) -> Url {
+        self.read(key, "an http or https url", |entry| web_url(text(entry)?))
+    }
+
+    /// Needed by the processor that it belongs to.
+    pub(super) fn stripe_key(
+        &mut self,
+        key: &'static str,
+        processor: PaymentProcessor,
+    ) -> Option<Secret> {
+        let given = self.secret(key);
+        if given.is_none() && processor == PaymentProcessor::Stripe {
+            let accepts = "the secret key of the account when billing.processor is \"stripe\"";
+            let entry = self.layers.get(key);
+            self.problems.push(wrong(key, entry, accepts.to_owned()));
+        }
+        given
     }
 
     pub(super) fn mailbox(&mut self, key: &'static str) -> String {

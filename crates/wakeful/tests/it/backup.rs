@@ -139,9 +139,9 @@ async fn a_database_that_was_destroyed_can_be_restored() {
     let (home, mut server, ann, file) = backed_up().await;
     for log_is_left in [true, false] {
         if log_is_left {
-            server.kill().await
+            server.kill().await;
         } else {
-            server.stop().await
+            server.stop().await;
         }
         std::fs::write(home.file(), "overwritten by accident ".repeat(1000)).unwrap();
         home.run(&["restore", "--yes", path(&file)]).await.ok();

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{Engine, User, until};
 
 use crate::home::{Home, LONG, Server, random_below, signal};
 
@@ -43,15 +43,16 @@ async fn no_acknowledged_write_is_lost_to_kill_9() {
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let mut kept = Kept::default();
     for round in 0..ROUNDS {
-        let running = Arc::new(AtomicBool::new(true));
+        let progress = Arc::new(Progress::default());
         let mut writers = JoinSet::new();
         for writer in 0..WRITERS {
             let name = format!("r{round}w{writer}");
-            writers.spawn(write(server.url.clone(), ann.token.clone(), name, running.clone()));
+            writers.spawn(write(server.url.clone(), ann.token.clone(), name, progress.clone()));
         }
-        tokio::time::sleep(Duration::from_millis(random_below(700))).await;
+        until("a write of each kind", || async { progress.has_begun().then_some(()) }).await;
+        tokio::time::sleep(Duration::from_millis(random_below(500))).await;
         server.kill().await;
-        running.store(false, Ordering::SeqCst);
+        progress.server_is_gone.store(true, Ordering::SeqCst);
         for written in writers.join_all().await {
             kept.add(written);
         }
@@ -61,16 +62,29 @@ async fn no_acknowledged_write_is_lost_to_kill_9() {
         assert!(begun.elapsed() <= READY_WITHIN, "ready after {:?}", begun.elapsed());
         assert_all_there(&home, &server, &ann.token, &kept).await;
     }
-    assert!(kept.emails.len() >= ROUNDS, "only {} sign-ups were tried", kept.emails.len());
-    assert!(kept.keys.len() >= ROUNDS, "only {} keys were tried", kept.keys.len());
+    assert!(kept.emails.len() >= ROUNDS && kept.keys.len() >= ROUNDS);
+}
+
+/// How far the writers of a round are.
+#[derive(Default)]
+struct Progress {
+    sign_ups: AtomicUsize,
+    keys: AtomicUsize,
+    server_is_gone: AtomicBool,
+}
+
+impl Progress {
+    fn has_begun(&self) -> bool {
+        self.sign_ups.load(Ordering::SeqCst) > 0 && self.keys.load(Ordering::SeqCst) > 0
+    }
 }
 
 /// Signs up and makes keys in turn until the server is gone.
-async fn write(url: String, token: String, name: String, running: Arc<AtomicBool>) -> Kept {
+async fn write(url: String, token: String, name: String, progress: Arc<Progress>) -> Kept {
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut kept = Kept::default();
     for count in 0.. {
-        if !running.load(Ordering::SeqCst) {
+        if progress.server_is_gone.load(Ordering::SeqCst) {
             break;
         }
         let email = format!("{name}n{count}@example.com");
@@ -78,6 +92,7 @@ async fn write(url: String, token: String, name: String, running: Arc<AtomicBool
         let sent = http.post(format!("{url}/api/v1/signup")).json(&body).send().await;
         if sent.is_ok_and(|answer| answer.status() == 200) {
             kept.emails.insert(email);
+            progress.sign_ups.fetch_add(1, Ordering::SeqCst);
         }
         let save = http.post(format!("{url}/api/v1/integrations/apikey/save"));
         let save = save.bearer_auth(&token).json(&json!({"name": name})).send().await;
@@ -86,6 +101,7 @@ async fn write(url: String, token: String, name: String, running: Arc<AtomicBool
             && let Ok(made) = answer.json::<serde_json::Value>().await
         {
             kept.keys.insert(made["apikeyid"].as_str().unwrap().to_owned());
+            progress.keys.fetch_add(1, Ordering::SeqCst);
         }
     }
     kept

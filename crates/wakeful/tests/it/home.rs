@@ -1,6 +1,7 @@
 //! A place to run the binary in: a data folder, a database and settings that
 //! outlive the process, and the server itself, which ends with the test.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ impl Home {
 
     /// The binary with these settings and nothing else from the environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wakeful"));
+        let mut command = Command::new(binary());
         command
             .args(arguments)
             .env_clear()
@@ -154,6 +155,13 @@ impl Home {
         until("ready", || async { server.is_ready().await.then_some(()) }).await;
         server
     }
+}
+
+/// The binary under test. nextest knows where it is when the tests were moved,
+/// as from an archive.
+fn binary() -> OsString {
+    let moved = std::env::var_os("NEXTEST_BIN_EXE_wakeful");
+    moved.unwrap_or_else(|| env!("CARGO_BIN_EXE_wakeful").into())
 }
 
 /// Runs a command to its end.

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+mod alerts;
 mod backup;
 mod cli;
 mod durability;

@@ -1,1 +1,251 @@
+//! No secret stands in the log, at the most talkative level, nor in the database.
+//! Every account endpoint is called, in success and in failure, with values that
+//! are looked for afterwards in every spelling a library might give them.
 
+use data_encoding::{BASE32_NOPAD, BASE64, BASE64URL_NOPAD, HEXLOWER};
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use tokio::process::Command;
+use wakeful_testkit::{Client, Engine, User};
+
+use crate::home::{Home, ran, workspace};
+use crate::mail::token_in;
+use crate::mfa::Guarded;
+use crate::smtp::Peer;
+
+const MAIL_PASSWORD: &str = "mail-Sentinel-4711";
+const METRICS_TOKEN: &str = "metrics-Sentinel-4712";
+const DATABASE_PASSWORD: &str = "database-Sentinel-4713";
+const WRONG_PASSWORD: &str = "wrong-Sentinel-4714";
+const WRONG_CODE: &str = "code-Sentinel-4715";
+const NEW_PASSWORDS: [&str; 3] = ["new-Sentinel-4716", "new-Sentinel-4717", "new-Sentinel-4718"];
+const TORN_PASSWORD: &str = "torn-Sentinel-4719";
+
+/// No secret here is shorter.
+const BEGIN: usize = 8;
+
+/// What must not be found, each with a name for the report.
+#[derive(Default)]
+struct Sentinels(Vec<(&'static str, String)>);
+
+impl Sentinels {
+    fn add(&mut self, name: &'static str, secret: &str) {
+        assert!(secret.len() >= BEGIN, "{name} is too short to be looked for");
+        self.0.push((name, secret.to_owned()));
+    }
+
+    /// The ones that stand in these bytes, as text or in a usual encoding.
+    fn found_in(&self, bytes: &[u8]) -> BTreeSet<&'static str> {
+        // One walk over the bytes for all of them: each is known by how it begins.
+        let mut begins: HashMap<[u8; BEGIN], Vec<(&'static str, Vec<u8>)>> = HashMap::new();
+        for (name, secret) in &self.0 {
+            for spelling in spellings(secret) {
+                let begin = *spelling.first_chunk().unwrap();
+                begins.entry(begin).or_default().push((name, spelling));
+            }
+        }
+        let mut found = BTreeSet::new();
+        for at in 0..bytes.len() {
+            let rest = &bytes[at..];
+            let known = rest.first_chunk().and_then(|begin| begins.get(begin));
+            for (name, spelling) in known.into_iter().flatten() {
+                if rest.starts_with(spelling) {
+                    found.insert(*name);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn spellings(secret: &str) -> Vec<Vec<u8>> {
+    let mut plain = vec![secret.as_bytes().to_vec()];
+    // Tokens and seeds stand for bytes, which might be kept as they are.
+    let (_, body) = secret.split_once('_').unwrap_or(("", secret));
+    plain.extend(BASE64URL_NOPAD.decode(body.as_bytes()).ok().filter(|bytes| bytes.len() == 32));
+    plain.extend(BASE32_NOPAD.decode(secret.as_bytes()).ok().filter(|bytes| bytes.len() == 20));
+    let bare: String = secret.chars().filter(|c| *c != '-').collect();
+    plain.extend(HEXLOWER.decode(bare.as_bytes()).ok().filter(|bytes| bytes.len() == 10));
+    let encoded = |bytes: &Vec<u8>| {
+        let base64 = BASE64.encode(bytes);
+        let list = format!("{bytes:?}");
+        [HEXLOWER.encode(bytes), base64, list.trim_matches(['[', ']']).to_owned()]
+    };
+    let more: Vec<Vec<u8>> = plain.iter().flat_map(encoded).map(String::into_bytes).collect();
+    plain.into_iter().chain(more).collect()
+}
+
+fn text<'a>(json: &'a Value, field: &str) -> &'a str {
+    json[field].as_str().unwrap()
+}
+
+/// Calls everything there is about accounts.
+async fn call_everything(anonymous: &Client, peer: &mut Peer) -> Sentinels {
+    let mut secret = Sentinels::default();
+    let mut ann = Guarded::sign_up(anonymous, "ann@example.com").await;
+    peer.mail().await;
+    secret.add("the password", &ann.user.password);
+    secret.add("the token of the sign-up", &ann.user.token);
+    secret.add("the TOTP secret", &ann.secret);
+    for code in &ann.recovery_codes {
+        secret.add("a recovery code", code);
+    }
+    secret.add("the token of the login", text(&ann.log_in(anonymous).await, "token"));
+    wrong_logins(anonymous, &mut secret).await;
+    let with_code = json!({"username": "ann@example.com", "password": ann.user.password,
+        "mfacode": ann.recovery_codes[0]});
+    let answer = anonymous.post("authenticated", &with_code).await.ok();
+    secret.add("the token of authenticated", text(&answer, "token"));
+    keys(anonymous, &ann.user, &mut secret).await;
+    let off = json!({"password": ann.user.password, "mfacode": ann.recovery_codes[1]});
+    ann.user.client.post("mfa/disable", &off).await.ok();
+    passwords(anonymous, &ann.user, peer, &mut secret).await;
+    team_and_end(anonymous, &ann.user, &mut secret).await;
+    secret
+}
+
+async fn wrong_logins(anonymous: &Client, secret: &mut Sentinels) {
+    secret.add("a wrong password", WRONG_PASSWORD);
+    secret.add("a wrong code", WRONG_CODE);
+    secret.add("a password in a torn body", TORN_PASSWORD);
+    let wrong = json!({"email": "ann@example.com", "password": WRONG_PASSWORD});
+    anonymous.post("login", &wrong).await.refused(401, "bad_credentials");
+    let wrong =
+        json!({"email": "ann@example.com", "password": "correct horse 9", "mfacode": WRONG_CODE});
+    anonymous.post("login", &wrong).await.refused(401, "mfa_invalid");
+    let torn = format!("{{\"email\": \"ann@example.com\", \"password\": \"{TORN_PASSWORD}\"");
+    let answer =
+        anonymous.raw(reqwest::Method::POST, "login", Some("application/json"), torn).await;
+    answer.refused(400, "malformed_json");
+    let bearer = anonymous.with_token(WRONG_PASSWORD);
+    bearer.get("users/me").await.refused(401, "not_authenticated");
+    let pair = anonymous.with_keys(WRONG_PASSWORD, WRONG_CODE);
+    pair.get("users/me").await.refused(401, "not_authenticated");
+    anonymous
+        .get(&format!("/api/v1/{WRONG_PASSWORD}?token={WRONG_CODE}"))
+        .await
+        .refused(404, "no_such_path");
+}
+
+async fn keys(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
+    let made = ann.client.post("integrations/apikey/save", &json!({"name": "ci"})).await.ok();
+    let (apikey, enckey) = (text(&made, "apikey"), text(&made, "enckey"));
+    secret.add("the API key", apikey);
+    secret.add("the Enc key", enckey);
+    let pair = anonymous.with_keys(apikey, enckey);
+    secret.add("a key's token", text(&pair.get("authenticated").await.ok(), "token"));
+    let body = json!({"apikey": apikey, "enckey": enckey});
+    let traded = anonymous.post("authenticated", &body).await.ok();
+    secret.add("a traded token", text(&traded, "token"));
+    ann.client.get("integrations/apikeys").await.ok();
+    let id = text(&made, "apikeyid");
+    ann.client.delete(&format!("integrations/apikey/{id}/delete")).await.ok();
+}
+
+/// Every way to change a password.
+async fn passwords(anonymous: &Client, ann: &User, peer: &mut Peer, secret: &mut Sentinels) {
+    NEW_PASSWORDS.iter().for_each(|new| secret.add("a new password", new));
+    let [by_settings, by_mail, by_token] = NEW_PASSWORDS;
+    let save = json!({"email": ann.email, "password1": by_settings, "password2": by_settings});
+    ann.client.post("settings/save", &save).await.ok();
+    let differ = json!({"email": ann.email, "password1": by_settings, "password2": WRONG_PASSWORD});
+    assert_eq!(ann.client.post("settings/save", &differ).await.wrong_fields(), ["password2"]);
+    anonymous.post("password/lost", &json!({"email": ann.email})).await.ok();
+    let token = token_in(&peer.mail().await.body);
+    secret.add("the reset token", &token);
+    let update = |new: &str, token: &str| json!({"email": ann.email, "password1": new, "password2": new, "tokenid": token});
+    anonymous.post("password/update", &update(by_mail, &token)).await.ok();
+    anonymous.post("password/update", &update(by_mail, &token)).await.refused(401, "bad_token");
+    let log_in = json!({"email": ann.email, "password": by_mail});
+    let answer = anonymous.post("login", &log_in).await.ok();
+    secret.add("a later token", text(&answer, "token"));
+    anonymous.post("password/update", &update(by_token, text(&answer, "token"))).await.ok();
+}
+
+async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
+    let log_in = json!({"email": ann.email, "password": NEW_PASSWORDS[2]});
+    let answer = anonymous.post("login", &log_in).await.ok();
+    let ann = User { client: anonymous.with_token(text(&answer, "token")), ..ann.clone() };
+    let bob = ann.colleague(anonymous, "bob@example.com").await;
+    secret.add("a colleague's token", &bob.token);
+    ann.client.get("team/get").await.ok();
+    ann.client.post("team/revoke", &json!({"userids": [bob.userid]})).await.ok();
+    ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+    let contact = json!({"contact-name": "Ann", "contact-email": ann.email,
+        "contact-subject": "Hello", "contact-message": "How are you?"});
+    anonymous.post("contactus", &contact).await.ok();
+    let metrics = anonymous.with_token(METRICS_TOKEN).get("/metrics").await;
+    assert_eq!(metrics.status, 200);
+    secret.add("the metrics token", METRICS_TOKEN);
+    // Somebody stays, so that the database is not searched empty.
+    let cid = Guarded::sign_up(anonymous, "cid@example.com").await;
+    secret.add("a TOTP secret that is in use", &cid.secret);
+    secret.add("a token that is in use", &cid.user.token);
+    let made = cid.user.client.post("integrations/apikey/save", &json!({"name": "ci"})).await.ok();
+    secret.add("an API key that is in use", text(&made, "apikey"));
+    secret.add("an Enc key that is in use", text(&made, "enckey"));
+    ann.client.post_nothing("logout").await.ok();
+    let answer = anonymous.post("login", &log_in).await.ok();
+    let ann = anonymous.with_token(text(&answer, "token"));
+    ann.post_nothing("logoutall").await.ok();
+    let answer = anonymous.post("login", &log_in).await.ok();
+    anonymous.with_token(text(&answer, "token")).post_nothing("user/delete").await.ok();
+}
+
+/// Every byte the database keeps.
+async fn database(home: &Home) -> Vec<u8> {
+    match home.engine() {
+        Engine::Sqlite => {
+            let with = |end: &str| PathBuf::from(format!("{}{end}", home.file().display()));
+            let files = [with(""), with("-wal")];
+            files.iter().filter_map(|file| std::fs::read(file).ok()).flatten().collect()
+        }
+        Engine::Postgres => {
+            // Of the server's own version: others refuse.
+            let find = Command::new(workspace().join("scripts/find-postgres"));
+            let tools = PathBuf::from(ran(find).await.ok().trim());
+            let mut dump = Command::new(tools.join("pg_dump"));
+            dump.arg(home.database_url());
+            ran(dump).await.ok().into_bytes()
+        }
+    }
+}
+
+async fn no_secret_is_left_anywhere(engine: Engine) {
+    let mut peer = Peer::start("none", None, Some(MAIL_PASSWORD)).await;
+    let mut home = peer.settings(Home::new(engine).await.without_limits());
+    home = home.set("LOG", "trace").set("SERVER_METRICS_TOKEN", METRICS_TOKEN);
+    if engine == Engine::Postgres {
+        // The test's server asks for no password, and takes any.
+        let url = home.database_url().replacen('@', &format!(":{DATABASE_PASSWORD}@"), 1);
+        home = home.set("DATABASE_URL", &url);
+    }
+    let server = home.serve().await;
+    let mut secret = call_everything(&server.anonymous(), &mut peer).await;
+    secret.add("the mail password", MAIL_PASSWORD);
+    secret.add("the database's password", DATABASE_PASSWORD);
+    let key = std::fs::read_to_string(home.data().join("master.key")).unwrap();
+    secret.add("the master key", key.trim());
+
+    let kept = database(&home).await;
+    server.kill().await;
+    let log = home.log();
+    assert!(log.contains("\"level\":\"DEBUG\""), "the log is not at its most talkative");
+    assert_eq!(secret.found_in(log.as_bytes()), BTreeSet::new());
+    assert_eq!(secret.found_in(&kept), BTreeSet::new());
+    // The search itself finds what is there.
+    let mut there = Sentinels::default();
+    there.add("an address", "cid@example.com");
+    assert_eq!(there.found_in(&kept), BTreeSet::from(["an address"]));
+}
+
+#[tokio::test]
+async fn no_secret_is_left_in_the_log_or_in_sqlite() {
+    no_secret_is_left_anywhere(Engine::Sqlite).await;
+}
+
+#[tokio::test]
+async fn no_secret_is_left_in_the_log_or_in_postgres() {
+    no_secret_is_left_anywhere(Engine::Postgres).await;
+}

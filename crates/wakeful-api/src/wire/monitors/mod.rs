@@ -4,5 +4,5 @@
 mod read;
 mod show;
 
-pub(crate) use read::{SaveMonitor, draft, spec, timeout};
+pub(crate) use read::{SaveMonitor, TextOrList, TextOrNumber, draft, spec, timeout};
 pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, millis};

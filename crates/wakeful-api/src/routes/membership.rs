@@ -1,0 +1,72 @@
+//! The plan of the caller's team.
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::app::Api;
+use crate::body::Body;
+use crate::caller::Caller;
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::wire::membership::With;
+use crate::wire::{
+    Done, Fields, InvoiceList, MembershipAnswer, MembershipSaved, PlanList, SaveMembership,
+};
+
+/// Gives the team a plan and charges its first period, or changes plan or method.
+#[utoipa::path(post, path = "/api/v1/membership/save", tag = "Membership",
+    request_body = SaveMembership,
+    responses(
+        (status = 200, description = "Saved and paid", body = MembershipSaved),
+        (status = 402, description = "Declined; nothing has changed", body = ErrorBody),
+        (status = 403, description = "An administrator is needed", body = ErrorBody),
+        (status = 404, description = "The team has no such payment method", body = ErrorBody),
+        (status = 409, description = "A payment is under way", body = ErrorBody),
+        (status = 502, description = "The payment processor failed", body = ErrorBody)))]
+pub(crate) async fn save(
+    State(api): State<Api>,
+    caller: Caller,
+    Body(mut fields): Body<Fields>,
+) -> ApiResult<MembershipSaved> {
+    let read = SaveMembership::read(&mut fields, api.engine().now());
+    let wanted = fields.finish(read)?;
+    let With::Pay(with) = wanted.method else {
+        return Err(ApiError::not_found("payment method"));
+    };
+    let chosen = api.engine().choose_plan(&caller.who, &wanted.plan, &with).await?;
+    Ok(Json(MembershipSaved::of(&chosen)))
+}
+
+/// Gives the plan up at the end of what is paid.
+#[utoipa::path(post, path = "/api/v1/membership/stop", tag = "Membership",
+    responses(
+        (status = 200, description = "Cancelled", body = Done),
+        (status = 403, description = "An administrator is needed", body = ErrorBody),
+        (status = 409, description = "The team has no plan", body = ErrorBody)))]
+pub(crate) async fn stop(State(api): State<Api>, caller: Caller) -> ApiResult<Done> {
+    match api.engine().stop_plan(&caller.who).await? {
+        Some(until) => Done::say(format!("The plan is cancelled; it serves until {until}.")),
+        None => Done::say("The plan is cancelled and has ended."),
+    }
+}
+
+/// Lists the plans.
+#[utoipa::path(get, path = "/api/v1/membership/plans", tag = "Membership",
+    responses((status = 200, description = "The plans", body = PlanList)))]
+pub(crate) async fn plans(State(api): State<Api>, _caller: Caller) -> ApiResult<PlanList> {
+    Ok(Json(PlanList::of(api.engine().plans())))
+}
+
+/// Tells the team's plan and what is paid.
+#[utoipa::path(get, path = "/api/v1/membership/get", tag = "Membership",
+    responses((status = 200, description = "The membership", body = MembershipAnswer)))]
+pub(crate) async fn get(State(api): State<Api>, caller: Caller) -> ApiResult<MembershipAnswer> {
+    let view = api.engine().membership(&caller.who).await?;
+    Ok(Json(MembershipAnswer::of(&view, api.engine().billing_enabled())))
+}
+
+/// Lists the team's invoices.
+#[utoipa::path(get, path = "/api/v1/membership/invoices", tag = "Membership",
+    responses((status = 200, description = "The invoices", body = InvoiceList)))]
+pub(crate) async fn invoices(State(api): State<Api>, caller: Caller) -> ApiResult<InvoiceList> {
+    Ok(Json(InvoiceList::of(api.engine().invoices(&caller.who).await?)))
+}

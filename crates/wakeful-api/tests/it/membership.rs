@@ -1,0 +1,336 @@
+//! membership/save, stop, plans, get and invoices, and the payments that the
+//! clock makes.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_engine::billing;
+use wakeful_testkit::{App, Client, Setup, User, both_engines};
+
+use crate::paymentmethods::{card, methods, saved};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+fn plan_with(plan: &str, number: &str) -> Value {
+    let mut body = card(number);
+    body["plan"] = json!(plan);
+    body["method"] = json!("new");
+    body
+}
+
+async fn membership(client: &Client) -> Value {
+    client.get("membership/get").await.ok()["membership"].clone()
+}
+
+async fn plan_and_state(client: &Client) -> String {
+    let held = membership(client).await;
+    format!("{} {}", held["plan"]["planid"].as_str().unwrap(), held["state"].as_str().unwrap())
+}
+
+/// Amounts and states of the invoices, oldest first.
+async fn invoices(client: &Client) -> Vec<String> {
+    let json = client.get("membership/invoices").await.ok();
+    let mut lines: Vec<String> = json["invoices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {} {}",
+                one["plan"].as_str().unwrap(),
+                one["amount"],
+                one["state"].as_str().unwrap()
+            )
+        })
+        .collect();
+    lines.reverse();
+    lines
+}
+
+/// Some days later: what was due is done, and the user is logged in again.
+async fn after(app: &App, user: &User, days: u32) -> Client {
+    app.clock.advance(DAY * days);
+    billing::round(&app.engine).await.unwrap();
+    user.log_in(&app.anonymous()).await.client
+}
+
+/// How many mails say this.
+fn count(mails: &[String], text: &str) -> usize {
+    mails.iter().filter(|mail| mail.contains(text)).count()
+}
+
+/// A service that enforces the limits of plans.
+async fn limited(mut setup: Setup) -> App {
+    setup.settings.billing.limits = true;
+    setup.start().await
+}
+
+both_engines! {
+    async fn a_new_team_has_the_plan_none(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        assert_eq!(plan_and_state(&ann).await, "none none");
+        let plans = ann.get("membership/plans").await.ok()["plans"].clone();
+        let names: Vec<&str> =
+            plans.as_array().unwrap().iter().map(|plan| plan["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["None", "Starter", "Pro", "Business", "Enterprise"]);
+        assert_eq!(plans[2]["price"], 2900);
+        assert_eq!(plans[4]["price"], Value::Null);
+        assert!(invoices(&ann).await.is_empty());
+        ann.post_nothing("membership/stop").await.refused(409, "no_plan");
+        app.stop().await;
+    }
+
+    async fn a_plan_is_chosen_in_every_way_the_reference_shows(setup: Setup) {
+        let app = setup.start().await;
+        for (number, path) in ["membership/save", "/api/membership/save"].iter().enumerate() {
+            let ann = app.sign_up(&format!("ann{number}@example.com")).await.client;
+            let new = ann.post(path, &plan_with("Starter", "4242424242424242")).await.ok();
+            let token = new["membershipToken"].as_str().unwrap().to_owned();
+            assert!(new["message"].as_str().unwrap().contains("Starter"));
+            let id = methods(&ann).await[0]["methodid"].clone();
+            let body = json!({"plan": "PRO", "method": "methodID", "methodID": id});
+            let named = ann.post(path, &body).await.ok();
+            assert_eq!(named["membershipToken"], token.as_str());
+            ann.post(path, &json!({"plan": "business", "method": id})).await.ok();
+            assert_eq!(plan_and_state(&ann).await, "business active");
+            let held = membership(&ann).await;
+            assert_eq!((&held["membershipToken"], &held["methodid"]), (&json!(token), &id));
+        }
+        let bob = app.sign_up("bob@example.com").await.client;
+        let body = json!({"plan": "pro", "method": "new", "token": "pm_card_visa"});
+        bob.post("membership/save", &body).await.ok();
+        assert_eq!(invoices(&bob).await, ["pro 2900 paid"]);
+        app.stop().await;
+    }
+
+    async fn what_is_wrong_with_a_choice_is_said(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let wrong = async |body: Value| ann.post("membership/save", &body).await.wrong_fields();
+        assert_eq!(wrong(json!({})).await, ["plan", "method"]);
+        assert_eq!(wrong(json!({"plan": "pro", "method": "methodID"})).await, ["methodID"]);
+        assert_eq!(wrong(json!({"plan": "pro", "method": "card"})).await, ["method"]);
+        assert_eq!(wrong(plan_with("platinum", "4242424242424242")).await, ["plan"]);
+        assert_eq!(wrong(plan_with("none", "4242424242424242")).await, ["plan"]);
+        assert_eq!(wrong(plan_with("pro", "4242424242424241")).await, ["cardNumber"]);
+        ann.post("membership/save", &json!({"plan": "pro", "method": "methodID", "methodID": "x"}))
+            .await.refused(404, "not_found");
+        ann.post("membership/save", &plan_with("enterprise", "4242424242424242")).await
+            .refused(403, "administrator_needed");
+        assert!(methods(&ann).await.is_empty());
+        assert_eq!(plan_and_state(&ann).await, "none none");
+        app.stop().await;
+    }
+
+    async fn a_declined_card_changes_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        for number in ["4000000000000002", "4000000000000341"] {
+            ann.post("membership/save", &plan_with("pro", number)).await
+                .refused(402, "card_declined");
+            assert_eq!(plan_and_state(&ann).await, "none none");
+            assert!(methods(&ann).await.is_empty());
+            assert!(invoices(&ann).await.is_empty());
+        }
+        ann.post("membership/save", &plan_with("starter", "4242424242424242")).await.ok();
+        let fails = saved(&ann, "4000000000000341").await;
+        ann.post("membership/save", &json!({"plan": "pro", "method": fails})).await
+            .refused(402, "card_declined");
+        assert_eq!(plan_and_state(&ann).await, "starter active");
+        assert_eq!(invoices(&ann).await, ["starter 900 paid"]);
+        app.stop().await;
+    }
+
+    async fn saving_the_plan_held_changes_the_method_only(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        ann.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        let other = saved(&ann, "5555555555554444").await;
+        ann.post("membership/save", &json!({"plan": "pro", "method": other})).await.ok();
+        assert_eq!(membership(&ann).await["methodid"], other.as_str());
+        assert_eq!(invoices(&ann).await, ["pro 2900 paid"]);
+        app.stop().await;
+    }
+
+    async fn a_stopped_plan_serves_until_what_is_paid_ends(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        ann.client.post_nothing("membership/stop").await.ok();
+        assert_eq!(plan_and_state(&ann.client).await, "pro cancelled");
+        let client = after(&app, &ann, 29).await;
+        assert_eq!(plan_and_state(&client).await, "pro cancelled");
+        let client = after(&app, &ann, 2).await;
+        assert_eq!(plan_and_state(&client).await, "none none");
+        assert_eq!(invoices(&client).await, ["pro 2900 paid"]);
+        client.post_nothing("membership/stop").await.refused(409, "no_plan");
+        let mails = app.mails("ann@example.com", 3).await;
+        assert_eq!(count(&mails, "Receipt for Wakeful Pro"), 1);
+        assert_eq!(count(&mails, "Your Wakeful plan Pro has ended"), 1);
+        app.stop().await;
+    }
+
+    async fn each_month_is_charged_once(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("starter", "4242424242424242")).await.ok();
+        let mut client = ann.client.clone();
+        for _ in 0..12 {
+            client = after(&app, &ann, 31).await;
+            billing::round(&app.engine).await.unwrap();
+        }
+        // 15 November to 22 November of the next year: 13 periods have begun.
+        assert_eq!(invoices(&client).await, vec!["starter 900 paid"; 13]);
+        let list = client.get("membership/invoices").await.ok()["invoices"].clone();
+        let list = list.as_array().unwrap();
+        for pair in list.windows(2) {
+            assert_eq!(pair[0]["period_from"], pair[1]["period_until"]);
+            assert_ne!(pair[0]["number"], pair[1]["number"]);
+        }
+        app.stop().await;
+    }
+
+    async fn a_deleted_method_ends_the_plan_when_the_payment_is_due(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        saved(&ann.client, "5555555555554444").await;
+        let id = methods(&ann.client).await[0]["methodid"].clone();
+        ann.client.post("paymentmethod/delete", &json!({"methodid": id})).await.ok();
+        assert_eq!(plan_and_state(&ann.client).await, "pro active");
+        let client = after(&app, &ann, 31).await;
+        assert_eq!(plan_and_state(&client).await, "none none");
+        assert_eq!(invoices(&client).await, ["pro 2900 paid"]);
+        app.stop().await;
+    }
+
+    async fn a_declined_renewal_is_tried_again_and_then_given_up(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        let fails = saved(&ann.client, "4000000000000341").await;
+        ann.client.post("membership/save", &json!({"plan": "pro", "method": fails})).await.ok();
+        let mut client = after(&app, &ann, 30).await;
+        for _ in 0..4 {
+            assert_eq!(plan_and_state(&client).await, "pro past_due");
+            assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 open"]);
+            client = after(&app, &ann, 1).await;
+        }
+        client = after(&app, &ann, 1).await;
+        assert_eq!(plan_and_state(&client).await, "none none");
+        assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
+        let mails = app.mails("ann@example.com", 6).await;
+        assert_eq!(count(&mails, "Payment for Wakeful Pro failed"), 3);
+        assert_eq!(count(&mails, "declined four times"), 1);
+        app.stop().await;
+    }
+
+    async fn a_past_due_plan_is_paid_by_choosing_it_again(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        let fails = saved(&ann.client, "4000000000000341").await;
+        ann.client.post("membership/save", &json!({"plan": "pro", "method": fails})).await.ok();
+        let client = after(&app, &ann, 30).await;
+        client.post("membership/save", &plan_with("pro", "4000000000000341")).await
+            .refused(402, "card_declined");
+        assert_eq!(plan_and_state(&client).await, "pro past_due");
+        client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        assert_eq!(plan_and_state(&client).await, "pro active");
+        assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 paid"]);
+        app.stop().await;
+    }
+
+    async fn a_change_of_plan_counts_what_is_left_of_the_old_one(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        app.clock.advance(DAY * 10);
+        // 20 of the 30 days to 15 December are left of 29.00 USD: 19.33.
+        let id = methods(&ann.client).await[0]["methodid"].clone();
+        ann.client.post("membership/save", &json!({"plan": "business", "method": id})).await.ok();
+        assert_eq!(invoices(&ann.client).await, ["pro 2900 paid", "business 7967 paid"]);
+        let list = ann.client.get("membership/invoices").await.ok()["invoices"].clone();
+        assert!(list[0]["note"].as_str().unwrap().contains("19.33 USD"), "{}", list[0]);
+        ann.client.post("membership/save", &json!({"plan": "starter", "method": id})).await.ok();
+        assert_eq!(invoices(&ann.client).await[2], "starter 0 paid");
+        assert_eq!(membership(&ann.client).await["credit"], 9000);
+        app.stop().await;
+    }
+
+    async fn an_administrators_plan_is_not_stopped_by_a_member(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.engine.grant_plan(&ann.team, "Enterprise").await.unwrap();
+        assert_eq!(plan_and_state(&ann.client).await, "enterprise active");
+        ann.client.post_nothing("membership/stop").await.refused(403, "administrator_needed");
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await
+            .refused(403, "administrator_needed");
+        let client = after(&app, &ann, 400).await;
+        assert_eq!(plan_and_state(&client).await, "enterprise active");
+        app.engine.grant_plan("ANN@example.com", "none").await.unwrap();
+        assert_eq!(plan_and_state(&client).await, "none none");
+        let stranger = "019a8f3e-0000-7000-8000-000000000000";
+        assert!(app.engine.grant_plan(stranger, "pro").await.is_err());
+        app.stop().await;
+    }
+
+    async fn limits_are_refused_with_the_plan_and_the_next_one_named(setup: Setup) {
+        let app = limited(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        let monitor = |interval: u32, active: bool| json!({"name": "m", "type": "api",
+            "heartbeat_interval": interval, "isactive": active, "upside_down_mode": false});
+        let often = ann.client.post("monitor/save", &monitor(30, true)).await;
+        let message = often.refused(403, "plan_limit")["message"].as_str().unwrap().to_owned();
+        assert_eq!(message, "The plan None allows intervals of 60 s or more; the next plan with room is Starter.");
+        for _ in 0..50 {
+            ann.client.post("monitor/save", &monitor(60, true)).await.ok();
+        }
+        let many = ann.client.post("monitor/save", &monitor(60, true)).await;
+        let message = many.refused(403, "plan_limit")["message"].as_str().unwrap().to_owned();
+        assert_eq!(message, "The plan None allows 50 active monitors; the next plan with room is Starter.");
+        ann.client.post("monitor/save", &monitor(60, false)).await.ok();
+        for number in 0..2 {
+            ann.colleague(&app.anonymous(), &format!("c{number}@example.com")).await;
+        }
+        let body = json!({"email": "d@example.com", "password1": "correct horse 9",
+            "password2": "correct horse 9"});
+        ann.client.post("team/save", &body).await.refused(403, "plan_limit");
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
+        ann.client.post("team/save", &body).await.ok();
+        ann.client.post("monitor/save", &monitor(10, true)).await.ok();
+        app.stop().await;
+    }
+
+    async fn what_a_smaller_plan_does_not_allow_runs_on_for_14_days(setup: Setup) {
+        let app = limited(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.engine.grant_plan(&ann.team, "pro").await.unwrap();
+        for number in 0..52 {
+            let body = json!({"name": format!("m{number}"), "type": "api", "isactive": true,
+                "heartbeat_interval": if number == 0 { 10 } else { 60 }, "upside_down_mode": false});
+            ann.client.post("monitor/save", &body).await.ok();
+            app.clock.advance(Duration::from_millis(1));
+        }
+        app.engine.grant_plan(&ann.team, "none").await.unwrap();
+        let active = async |client: &Client| {
+            let list = client.get("monitors").await.ok()["monitors"].clone();
+            let list = list.as_array().unwrap().clone();
+            list.iter().filter(|one| one["isactive"] == true).count()
+        };
+        billing::watch(&app.engine).await.unwrap();
+        assert_eq!(count(&app.mails("ann@example.com", 3).await, "52 active monitors of 50"), 1);
+        app.clock.advance(DAY * 13);
+        billing::watch(&app.engine).await.unwrap();
+        assert_eq!(active(&ann.client).await, 52);
+        app.clock.advance(DAY);
+        billing::watch(&app.engine).await.unwrap();
+        // The one that is checked too often, and the newest of the rest.
+        assert_eq!(active(&ann.client).await, 50);
+        let list = ann.client.get("monitors").await.ok()["monitors"].clone();
+        assert_eq!(list[0]["isactive"], false);
+        assert_eq!(list[51]["isactive"], false);
+        assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were set inactive"), 1);
+        app.stop().await;
+    }
+}

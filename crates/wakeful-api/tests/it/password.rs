@@ -1,0 +1,183 @@
+//! password/lost and password/update.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_testkit::{PASSWORD, Phone, User, both_engines};
+
+const NEW: &str = "battery staple 7";
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn update(user: &User, tokenid: &str) -> Value {
+    json!({"email": user.email, "password1": NEW, "password2": NEW, "tokenid": tokenid})
+}
+
+both_engines! {
+    async fn losing_a_password_answers_the_same_for_every_address(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let known = app.anonymous().post("password/lost", &json!({"email": ann.email})).await;
+        known.ok();
+        assert_eq!(known.keys(), ["message", "success"]);
+        for email in ["nobody@example.com", "no address", "' or 1=1 --"] {
+            let unknown = app.anonymous().post("password/lost", &json!({"email": email})).await;
+            assert_eq!(unknown.shape(), known.shape());
+        }
+        app.mails(&ann.email, 2).await;
+        let answer = app.anonymous().post("password/lost", &json!({"email": null})).await;
+        assert_eq!(answer.wrong_fields(), ["email"]);
+    }
+
+    async fn the_mailed_token_sets_a_password_once_and_ends_every_session(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let token = app.lose_password(&ann, 0).await;
+        assert!(ann.client.is_let_in().await);
+        let answer = app.anonymous().post("password/update", &update(&ann, &token)).await;
+        answer.ok();
+        assert_eq!(answer.keys(), ["message", "success"]);
+        assert!(!ann.client.is_let_in().await);
+        assert!(keys.client.is_let_in().await);
+        app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
+        app.anonymous().log_in(&ann.email, NEW).await.ok();
+        app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
+    }
+
+    async fn the_link_leads_to_our_own_page_whatever_the_host_header_says(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let spoofed = app.anonymous().with("host", "evil.example").with("x-forwarded-host", "evil.example");
+        spoofed.post("password/lost", &json!({"email": ann.email})).await.ok();
+        let mails = app.mails(&ann.email, 2).await;
+        let mail = mails.iter().find(|mail| mail.contains("#tokenid=")).unwrap();
+        assert!(mail.contains(&format!("{}/password#tokenid=wkr_", app.url)), "{mail}");
+        assert!(!mail.contains("evil.example"), "{mail}");
+    }
+
+    async fn opening_the_link_spends_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        for path in [format!("/password#tokenid={token}"), format!("/password?tokenid={token}")] {
+            app.anonymous().get(&path).await;
+            app.anonymous().call(Method::HEAD, &path, None).await;
+        }
+        let path = format!("password/update?tokenid={token}");
+        app.anonymous().get(&path).await.refused(405, "method_not_allowed");
+        app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
+    }
+
+    async fn only_the_newest_token_is_good(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let first = app.lose_password(&ann, 0).await;
+        let second = app.lose_password(&ann, 1).await;
+        assert_ne!(first, second);
+        app.anonymous().post("password/update", &update(&ann, &first)).await.refused(401, "bad_token");
+        app.anonymous().post("password/update", &update(&ann, &second)).await.ok();
+    }
+
+    async fn a_token_is_good_for_an_hour(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        app.clock.advance(HOUR);
+        app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
+        app.sweep().await;
+        assert_eq!(app.database.rows("resets").await, 0);
+        let token = app.lose_password(&ann, 1).await;
+        app.clock.advance(HOUR - Duration::from_secs(1));
+        app.sweep().await;
+        app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
+    }
+
+    async fn the_email_must_be_that_of_the_token(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        for tokenid in [&token, &ann.token] {
+            app.anonymous().post("password/update", &update(&bob, tokenid)).await.refused(401, "bad_token");
+        }
+        assert!(bob.client.is_let_in().await);
+        bob.log_in(&app.anonymous()).await;
+        let shouted = User { email: " ANN@Example.com ".into(), ..ann };
+        app.anonymous().post("password/update", &update(&shouted, &token)).await.ok();
+    }
+
+    async fn a_live_bearer_token_sets_a_password_and_alone_stays(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let again = ann.log_in(&app.anonymous()).await;
+        let waiting = app.lose_password(&ann, 0).await;
+        app.anonymous().post("password/update", &update(&ann, &ann.token)).await.ok();
+        assert!(ann.client.is_let_in().await);
+        assert!(!again.client.is_let_in().await);
+        app.anonymous().log_in(&ann.email, NEW).await.ok();
+        app.anonymous().post("password/update", &update(&ann, &waiting)).await.refused(401, "bad_token");
+        let ended = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": again.token});
+        app.anonymous().post("password/update", &ended).await.refused(401, "bad_token");
+    }
+
+    async fn what_is_no_token_is_refused(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        for tokenid in ["x", "wkr_", "wk_", &keys.apikey, &keys.enckey, &format!("wkr_{}", "A".repeat(43))] {
+            let answer = app.anonymous().post("password/update", &update(&ann, tokenid)).await;
+            answer.refused(401, "bad_token");
+        }
+        assert!(ann.client.is_let_in().await);
+    }
+
+    async fn a_wrong_new_password_leaves_the_token_unspent(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        for (body, wrong) in [
+            (json!({}), vec!["email", "password1", "password2", "tokenid"]),
+            (json!({"email": "ann", "password1": "short", "password2": "other", "tokenid": 1}),
+                vec!["email", "password1", "password2", "tokenid"]),
+            (json!({"email": ann.email, "password1": NEW, "password2": PASSWORD, "tokenid": token}), vec!["password2"]),
+            (json!({"email": ann.email, "password1": ann.email, "password2": ann.email, "tokenid": token}),
+                vec!["password1"]),
+        ] {
+            let answer = app.anonymous().post("password/update", &body).await;
+            assert_eq!(answer.wrong_fields(), wrong, "{body}");
+        }
+        app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
+    }
+
+    async fn an_account_gets_at_most_three_links_an_hour(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        let mut newest = String::new();
+        for earlier in 0..3 {
+            newest = app.lose_password(&ann, earlier).await;
+        }
+        for _ in 0..3 {
+            let body = json!({"email": ann.email});
+            app.anonymous().post("password/lost", &body).await.ok();
+        }
+        // Bob's mail is behind all of Ann's, had there been more.
+        app.lose_password(&bob, 0).await;
+        app.engine.settle().await;
+        assert_eq!(app.mails_now(&ann.email).len(), 1 + 3);
+        app.anonymous().post("password/update", &update(&ann, &newest)).await.ok();
+        app.clock.advance(HOUR);
+        app.lose_password(&ann, 3).await;
+    }
+
+    async fn a_reset_does_not_turn_mfa_off(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (phone, _) = Phone::enable(&ann, &app.clock).await;
+        let token = app.lose_password(&ann, 0).await;
+        app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
+        app.anonymous().log_in(&ann.email, NEW).await.refused(401, "mfa_required");
+        let body = json!({"email": ann.email, "password": NEW, "mfacode": phone.code(&app.clock)});
+        app.anonymous().post("login", &body).await.ok();
+    }
+}

@@ -1,0 +1,161 @@
+//! paymentmethods/get, paymentmethod/save, default and delete.
+
+use serde_json::{Value, json};
+use wakeful_testkit::{Client, both_engines};
+
+/// A card as the reference sends it, good on the test's clock.
+pub(crate) fn card(number: &str) -> Value {
+    json!({"cardholderName": "Ann Example", "cardNumber": number, "expiryMonth": 12,
+        "expiryYear": 2030, "cvc": 123, "zipCode": "12345"})
+}
+
+pub(crate) async fn saved(client: &Client, number: &str) -> String {
+    let json = client.post("paymentmethod/save", &card(number)).await.ok();
+    assert!(json["message"].is_string());
+    json["methodid"].as_str().unwrap().to_owned()
+}
+
+pub(crate) async fn methods(client: &Client) -> Vec<Value> {
+    client.get("paymentmethods/get").await.ok()["paymentMethods"].as_array().unwrap().clone()
+}
+
+fn with(field: &str, value: Value) -> Value {
+    let mut card = card("4242424242424242");
+    card[field] = value;
+    card
+}
+
+both_engines! {
+    async fn a_saved_card_is_listed_with_what_may_be_shown(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        assert!(methods(&ann.client).await.is_empty());
+        let id = saved(&ann.client, "4242 4242-4242 4242").await;
+        assert_eq!(methods(&ann.client).await, [json!({"methodid": id, "type": "credit card",
+            "last4": "4242", "expiryMonth": 12, "expiryYear": 2030,
+            "cardholderName": "Ann Example", "isdefault": true})]);
+        app.stop().await;
+    }
+
+    async fn every_wrong_field_of_a_card_is_named_at_once(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let all = ["cardholderName", "cardNumber", "expiryMonth", "expiryYear", "cvc", "zipCode"];
+        assert_eq!(ann.post("paymentmethod/save", &json!({})).await.wrong_fields(), all);
+        for (field, value) in [
+            ("cardNumber", json!("4242424242424241")), ("cardNumber", json!("4242")),
+            ("cardNumber", json!(["4242424242424242"])), ("cardNumber", json!("")),
+            ("expiryMonth", json!(0)), ("expiryMonth", json!(13)), ("expiryMonth", json!("x")),
+            ("expiryYear", json!(26)), ("expiryYear", json!(2025)), ("expiryYear", json!(-1)),
+            ("cvc", json!("12")), ("cvc", json!(12345)), ("cvc", json!("12x")), ("cvc", json!(1.5)),
+            ("zipCode", json!("")), ("zipCode", json!("1".repeat(21))),
+            ("cardholderName", json!("")), ("cardholderName", json!("x".repeat(256))),
+        ] {
+            let answer = ann.post("paymentmethod/save", &with(field, value.clone())).await;
+            assert_eq!(answer.wrong_fields(), [field], "{value}");
+            assert!(!answer.text.contains("4242424242424241"), "{}", answer.text);
+        }
+        for (field, value) in [("cvc", json!("0123")), ("cvc", json!(12)), ("zipCode", json!(12345)),
+            ("expiryMonth", json!("11")), ("cardNumber", json!(4_242_424_242_424_242_u64))] {
+            ann.post("paymentmethod/save", &with(field, value)).await.ok();
+        }
+        app.stop().await;
+    }
+
+    async fn a_card_is_good_through_the_month_of_its_expiry(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let expires = |month: u8, year: u16| {
+            let mut card = card("4242424242424242");
+            card["expiryMonth"] = json!(month);
+            card["expiryYear"] = json!(year);
+            card
+        };
+        ann.post("paymentmethod/save", &expires(11, 2026)).await.ok();
+        let past = ann.post("paymentmethod/save", &expires(10, 2026)).await;
+        assert_eq!(past.wrong_fields(), ["expiryYear"]);
+        app.stop().await;
+    }
+
+    async fn a_declined_card_is_402_and_nothing_is_kept(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        for (number, code) in [("4000000000000002", "card_declined"),
+            ("4000000000009995", "insufficient_funds"), ("4000000000000069", "expired_card"),
+            ("4000002500003155", "authentication_required")] {
+            ann.post("paymentmethod/save", &card(number)).await.refused(402, code);
+        }
+        assert!(methods(&ann).await.is_empty());
+        saved(&ann, "4000000000000341").await;
+        ann.post("paymentmethod/save", &json!({"token": "pm_card_visa"})).await.ok();
+        let bad = ann.post("paymentmethod/save", &json!({"token": "pm_nobody"})).await;
+        bad.refused(402, "bad_token");
+        assert_eq!(methods(&ann).await.len(), 2);
+        app.stop().await;
+    }
+
+    async fn there_is_one_default_and_the_newest_takes_over_when_it_goes(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            ids.push(saved(&ann, "4242424242424242").await);
+        }
+        let default = async || {
+            let methods = methods(&ann).await;
+            let of: Vec<_> = methods.iter().filter(|method| method["isdefault"] == true).collect();
+            assert_eq!(of.len(), 1);
+            of[0]["methodid"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(default().await, ids[0]);
+        let named = ann.post("paymentmethod/default", &json!({"methodid": ids[1]})).await.ok();
+        assert_eq!(named["methodid"], ids[1].as_str());
+        assert!(named["message"].is_string());
+        assert_eq!(default().await, ids[1]);
+        let left = ann.post("paymentmethod/delete", &json!({"methodid": ids[1]})).await.ok();
+        assert_eq!(left["paymentMethodids"], json!([ids[0], ids[2]]));
+        assert_eq!(default().await, ids[2]);
+        for id in [&ids[0], &ids[2]] {
+            ann.post("paymentmethod/delete", &json!({"methodid": id})).await.ok();
+        }
+        assert!(methods(&ann).await.is_empty());
+        ann.post("paymentmethod/delete", &json!({"methodid": ids[0]})).await
+            .refused(404, "not_found");
+        app.stop().await;
+    }
+
+    async fn another_teams_method_is_no_method(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let bob = app.sign_up("bob@example.com").await.client;
+        let id = saved(&ann, "4242424242424242").await;
+        let unknown = "019a8f3e-0000-7000-8000-000000000000";
+        for path in ["paymentmethod/default", "paymentmethod/delete"] {
+            let theirs = bob.post(path, &json!({"methodid": id})).await;
+            let nobodys = bob.post(path, &json!({"methodid": unknown})).await;
+            assert_eq!((theirs.status, &theirs.text), (404, &nobodys.text));
+            bob.post(path, &json!({"methodid": "x"})).await.refused(404, "not_found");
+            bob.post(path, &json!({})).await.wrong_fields();
+        }
+        for body in [json!({"plan": "pro", "method": id}),
+            json!({"plan": "pro", "method": "methodID", "methodID": id})] {
+            bob.post("membership/save", &body).await.refused(404, "not_found");
+        }
+        assert_eq!(methods(&ann).await[0]["isdefault"], true);
+        app.stop().await;
+    }
+
+    async fn nobody_is_served_without_credentials(setup: Setup) {
+        let app = setup.start().await;
+        let nobody = app.anonymous();
+        for path in ["paymentmethods/get", "membership/plans", "membership/get",
+            "membership/invoices"] {
+            nobody.get(path).await.refused(401, "not_authenticated");
+        }
+        for path in ["paymentmethod/save", "paymentmethod/default", "paymentmethod/delete",
+            "membership/save", "membership/stop", "/api/membership/save"] {
+            nobody.post(path, &json!({})).await.refused(401, "not_authenticated");
+        }
+        app.stop().await;
+    }
+}

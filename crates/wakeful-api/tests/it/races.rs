@@ -1,0 +1,228 @@
+//! Fifty callers at the same moment, and what the clock of a login tells.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use wakeful_testkit::{Answer, App, Client, PASSWORD, Phone, Setup, both_engines, together};
+
+const CALLERS: usize = 50;
+
+/// How many got each status, all of them having sent the same.
+async fn all_send(app: &App, path: &'static str, body: &Value) -> BTreeMap<u16, usize> {
+    let calls = (0..CALLERS).map(|_| (app.anonymous(), path, body.clone()));
+    let answers =
+        together(calls, |(client, path, body)| async move { client.post(path, &body).await });
+    tally(&answers.await)
+}
+
+fn tally(answers: &[Answer]) -> BTreeMap<u16, usize> {
+    let mut tally = BTreeMap::new();
+    for answer in answers {
+        assert!(answer.status < 500, "{}", answer.text);
+        *tally.entry(answer.status).or_default() += 1;
+    }
+    tally
+}
+
+/// Guessing is not what these tests are about.
+fn without_limits(mut setup: Setup) -> Setup {
+    setup.settings.failed_logins_per_minute = 100_000;
+    setup
+}
+
+both_engines! {
+    async fn one_email_one_sign_up(setup: Setup) {
+        let app = setup.start().await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD});
+        let tally = all_send(&app, "signup", &body).await;
+        assert_eq!(tally, BTreeMap::from([(200, 1), (409, CALLERS - 1)]));
+        assert_eq!(app.database.rows("users").await, 1);
+        assert_eq!(app.database.rows("teams").await, 1);
+        assert_eq!(app.database.rows("sessions").await, 1);
+    }
+
+    async fn one_reset_token_one_use(setup: Setup) {
+        let app = without_limits(setup).start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        let body = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": token});
+        let tally = all_send(&app, "password/update", &body).await;
+        assert_eq!(tally, BTreeMap::from([(200, 1), (401, CALLERS - 1)]));
+    }
+
+    async fn one_code_one_login(setup: Setup) {
+        let app = without_limits(setup).start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (phone, _) = Phone::enable(&ann, &app.clock).await;
+        let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": phone.code(&app.clock)});
+        let tally = all_send(&app, "login", &body).await;
+        assert_eq!(tally, BTreeMap::from([(200, 1), (401, CALLERS - 1)]));
+    }
+
+    async fn one_recovery_code_one_login(setup: Setup) {
+        let app = without_limits(setup).start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (_, codes) = Phone::enable(&ann, &app.clock).await;
+        let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": codes[0]});
+        let tally = all_send(&app, "login", &body).await;
+        // The losers sent wrong codes, and five of those lock the user.
+        assert_eq!(tally.get(&200), Some(&1), "{tally:?}");
+        assert_eq!(tally.values().sum::<usize>(), CALLERS);
+        assert!(tally.keys().all(|status| [200, 401, 429].contains(status)), "{tally:?}");
+        assert_eq!(app.database.rows("recovery_codes").await, 9);
+    }
+
+    async fn one_enabling_of_mfa(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let phone = Phone::scan(&ann.client.post_nothing("mfa/setup").await.ok());
+        let body = json!({"mfacode": phone.code(&app.clock)});
+        let calls = (0..CALLERS).map(|_| (ann.client.clone(), body.clone()));
+        let answers = together(calls, |(client, body)| async move { client.post("mfa/enable", &body).await });
+        assert_eq!(tally(&answers.await), BTreeMap::from([(200, 1), (409, CALLERS - 1)]));
+        assert_eq!(app.database.rows("recovery_codes").await, 10);
+    }
+
+    async fn the_last_two_users_deleted_at_once_leave_nothing_behind(setup: Setup) {
+        let app = setup.start().await;
+        let mut callers = Vec::new();
+        for team in 0..CALLERS / 2 {
+            let ann = app.sign_up(&format!("ann{team}@example.com")).await;
+            let bob = ann.colleague(&app.anonymous(), &format!("bob{team}@example.com")).await;
+            callers.extend([ann.client, bob.client]);
+        }
+        assert_eq!(app.database.rows("teams").await, 25);
+        let answers = together(callers, |client| async move { client.post_nothing("user/delete").await });
+        assert_eq!(tally(&answers.await), BTreeMap::from([(200, CALLERS)]));
+        assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
+    }
+
+    async fn a_user_added_while_the_team_is_deleted_is_in_no_ghost_team(setup: Setup) {
+        let app = setup.start().await;
+        for round in 0..5 {
+            let ann = app.sign_up(&format!("ann{round}@example.com")).await;
+            let calls = (0..10).map(|at| (ann.client.clone(), round, at));
+            let answers = together(calls, |(client, round, at)| async move {
+                if at == 5 {
+                    return client.post_nothing("user/delete").await;
+                }
+                let email = format!("bob{round}.{at}@example.com");
+                let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD});
+                client.post("team/save", &body).await
+            });
+            tally(&answers.await);
+        }
+        let orphans = "select count(*) from users where team_id not in (select id from teams)";
+        assert_eq!(app.database.number(orphans).await, 0);
+        let empty = "select count(*) from teams where id not in (select team_id from users)";
+        assert_eq!(app.database.number(empty).await, 0);
+    }
+
+    async fn a_login_while_the_account_goes_away_is_no_server_error(setup: Setup) {
+        let app = setup.start().await;
+        for round in 0..5 {
+            let ann = app.sign_up(&format!("ann{round}@example.com")).await;
+            let calls = (0..12).map(|at| (ann.clone(), app.anonymous(), at));
+            let answers = together(calls, |(ann, anonymous, at)| async move {
+                match at % 3 {
+                    0 if at == 9 => ann.client.post_nothing("user/delete").await,
+                    0 => ann.client.post("integrations/apikey/save", &json!({"name": "x"})).await,
+                    _ => anonymous.log_in(&ann.email, PASSWORD).await,
+                }
+            });
+            tally(&answers.await);
+        }
+        assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
+    }
+
+    async fn guessing_in_parallel_is_no_way_around_the_limit(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        let body = json!({"email": "ann@example.com", "password": "a guess"});
+        let tally = all_send(&app, "login", &body).await;
+        // Ten, and those that were being looked at when the tenth was counted.
+        assert!((10..=20).contains(&tally[&401]), "{tally:?}");
+        assert_eq!(tally[&401] + tally[&429], CALLERS, "{tally:?}");
+    }
+}
+
+/// The middle of how long each of two calls takes, made in turns.
+async fn medians(
+    rounds: usize,
+    first: impl AsyncFn() -> Answer,
+    second: impl AsyncFn() -> Answer,
+) -> [Duration; 2] {
+    let mut spent = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        let begun = Instant::now();
+        first().await;
+        spent[0].push(begun.elapsed());
+        let begun = Instant::now();
+        second().await;
+        spent[1].push(begun.elapsed());
+    }
+    spent.map(|mut times| {
+        times.sort();
+        times[times.len() / 2]
+    })
+}
+
+async fn login_status(client: &Client, email: &str) -> Answer {
+    let answer = client.log_in(email, "not the password").await;
+    answer.refused(401, "bad_credentials");
+    answer
+}
+
+both_engines! {
+    async fn a_login_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
+        let app = without_limits(setup).start().await;
+        app.sign_up("ann@example.com").await;
+        let client = app.anonymous();
+        let [known, unknown] = medians(
+            15,
+            async || login_status(&client, "ann@example.com").await,
+            async || login_status(&client, "nobody@example.com").await,
+        )
+        .await;
+        // Without the hash an unknown email would take a tenth of the time.
+        let ratio = unknown.as_secs_f64() / known.as_secs_f64();
+        assert!((0.6..1.7).contains(&ratio), "known {known:?}, unknown {unknown:?}");
+    }
+
+    async fn losing_a_password_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.resets_per_hour = 1000;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let client = app.anonymous();
+        let lose = async |email: &str| {
+            let answer = client.post("password/lost", &json!({"email": email})).await;
+            answer.ok();
+            answer
+        };
+        let [known, unknown] =
+            medians(40, async || lose(&ann.email).await, async || lose("nobody@example.com").await).await;
+        // Sealing, writing and committing before the answer would take milliseconds more.
+        let apart = known.abs_diff(unknown);
+        assert!(apart < Duration::from_millis(3), "known {known:?}, unknown {unknown:?}");
+    }
+
+    async fn more_logins_than_can_wait_are_told_to_come_back(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        let calls = (0..200).map(|at| (app.anonymous(), format!("nobody{at}@example.com")));
+        let answers = together(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
+        let answers = answers.await;
+        let turned_away: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 503).collect();
+        for answer in &turned_away {
+            answer.refused(503, "unavailable");
+            assert!(answer.header("retry-after").parse::<u32>().unwrap() > 0);
+        }
+        let looked_at = answers.iter().filter(|answer| answer.status == 401).count();
+        assert_eq!(turned_away.len() + looked_at, answers.len());
+        // Four at work and 64 waiting are let in at once; the rest depends on speed.
+        assert!(looked_at >= 68, "{looked_at}");
+        assert!(!turned_away.is_empty());
+        app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
+    }
+}

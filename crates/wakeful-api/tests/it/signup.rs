@@ -1,0 +1,131 @@
+//! signup.
+
+use serde_json::json;
+use std::time::Duration;
+use wakeful_testkit::{PASSWORD, both_engines};
+
+both_engines! {
+    async fn signing_up_makes_a_user_a_team_and_a_token(setup: Setup) {
+        let app = setup.start().await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD, "name": "Ann"});
+        let answer = app.anonymous().post("signup", &body).await;
+        let json = answer.ok();
+        assert_eq!(answer.keys(), ["success", "token", "user"]);
+        let user = json["user"].as_object().unwrap();
+        assert_eq!(user.keys().collect::<Vec<_>>(), ["email", "groupid", "userid"]);
+        assert_eq!(user["email"], "ann@example.com");
+        for id in ["groupid", "userid"] {
+            let text = user[id].as_str().unwrap();
+            let parsed = uuid::Uuid::try_parse(text).unwrap();
+            assert_eq!(parsed.get_version_num(), 7);
+            assert_eq!(parsed.hyphenated().to_string(), text);
+        }
+        let token = json["token"].as_str().unwrap();
+        assert!(token.starts_with("wk_") && token.len() == 46, "{token}");
+        assert!(app.anonymous().with_token(token).is_let_in().await);
+    }
+
+    async fn every_sign_up_has_a_team_of_its_own(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        assert_ne!(ann.team, bob.team);
+        let team = ann.client.get("team/get").await.ok();
+        assert_eq!(team["message"], json!([{"email": ann.email, "userid": ann.userid}]));
+    }
+
+    async fn a_new_user_is_welcomed_by_mail(setup: Setup) {
+        let app = setup.start().await;
+        app.sign_up("ann@example.com").await;
+        let mails = app.mails("ann@example.com", 1).await;
+        assert!(mails[0].contains("Subject: Welcome to Wakeful\r\n"), "{}", mails[0]);
+        assert!(mails[0].contains(&app.url), "{}", mails[0]);
+    }
+
+    async fn an_email_is_trimmed_kept_as_written_and_unique_in_any_letter_case(setup: Setup) {
+        let app = setup.start().await;
+        let body = json!({"email": "  Ann@Example.com ", "password": PASSWORD});
+        let json = app.anonymous().post("signup", &body).await.ok();
+        assert_eq!(json["user"]["email"], "Ann@Example.com");
+        for again in ["Ann@Example.com", "ann@example.com", " ANN@EXAMPLE.COM"] {
+            let body = json!({"email": again, "password": PASSWORD});
+            app.anonymous().post("signup", &body).await.refused(409, "email_taken");
+        }
+        assert_eq!(app.database.rows("teams").await, 1);
+        app.anonymous().log_in("ann@EXAMPLE.com", PASSWORD).await.ok();
+    }
+
+    async fn every_wrong_field_is_told_at_once(setup: Setup) {
+        let app = setup.start().await;
+        let long = "x".repeat(256);
+        for (body, wrong) in [
+            (json!({}), vec!["email", "password"]),
+            (json!({"email": null, "password": null, "name": null}), vec!["email", "password"]),
+            (json!({"email": 1, "password": [], "name": {}}), vec!["email", "password", "name"]),
+            (json!({"email": "ann", "password": "short"}), vec!["email", "password"]),
+            (json!({"email": "", "password": " ", "name": long}), vec!["email", "password", "name"]),
+            (json!({"email": "a@b.example", "password": PASSWORD, "name": "\u{0}"}), vec!["name"]),
+        ] {
+            let answer = app.anonymous().post("signup", &body).await;
+            assert_eq!(answer.wrong_fields(), wrong, "{body}");
+        }
+        assert_eq!(app.database.rows("users").await, 0);
+    }
+
+    async fn unknown_fields_are_ignored_and_null_is_left_out(setup: Setup) {
+        let app = setup.start().await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD, "name": null,
+            "plan": "pro", "isadmin": true, "userid": 7});
+        app.anonymous().post("signup", &body).await.ok();
+    }
+
+    async fn passwords_have_8_to_256_characters_and_are_not_guessed_first(setup: Setup) {
+        let app = setup.start().await;
+        let long = "k9#vT2qz".repeat(32);
+        for refused in
+            ["k9#vT2q", &format!("{long}!"), "password", "12345678", "ann@example.com", "ANN@example.com"]
+        {
+            let body = json!({"email": "ann@example.com", "password": refused});
+            let answer = app.anonymous().post("signup", &body).await;
+            assert_eq!(answer.wrong_fields(), ["password"], "{refused}");
+            assert!(!answer.text.contains(refused) || refused == "password", "{}", answer.text);
+        }
+        for (at, taken) in ["k9#vT2qz", &long, "ключ от квартиры", "  spaces  around  "].iter().enumerate() {
+            let email = format!("ann{at}@example.com");
+            let body = json!({"email": email, "password": taken});
+            app.anonymous().post("signup", &body).await.ok();
+            app.anonymous().log_in(&email, taken).await.ok();
+            let almost = taken.strip_suffix(|_: char| true).unwrap();
+            app.anonymous().log_in(&email, almost).await.refused(401, "bad_credentials");
+        }
+    }
+
+    async fn a_closed_sign_up_says_so(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signup_open = false;
+        let app = setup.start().await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD});
+        app.anonymous().post("signup", &body).await.refused(403, "signup_closed");
+        assert_eq!(app.database.rows("users").await, 0);
+    }
+
+    async fn sign_ups_are_limited_per_hour_and_address(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signups_per_hour = 3;
+        let app = setup.start_behind_proxy().await;
+        let body = json!({"email": "ann@example.com", "password": PASSWORD});
+        let here = app.caller_from("198.51.100.1");
+        here.post("signup", &body).await.ok();
+        here.post("signup", &body).await.refused(409, "email_taken");
+        here.post("signup", &body).await.refused(409, "email_taken");
+        let limited = here.post("signup", &body).await;
+        limited.refused(429, "too_many_requests");
+        assert_eq!(limited.header("retry-after"), "3600");
+        let elsewhere = app.caller_from("198.51.100.2");
+        elsewhere.post("signup", &body).await.refused(409, "email_taken");
+        app.clock.advance(Duration::from_secs(3599));
+        here.post("signup", &body).await.refused(429, "too_many_requests");
+        app.clock.advance(Duration::from_secs(1));
+        here.post("signup", &body).await.refused(409, "email_taken");
+    }
+}

@@ -1,0 +1,286 @@
+//! Two sweeps over every operation of the OpenAPI document, so that no route
+//! can be forgotten: what is protected is 401 before anything is looked at,
+//! and another team's id answers exactly as an id that does not exist.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use wakeful_testkit::{Answer, App, Client, PASSWORD, User, both_engines};
+
+const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
+
+/// All that the contract lets in without credentials.
+const PUBLIC: &[&str] = &[
+    "GET /api/push/{token}",
+    "POST /api/push/{token}",
+    "POST /api/v1/authenticated",
+    "POST /api/v1/contactus",
+    "POST /api/v1/login",
+    "POST /api/v1/password/lost",
+    "POST /api/v1/password/update",
+    "POST /api/v1/signup",
+];
+
+struct Operation {
+    method: Method,
+    path: String,
+    protected: bool,
+    /// Parameters and fields whose name says that they take an id.
+    ids: Vec<String>,
+}
+
+impl Operation {
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The path with an id in the place of each parameter.
+    fn path_with(&self, id: &str) -> String {
+        let parts = self.path.split('/');
+        let parts = parts.map(|part| if part.starts_with('{') { id } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    }
+}
+
+fn operations() -> Vec<Operation> {
+    let document = serde_json::to_value(wakeful_api::document()).unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let mut names = BTreeSet::new();
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                names.insert(parameter["name"].as_str().unwrap().to_owned());
+            }
+            field_names(&document, &operation["requestBody"], &mut names);
+            let is_id = |name: &String| {
+                let name = name.to_lowercase();
+                name.ends_with("id") || name.ends_with("ids")
+            };
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: path.clone(),
+                protected: operation["security"].as_array().is_some_and(|any| !any.is_empty()),
+                ids: names.into_iter().filter(is_id).collect(),
+            });
+        }
+    }
+    assert!(operations.len() >= 23, "the document lost its operations");
+    operations
+}
+
+/// The names of all fields in a schema, through references and nesting.
+fn field_names(document: &Value, schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                let target = document.pointer(reference.trim_start_matches('#')).unwrap();
+                field_names(document, target, names);
+            }
+            if let Some(properties) = fields.get("properties").and_then(Value::as_object) {
+                names.extend(properties.keys().cloned());
+            }
+            fields.values().for_each(|value| field_names(document, value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| field_names(document, item, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn exactly_what_the_contract_names_is_public() {
+    let public: BTreeSet<String> =
+        operations().iter().filter(|operation| !operation.protected).map(Operation::name).collect();
+    let named: BTreeSet<String> = PUBLIC.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(public, named);
+}
+
+both_engines! {
+    async fn every_protected_operation_is_401_before_anything_is_looked_at(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let anonymous = app.anonymous();
+        let rubbish = "wk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let callers = [
+            anonymous.clone(),
+            anonymous.with_token(rubbish),
+            anonymous.with("authorization", &format!("Basic {}", ann.token)),
+            anonymous.with("cookie", &format!("token={}", ann.token)),
+            anonymous.with("x-api-key", &keys.apikey),
+            anonymous.with_keys(&keys.apikey, "wke_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+            anonymous.with_keys("wka_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", &keys.enckey),
+        ];
+        let expected = anonymous.get("users/me").await;
+        expected.refused(401, "not_authenticated");
+        for operation in operations().iter().filter(|operation| operation.protected) {
+            for id in [UNKNOWN, &ann.userid, &keys.id, "rubbish"] {
+                let path = operation.path_with(id);
+                for caller in &callers {
+                    for (kind, body) in [(None, ""), (Some("text/plain"), "{"), (Some("application/json"), "{")] {
+                        let answer = caller.raw(operation.method.clone(), &path, kind, body).await;
+                        assert_eq!(answer.shape(), expected.shape(), "{}", operation.name());
+                    }
+                }
+                if !operation.path.contains('{') {
+                    break;
+                }
+            }
+        }
+        assert!(ann.client.is_let_in().await);
+        assert!(keys.client.is_let_in().await);
+    }
+
+    async fn no_public_operation_asks_for_credentials(setup: Setup) {
+        let app = setup.start().await;
+        for operation in operations().iter().filter(|operation| !operation.protected) {
+            let path = operation.path_with(UNKNOWN);
+            let answer = app.anonymous().call(operation.method.clone(), &path, Some(&json!({}))).await;
+            let expected = if operation.path.contains('{') { 404 } else { 422 };
+            assert_eq!(answer.status, expected, "{}: {}", operation.name(), answer.text);
+        }
+    }
+}
+
+/// A team with one of everything that has an id.
+struct Team {
+    user: User,
+    apikeyid: String,
+    monitorid: String,
+    reset: String,
+}
+
+impl Team {
+    async fn make(app: &App, email: &str) -> Self {
+        let user = app.sign_up(email).await;
+        let apikeyid = user.new_keys(&app.anonymous()).await.id;
+        let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
+        let monitorid = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
+        let reset = app.lose_password(&user, 0).await;
+        Self { user, apikeyid, monitorid, reset }
+    }
+}
+
+/// A monitor of a port on this machine where nobody listens.
+fn monitor(monitorid: Option<&str>) -> Value {
+    json!({"monitorid": monitorid, "type": "tcp", "name": monitorid.map_or("port", |_| "changed"), "hostname": "127.0.0.1", "port": "1",
+        "heartbeat_interval": 60, "isactive": true, "upside_down_mode": false})
+}
+
+/// How an operation is sent an id: which of a team's ids, the one that nobody
+/// has, and the body around it.
+struct Row {
+    operation: &'static str,
+    takes: &'static str,
+    id: fn(&Team) -> &str,
+    unknown: &'static str,
+    body: fn(&str) -> Value,
+    status: u16,
+}
+
+const fn of_user(operation: &'static str, takes: &'static str) -> Row {
+    Row { operation, takes, id: |team| &team.user.userid, ..of_monitor("") }
+}
+
+const fn of_monitor(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "monitorid",
+        id: |team| &team.monitorid,
+        unknown: UNKNOWN,
+        body: |_| Value::Null,
+        status: 404,
+    }
+}
+
+/// Every operation that takes an id. A new one is added here; the test below
+/// fails until it is.
+const ROWS: &[Row] = &[
+    Row {
+        body: |id| json!({"userid": id, "email": "x@example.com", "password1": PASSWORD, "password2": PASSWORD}),
+        ..of_user("POST /api/v1/team/save", "userid")
+    },
+    Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/revoke", "userids") },
+    Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/delete", "userids") },
+    Row {
+        operation: "DELETE /api/v1/integrations/apikey/{apikeyid}/delete",
+        takes: "apikeyid",
+        id: |team| &team.apikeyid,
+        ..of_monitor("")
+    },
+    of_monitor("GET /api/v1/monitor/{monitorid}/get"),
+    of_monitor("DELETE /api/v1/monitor/{monitorid}/delete"),
+    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/save") },
+    Row {
+        body: |_| json!({"status": "up"}),
+        ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
+    },
+    of_monitor("POST /api/v1/monitor/{monitorid}/check"),
+    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
+    of_monitor("GET /api/v1/monitor/{monitorid}/heartbeats"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
+    Row {
+        operation: "POST /api/v1/password/update",
+        takes: "tokenid",
+        id: |team| &team.reset,
+        unknown: "wkr_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        body: |id| json!({"email": "ann@example.com", "password1": PASSWORD, "password2": PASSWORD, "tokenid": id}),
+        status: 401,
+    },
+];
+
+fn row(operation: &Operation) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.operation == operation.name())
+}
+
+async fn send(client: &Client, operation: &Operation, row: &Row, id: &str) -> Answer {
+    let body = (row.body)(id);
+    let body = (!body.is_null()).then_some(&body);
+    client.call(operation.method.clone(), &operation.path_with(id), body).await
+}
+
+#[test]
+fn every_operation_that_takes_an_id_is_swept() {
+    for operation in operations() {
+        let takes: Vec<&str> = row(&operation).map(|row| row.takes).into_iter().collect();
+        assert_eq!(operation.ids, takes, "{}: tell the table of this sweep", operation.name());
+    }
+}
+
+both_engines! {
+    async fn another_teams_id_answers_exactly_as_one_that_does_not_exist(setup: Setup) {
+        let app = setup.start().await;
+        let ann = Team::make(&app, "ann@example.com").await;
+        let bob = Team::make(&app, "bob@example.com").await;
+        for operation in operations() {
+            let Some(row) = row(&operation) else { continue };
+            let client = &ann.user.client;
+            let foreign = send(client, &operation, row, (row.id)(&bob)).await;
+            let unknown = send(client, &operation, row, row.unknown).await;
+            let rubbish = send(client, &operation, row, "rubbish").await;
+            assert_eq!(foreign.status, row.status, "{}: {}", row.operation, foreign.text);
+            assert_eq!(foreign.shape(), unknown.shape(), "{}", row.operation);
+            assert_eq!(rubbish.shape(), unknown.shape(), "{}", row.operation);
+        }
+        // Nothing of Bob's was touched.
+        let list = bob.user.client.get("integrations/apikeys").await.ok();
+        assert_eq!(list["apikeys"][0]["apikeyid"], bob.apikeyid.as_str());
+        let list = bob.user.client.get("monitors").await.ok();
+        assert_eq!(list["monitors"][0]["monitorid"], bob.monitorid.as_str());
+        assert_eq!(list["monitors"][0]["name"], "port");
+        bob.user.log_in(&app.anonymous()).await;
+        let body = json!({"email": bob.user.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": bob.reset});
+        app.anonymous().post("password/update", &body).await.ok();
+    }
+
+    async fn ones_own_id_is_taken_by_every_swept_operation(setup: Setup) {
+        let app = setup.start().await;
+        for (at, row) in ROWS.iter().enumerate() {
+            // The row of password/update names its email; a team each keeps the rest apart.
+            let email = if row.takes == "tokenid" { "ann@example.com".into() } else { format!("u{at}@example.com") };
+            let team = Team::make(&app, &email).await;
+            let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
+            let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
+            answer.ok();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The plans a team may have: what each costs and what it allows. The built-in
+//! table is the contract's.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use super::money::Money;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanId(String);
+
+impl PlanId {
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PlanId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub id: PlanId,
+    pub name: String,
+    pub price: Price,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    /// The plan of those who have none.
+    Free,
+    Monthly(Money),
+    /// By contract: an administrator sets it, nobody is charged here.
+    Contract,
+}
+
+/// What a plan allows; nothing where it sets no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub monitors: Option<u32>,
+    /// Seconds.
+    pub shortest_interval: u32,
+    pub users: Option<u32>,
+    pub history_days: u32,
+}
+
+/// Every plan, from the smallest to the largest; the first is None.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalogue(Vec<Plan>);
+
+impl Catalogue {
+    pub fn built_in() -> Self {
+        let plan =
+            |id: &str, name: &str, price, monitors, shortest_interval, users, history_days| {
+                let limits = Limits { monitors, shortest_interval, users, history_days };
+                Plan { id: PlanId::new(id), name: name.to_owned(), price, limits }
+            };
+        let monthly = |dollars: i64| Price::Monthly(Money::cents(dollars * 100));
+        Self(vec![
+            plan("none", "None", Price::Free, Some(50), 60, Some(3), 30),
+            plan("starter", "Starter", monthly(9), Some(200), 30, Some(5), 180),
+            plan("pro", "Pro", monthly(29), Some(1_000), 10, Some(20), 365),
+            plan("business", "Business", monthly(99), Some(10_000), 1, Some(200), 730),
+            plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825),
+        ])
+    }
+
+    /// What a team without a plan has.
+    pub fn none(&self) -> &Plan {
+        &self.0[0]
+    }
+
+    pub fn plans(&self) -> &[Plan] {
+        &self.0
+    }
+
+    /// The plan of this id or name, in any letter case.
+    pub fn find(&self, text: &str) -> Option<&Plan> {
+        let text = text.trim();
+        let same = |name: &str| name.eq_ignore_ascii_case(text);
+        self.0.iter().find(|plan| same(plan.id.as_str()) || same(&plan.name))
+    }
+
+    pub fn get(&self, id: &PlanId) -> Option<&Plan> {
+        self.0.iter().find(|plan| plan.id == *id)
+    }
+
+    /// The first plan after this one that has enough room.
+    pub fn next(&self, after: &PlanId, enough: impl Fn(&Limits) -> bool) -> Option<&Plan> {
+        let plans = self.0.iter().skip_while(|plan| plan.id != *after).skip(1);
+        plans.into_iter().find(|plan| enough(&plan.limits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_found_by_id_or_name_in_any_letter_case() {
+        let catalogue = Catalogue::built_in();
+        for text in ["pro", "PRO", " Pro "] {
+            assert_eq!(catalogue.find(text).expect(text).name, "Pro");
+        }
+        assert_eq!(catalogue.find("none"), Some(catalogue.none()));
+        assert_eq!(catalogue.find("platinum"), None);
+    }
+
+    #[test]
+    fn the_next_plan_is_the_smallest_with_enough_room() {
+        let catalogue = Catalogue::built_in();
+        let next = |after: &str, monitors: u32| {
+            let enough = |limits: &Limits| limits.monitors.is_none_or(|most| most >= monitors);
+            catalogue.next(&PlanId::new(after), enough).map(|plan| plan.name.as_str())
+        };
+        assert_eq!(next("none", 51), Some("Starter"));
+        assert_eq!(next("none", 201), Some("Pro"));
+        assert_eq!(next("pro", 1_000_000), Some("Enterprise"));
+        assert_eq!(next("enterprise", 1), None);
+    }
+}

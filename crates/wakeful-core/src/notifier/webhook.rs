@@ -1,0 +1,307 @@
+//! Telling by webhook: where to, with which headers, in which shape, and the
+//! secrets that sign it. After a rotation the old secret signs too for a day,
+//! so that a receiver may change over whenever it likes.
+
+use data_encoding::BASE64;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+use url::Url;
+use zeroize::Zeroizing;
+
+use crate::Invalid;
+use crate::monitor::spec::{Headers, HttpUrl};
+use crate::monitor::stored_as_text;
+use crate::secret::Secret;
+use crate::time::Millis;
+
+/// How long a rotated secret still signs.
+const OLD_SECRET_LIVES: Duration = Duration::from_secs(24 * 3600);
+const LONGEST_TEMPLATE: usize = 16_384;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookSpec {
+    pub url: HttpUrl,
+    pub headers: Headers,
+    pub template: Template,
+    pub keys: Keys,
+}
+
+/// The sealed part as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    url: HttpUrl,
+    headers: Headers,
+    secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    old_secret: Option<(String, i64)>,
+}
+
+impl WebhookSpec {
+    pub(super) fn sealed_part(&self) -> Secret {
+        let sealed = Sealed {
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            secret: self.keys.current.expose().to_owned(),
+            old_secret: self
+                .keys
+                .old
+                .as_ref()
+                .map(|(old, until)| (old.expose().to_owned(), until.0)),
+        };
+        Secret::new(serde_json::to_string(&sealed).expect("texts and a number"))
+    }
+
+    pub(super) fn from_parts(template: Template, sealed: &Secret) -> Option<Self> {
+        let Sealed { url, headers, secret, old_secret } =
+            serde_json::from_str(sealed.expose()).ok()?;
+        let old = match old_secret {
+            Some((old, until)) => Some((SigningSecret::parse(&old).ok()?, Millis(until))),
+            None => None,
+        };
+        let keys = Keys { current: SigningSecret::parse(&secret).ok()?, old };
+        Some(Self { url, headers, template, keys })
+    }
+}
+
+/// The address of a webhook. Whoever needs a password there sends a header.
+pub fn url(text: &str) -> Result<HttpUrl, Invalid> {
+    HttpUrl::parse(text).map_err(|why| match Url::parse(text.trim()) {
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => Invalid::new(
+            "must not hold a user name or password; send an Authorization header instead",
+        ),
+        _ => why,
+    })
+}
+
+/// Headers of the user's own, less those that Wakeful answers for.
+pub fn headers(text: &str) -> Result<Headers, Invalid> {
+    let headers = Headers::parse(text)?;
+    for (name, _) in headers.iter() {
+        let name = name.to_ascii_lowercase();
+        if name.starts_with("webhook-") || ["host", "connection"].contains(&name.as_str()) {
+            return Err(Invalid::new(format!("must not set {name}: Wakeful does")));
+        }
+    }
+    Ok(headers)
+}
+
+/// The secret that signs, and the one before it for as long as it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    pub current: SigningSecret,
+    pub old: Option<(SigningSecret, Millis)>,
+}
+
+impl Keys {
+    pub fn new(current: SigningSecret) -> Self {
+        Self { current, old: None }
+    }
+
+    #[must_use]
+    pub fn rotated(self, new: SigningSecret, now: Millis) -> Self {
+        Self { current: new, old: Some((self.current, now.after(OLD_SECRET_LIVES))) }
+    }
+
+    /// Those that sign now, the current one first.
+    pub fn signing(&self, now: Millis) -> impl Iterator<Item = &SigningSecret> {
+        let old = self.old.as_ref().filter(|(_, until)| now < *until).map(|(old, _)| old);
+        std::iter::once(&self.current).chain(old)
+    }
+}
+
+/// `whsec_` and the base64 of 24 to 64 bytes, as Standard Webhooks has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningSecret(Secret);
+
+impl SigningSecret {
+    const PREFIX: &str = "whsec_";
+
+    pub fn issue(random: [u8; 32]) -> Self {
+        Self(Secret::new(format!("{}{}", Self::PREFIX, BASE64.encode(&random))))
+    }
+
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let bytes =
+            text.strip_prefix(Self::PREFIX).and_then(|body| BASE64.decode(body.as_bytes()).ok());
+        match bytes {
+            Some(bytes) if (24..=64).contains(&bytes.len()) => Ok(Self(Secret::new(text))),
+            _ => Err(Invalid::new("must be whsec_ and the base64 of 24 to 64 random bytes")),
+        }
+    }
+
+    /// The bytes that sign.
+    pub fn key(&self) -> Zeroizing<Vec<u8>> {
+        let body = self.0.expose().strip_prefix(Self::PREFIX).unwrap_or_default();
+        Zeroizing::new(BASE64.decode(body.as_bytes()).unwrap_or_default())
+    }
+
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+}
+
+/// The shape of what is sent: our own, one that a known receiver wants, or one
+/// that the user wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Template {
+    Standard,
+    Ready(Ready),
+    Own(String),
+}
+
+impl Template {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.trim().is_empty() {
+            return Ok(Self::Standard);
+        }
+        if let Some(ready) = Ready::parse(text) {
+            return Ok(Self::Ready(ready));
+        }
+        if text.chars().count() > LONGEST_TEMPLATE {
+            return Err(Invalid::new(format!("must have at most {LONGEST_TEMPLATE} characters")));
+        }
+        if text.contains('\0') {
+            return Err(Invalid::new("must not hold the NUL character"));
+        }
+        // A word that is no ready-made template is a slip, and would tell nothing.
+        match text.contains("{{") || text.contains("{%") {
+            true => Ok(Self::Own(text.to_owned())),
+            false => Err(Invalid::new(format!(
+                "must be empty, one of {}, or a template of your own with {{{{ text }}}} in it",
+                Ready::words()
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Standard => "",
+            Self::Ready(ready) => ready.as_str(),
+            Self::Own(text) => text,
+        })
+    }
+}
+
+stored_as_text!(Template);
+
+/// Receivers whose shape is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ready {
+    Slack,
+    Discord,
+    Teams,
+    Telegram,
+    Ntfy,
+    PagerDuty,
+    UptimeKuma,
+}
+
+impl Ready {
+    pub const ALL: &[Self] = &[
+        Self::Slack,
+        Self::Discord,
+        Self::Teams,
+        Self::Telegram,
+        Self::Ntfy,
+        Self::PagerDuty,
+        Self::UptimeKuma,
+    ];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let word = text.trim().to_ascii_lowercase().replace('-', "_");
+        Self::ALL.iter().copied().find(|ready| ready.as_str() == word)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Slack => "slack",
+            Self::Discord => "discord",
+            Self::Teams => "teams",
+            Self::Telegram => "telegram",
+            Self::Ntfy => "ntfy",
+            Self::PagerDuty => "pagerduty",
+            Self::UptimeKuma => "uptime_kuma",
+        }
+    }
+
+    fn words() -> String {
+        Self::ALL.iter().map(|ready| ready.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn spec(address: &str) -> WebhookSpec {
+        WebhookSpec {
+            url: url(address).expect("an address"),
+            headers: headers("Authorization: Bearer x").expect("headers"),
+            template: Template::Ready(Ready::Slack),
+            keys: Keys::new(SigningSecret::issue([1; 32]))
+                .rotated(SigningSecret::issue([2; 32]), Millis(5)),
+        }
+    }
+
+    #[test]
+    fn after_a_rotation_both_secrets_sign_for_a_day() {
+        let keys = spec("https://example.com/").keys;
+        let signing = |now| keys.signing(Millis(now)).map(|key| key.key()[0]).collect::<Vec<_>>();
+        assert_eq!(signing(5), [2, 1]);
+        assert_eq!(signing(86_400_004), [2, 1]);
+        assert_eq!(signing(86_400_005), [2]);
+    }
+
+    #[test]
+    fn a_signing_secret_has_24_to_64_bytes_behind_its_prefix() {
+        let issued = SigningSecret::issue([7; 32]);
+        assert_eq!(SigningSecret::parse(issued.expose()), Ok(issued.clone()));
+        assert_eq!(issued.key().as_slice(), [7; 32]);
+        assert_eq!(format!("{issued:?}"), "SigningSecret(Secret(…))");
+        let body = |bytes: usize| format!("whsec_{}", BASE64.encode(&vec![1; bytes]));
+        for (text, good) in [
+            (body(24), true),
+            (body(64), true),
+            (body(23), false),
+            (body(65), false),
+            ("whsec_".to_owned(), false),
+            (BASE64.encode(&[1; 32]), false),
+            ("whsec_not base64".to_owned(), false),
+        ] {
+            assert_eq!(SigningSecret::parse(&text).is_ok(), good, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_template_is_empty_a_known_word_or_ones_own() {
+        assert_eq!(Template::parse("  "), Ok(Template::Standard));
+        assert_eq!(Template::parse("Uptime-Kuma"), Ok(Template::Ready(Ready::UptimeKuma)));
+        let own = r#"{"text": {{ text | tojson }}}"#;
+        assert_eq!(Template::parse(own), Ok(Template::Own(own.to_owned())));
+        assert!(Template::parse("slak").is_err());
+        assert!(Template::parse(&"{{ text }}".repeat(2_000)).is_err());
+        for ready in Ready::ALL {
+            assert_eq!(Ready::parse(ready.as_str()), Some(*ready));
+        }
+    }
+
+    #[test]
+    fn headers_that_wakeful_answers_for_cannot_be_set() {
+        assert!(headers("X-Token: 1\nUser-Agent: me").is_ok());
+        for text in
+            ["webhook-id: 1", "Webhook-Signature: v1,x", "Host: other.example", "Connection: close"]
+        {
+            assert!(headers(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_does_not_stand_in_the_address() {
+        let why = url("https://u:p@example.com/").expect_err("refused");
+        assert!(why.0.contains("Authorization"), "{why}");
+        assert!(url("ftp://example.com/").is_err());
+    }
+}

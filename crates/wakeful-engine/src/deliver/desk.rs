@@ -1,0 +1,236 @@
+//! Who is sent next: teams take turns, within a team its notifiers do, and
+//! each has only so many messages on their way.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use tokio::task::{Id, JoinError, JoinSet};
+use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
+use wakeful_core::notifier::{Channel, Kind};
+use wakeful_core::time::Millis;
+use wakeful_store::DueDelivery;
+
+use super::{LEASE, mail, webhook};
+use crate::{Engine, Result};
+
+/// On their way at a time: to one receiver, of one team, and in all.
+const PER_NOTIFIER: usize = 10;
+const PER_TEAM: usize = 50;
+const IN_ALL: usize = 512;
+/// Hints fetched at a time: of one notifier, and in all.
+const HINTS_EACH: u32 = 200;
+const HINTS: u32 = 4_000;
+
+pub(super) struct Desk {
+    engine: Engine,
+    /// Teams in the order of their turns, with what waits of each.
+    waiting: VecDeque<(TeamId, VecDeque<Queue>)>,
+    /// Notifiers of which there was more than was fetched.
+    cut: HashSet<NotifierId>,
+    /// Inboxes that have had enough for now.
+    resting: HashMap<NotifierId, Millis>,
+    flights: JoinSet<Landed>,
+    flying: HashMap<Id, (TeamId, NotifierId)>,
+}
+
+struct Queue {
+    notifier: NotifierId,
+    kind: Kind,
+    ids: VecDeque<DeliveryId>,
+}
+
+/// How an attempt ended, as far as this desk is concerned.
+pub(super) enum Landed {
+    Done,
+    /// Nothing may go to this notifier until then.
+    Rest(NotifierId, Millis),
+}
+
+impl Desk {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            waiting: VecDeque::new(),
+            cut: HashSet::new(),
+            resting: HashMap::new(),
+            flights: JoinSet::new(),
+            flying: HashMap::new(),
+        }
+    }
+
+    /// Fetches fresh hints of what is due.
+    pub(super) async fn look(&mut self) {
+        let now = self.engine.now();
+        self.resting.retain(|_, until| now < *until);
+        match self.engine.store().due_deliveries(now, HINTS_EACH, HINTS).await {
+            Ok(due) => self.sort(due),
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the outbox cannot be read"
+                );
+            }
+        }
+    }
+
+    fn sort(&mut self, due: Vec<DueDelivery>) {
+        let mut teams: Vec<(TeamId, Vec<Queue>)> = Vec::new();
+        let mut place: HashMap<NotifierId, (usize, usize)> = HashMap::new();
+        let mut team_place: HashMap<TeamId, usize> = HashMap::new();
+        let all = due.len();
+        for DueDelivery { id, team, notifier, kind } in due {
+            let at = *team_place.entry(team).or_insert_with(|| {
+                teams.push((team, Vec::new()));
+                teams.len() - 1
+            });
+            let (_, queues) = &mut teams[at];
+            let (_, queue) = *place.entry(notifier).or_insert_with(|| {
+                queues.push(Queue { notifier, kind, ids: VecDeque::new() });
+                (at, queues.len() - 1)
+            });
+            queues[queue].ids.push_back(id);
+        }
+        let full = all >= HINTS as usize;
+        let queues = teams.iter().flat_map(|(_, queues)| queues);
+        let cut = queues.filter(|queue| full || queue.ids.len() >= HINTS_EACH as usize);
+        self.cut = cut.map(|queue| queue.notifier).collect();
+        self.waiting = teams.into_iter().map(|(team, queues)| (team, queues.into())).collect();
+    }
+
+    /// Whether hints ran out where there was more than was fetched, or what
+    /// ended may have let another through.
+    pub(super) fn is_short(&self) -> bool {
+        let left = |notifier: &NotifierId| {
+            let mut queues = self.waiting.iter().flat_map(|(_, queues)| queues);
+            queues.any(|queue| queue.notifier == *notifier && !queue.ids.is_empty())
+        };
+        self.waiting.is_empty() || self.cut.iter().any(|notifier| !left(notifier))
+    }
+
+    /// Claims and sends as much as may be on its way.
+    pub(super) async fn send(&mut self) {
+        let (messages, mailbags) = self.pick();
+        for (team, notifier) in mailbags {
+            let engine = self.engine.clone();
+            self.fly(team, notifier, async move { mail::deliver(&engine, notifier).await });
+        }
+        if messages.is_empty() {
+            return;
+        }
+        if let Err(error) = self.send_messages(&messages).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the outbox cannot be claimed from"
+            );
+        }
+    }
+
+    /// Whose turn it is, until nobody may send more.
+    fn pick(&mut self) -> (Vec<DeliveryId>, Vec<(TeamId, NotifierId)>) {
+        let mut of_team: HashMap<TeamId, usize> = HashMap::new();
+        let mut of_notifier: HashMap<NotifierId, usize> = HashMap::new();
+        for (team, notifier) in self.flying.values() {
+            *of_team.entry(*team).or_default() += 1;
+            *of_notifier.entry(*notifier).or_default() += 1;
+        }
+        let (mut messages, mut mailbags) = (Vec::new(), Vec::new());
+        let mut turns_without = 0;
+        while turns_without < self.waiting.len()
+            && self.flying.len() + messages.len() + mailbags.len() < IN_ALL
+        {
+            let Some((team, mut queues)) = self.waiting.pop_front() else { break };
+            let flying = of_team.entry(team).or_default();
+            let mut picked = false;
+            for _ in 0..queues.len() {
+                let Some(mut queue) = queues.pop_front() else { break };
+                let notifier = queue.notifier;
+                let on_way = of_notifier.entry(notifier).or_default();
+                let most = if queue.kind == Kind::Email { 1 } else { PER_NOTIFIER };
+                let free =
+                    *flying < PER_TEAM && *on_way < most && !self.resting.contains_key(&notifier);
+                if free && !picked {
+                    picked = true;
+                    *flying += 1;
+                    *on_way += 1;
+                    match queue.kind {
+                        // Who fills an inbox sees to all that waits for it.
+                        Kind::Email => {
+                            queue.ids.clear();
+                            mailbags.push((team, notifier));
+                        }
+                        Kind::Webhook => messages.extend(queue.ids.pop_front()),
+                    }
+                }
+                if !queue.ids.is_empty() {
+                    queues.push_back(queue);
+                }
+            }
+            turns_without = if picked { 0 } else { turns_without + 1 };
+            if !queues.is_empty() {
+                self.waiting.push_back((team, queues));
+            }
+        }
+        (messages, mailbags)
+    }
+
+    async fn send_messages(&mut self, ids: &[DeliveryId]) -> Result<()> {
+        let now = self.engine.now();
+        let claimed = self.engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
+        let notifiers: HashSet<NotifierId> = claimed.iter().map(|row| row.notifier).collect();
+        let notifiers: Vec<NotifierId> = notifiers.into_iter().collect();
+        let notifiers = self.engine.store().notifiers_by_id(&notifiers).await?;
+        for row in claimed {
+            // One that cannot be read was told to the operator; its lease ends.
+            let Some(notifier) = notifiers.get(&row.notifier) else { continue };
+            let Channel::Webhook(hook) = &notifier.channel else { continue };
+            let (engine, notifier, hook) = (self.engine.clone(), notifier.clone(), hook.clone());
+            self.fly(row.team, row.notifier, async move {
+                webhook::deliver(&engine, &notifier, &hook, row).await;
+                Landed::Done
+            });
+        }
+        Ok(())
+    }
+
+    fn fly(
+        &mut self,
+        team: TeamId,
+        notifier: NotifierId,
+        flight: impl Future<Output = Landed> + Send + 'static,
+    ) {
+        let id = self.flights.spawn(flight).id();
+        self.flying.insert(id, (team, notifier));
+    }
+
+    /// Waits until something on its way has ended; for ever when nothing is.
+    pub(super) async fn landed(&mut self) {
+        let Some(first) = self.flights.join_next_with_id().await else {
+            return std::future::pending().await;
+        };
+        self.note(first);
+        // What ended meanwhile makes room too, and is replaced in one claim.
+        while let Some(next) = self.flights.try_join_next_with_id() {
+            self.note(next);
+        }
+    }
+
+    fn note(&mut self, ended: std::result::Result<(Id, Landed), JoinError>) {
+        let id = match ended {
+            Ok((id, Landed::Done)) => id,
+            Ok((id, Landed::Rest(notifier, until))) => {
+                self.resting.insert(notifier, until);
+                id
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a delivery broke off");
+                error.id()
+            }
+        };
+        self.flying.remove(&id);
+    }
+
+    /// Waits until nothing is on its way.
+    pub(super) async fn drain(&mut self) {
+        while !self.flights.is_empty() {
+            self.landed().await;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! All that waits for one email notifier. An inbox gets a few messages a
+//! minute; when more happens it is told in one that names everything.
+
+use std::time::Duration;
+use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
+use wakeful_core::notice::retry::Outcome;
+use wakeful_core::notice::{self, Notice};
+use wakeful_core::notifier::{Channel, EmailSpec, Notifier};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_outbound::mail::Letter;
+use wakeful_outbound::notify::{email, letters};
+
+use super::LEASE;
+use super::desk::Landed;
+use super::settle::{Bundle, settle};
+use crate::{Engine, Result};
+
+/// Messages that one recipient gets within a minute.
+const A_MINUTE: usize = 6;
+const MINUTE: Duration = Duration::from_secs(60);
+/// Events that one message names at most.
+const IN_A_DIGEST: u32 = 5_000;
+/// When the store fails, it is given a moment.
+const PAUSE: Duration = Duration::from_secs(5);
+
+pub(super) async fn deliver(engine: &Engine, id: NotifierId) -> Landed {
+    match empty(engine, id).await {
+        Ok(landed) => landed,
+        Err(error) => {
+            tracing::warn!(notifier.id = %id, error = &error as &dyn std::error::Error, "mail of notifier {id} waits for the store");
+            Landed::Rest(id, engine.now().after(PAUSE))
+        }
+    }
+}
+
+async fn empty(engine: &Engine, id: NotifierId) -> Result<Landed> {
+    let Some(notifier) = engine.store().notifiers_by_id(&[id]).await?.remove(&id) else {
+        return Ok(Landed::Rest(id, engine.now().after(MINUTE)));
+    };
+    let Channel::Email(spec) = &notifier.channel else { return Ok(Landed::Done) };
+    let now = engine.now();
+    let due = engine.store().due_for(id, now, IN_A_DIGEST).await?;
+    let budget = match budget(engine, notifier.team, spec).await? {
+        Budget::Left(left) => left,
+        Budget::Spent(until) => return Ok(Landed::Rest(id, until)),
+    };
+    if due.len() > budget {
+        send(engine, &notifier, spec, &due).await?;
+        return Ok(Landed::Done);
+    }
+    for one in due {
+        send(engine, &notifier, spec, &[one]).await?;
+    }
+    Ok(Landed::Done)
+}
+
+enum Budget {
+    /// So many messages may go now, at least one.
+    Left(usize),
+    /// None until then.
+    Spent(Millis),
+}
+
+async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budget> {
+    let since = engine.now().before(MINUTE);
+    let mut left = A_MINUTE;
+    let mut until = None;
+    for recipient in recipients(team, spec) {
+        let sent = engine.store().mails_since(recipient, since).await?;
+        left = left.min(A_MINUTE.saturating_sub(sent.len()));
+        if let Some(at) = sent.len().checked_sub(A_MINUTE) {
+            until = until.max(Some(sent[at].after(MINUTE)));
+        }
+    }
+    Ok(until.map_or(Budget::Left(left), Budget::Spent))
+}
+
+/// Recipients are counted for each team apart: one team cannot silence another
+/// that writes to the same address.
+fn recipients(team: TeamId, spec: &EmailSpec) -> Vec<Digest> {
+    let mut keys: Vec<String> = spec.recipients().map(|one| one.email.key()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
+}
+
+/// Claims these and sends them as one message.
+async fn send(
+    engine: &Engine,
+    notifier: &Notifier,
+    spec: &EmailSpec,
+    ids: &[DeliveryId],
+) -> Result<()> {
+    let now = engine.now();
+    let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
+    let mut bundles = Vec::with_capacity(claimed.len());
+    for row in claimed {
+        bundles.push(Bundle::of(engine, row).await);
+    }
+    let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
+    let outcome = match &notices[..] {
+        [] if bundles.is_empty() => return Ok(()),
+        [] => Outcome::Refused("the stored event cannot be read".to_owned()),
+        [one] => {
+            let letter = answering(engine, spec, notifier.id, one).await?;
+            email::deliver(engine.net(), spec, &letter).await
+        }
+        many => {
+            let link = format!("{}/alerts", engine.public_url());
+            let letter = letters::digest(spec, many, &link, now);
+            email::deliver(engine.net(), spec, &letter).await
+        }
+    };
+    if matches!(outcome, Outcome::Delivered(_)) {
+        engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
+    }
+    settle(engine, notifier, &bundles, outcome).await;
+    Ok(())
+}
+
+/// The letter about one notice; a recovery answers the letter of the outage.
+async fn answering(
+    engine: &Engine,
+    spec: &EmailSpec,
+    notifier: NotifierId,
+    notice: &Notice,
+) -> Result<Letter> {
+    let alone = notice.data.down_eventid.is_none();
+    let outage = notice.data.alertid.filter(|_| notice.is(notice::UP) && alone);
+    let answers = match outage {
+        Some(alert) => engine.store().outage_event(alert, notifier).await?,
+        None => None,
+    };
+    Ok(letters::letter(spec, notice, &engine.page_of(notice), answers, engine.now()))
+}

@@ -1,0 +1,50 @@
+//! The loop that delivers: looks into the outbox, claims what is due and sends
+//! it, fairly. Of one notifier a few messages are on their way at a time, of
+//! one team not many more, so that receivers who hang hold up nobody else. All
+//! that is kept here are hints; the truth is in the store, so the loop may die
+//! at any point and another goes on.
+
+mod desk;
+mod mail;
+mod settle;
+mod webhook;
+
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use desk::Desk;
+
+/// Longer than any attempt may take.
+const LEASE: Duration = Duration::from_secs(60);
+/// Other nodes fill the outbox too, and waits come to their end.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Between looks that only the end of an attempt asks for.
+const BREATH: Duration = Duration::from_millis(50);
+/// What is on its way when told to stop may take this long to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(1_500);
+
+pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut desk = Desk::new(engine.clone());
+    let mut next_look = Instant::now();
+    while !shutdown.is_cancelled() {
+        if Instant::now() >= next_look {
+            desk.look().await;
+            next_look = Instant::now() + LOOK_EVERY;
+        }
+        desk.send().await;
+        tokio::select! {
+            () = desk.landed() => {
+                if desk.is_short() {
+                    next_look = next_look.min(Instant::now() + BREATH);
+                }
+            }
+            () = engine.store().outbox_filled() => next_look = Instant::now(),
+            () = tokio::time::sleep_until(next_look) => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+    // What does not arrive in time is claimed again when its lease ends.
+    let _ = tokio::time::timeout(LAST_WORDS, desk.drain()).await;
+}

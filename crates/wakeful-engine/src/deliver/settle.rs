@@ -1,0 +1,137 @@
+//! What belongs together and what becomes of it: an outage and its recovery
+//! are told as one when nobody could be told in time, an attempt is written
+//! down, and a receiver that is dead is turned off and its team told.
+
+use std::time::Duration;
+use wakeful_core::id::DeliveryId;
+use wakeful_core::notice::retry::{self, Outcome};
+use wakeful_core::notice::{self, Notice};
+use wakeful_core::notifier::Notifier;
+use wakeful_store::ClaimedDelivery;
+
+use crate::{Engine, Result, letters, random};
+
+/// An outage that waited this long without being told is old news. Before,
+/// its recovery is told by itself: nobody has missed anything yet.
+const OLD_NEWS: Duration = Duration::from_secs(120);
+
+/// One message: a row of the outbox, or two that are told as one.
+pub(super) struct Bundle {
+    rows: Vec<ClaimedDelivery>,
+    /// Nothing when what was stored cannot be read.
+    pub(super) notice: Option<Notice>,
+}
+
+impl Bundle {
+    pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Self {
+        let notice = Notice::parse(&row.body);
+        let late = !row.last_answer.is_empty() || engine.now().since(row.created) >= OLD_NEWS;
+        let outage = notice.as_ref().filter(|_| row.kind == notice::DOWN && late);
+        let Some(down) = outage else { return Self { rows: vec![row], notice } };
+        // When the store does not say, the outage is told by itself.
+        let up = engine.store().claim_recovery(&row).await.unwrap_or_default();
+        let both = up.as_ref().and_then(|up| Notice::parse(&up.body));
+        match (up, both) {
+            (Some(up), Some(both)) => {
+                let notice = Some(Notice::was_down(down, both));
+                Self { rows: vec![row, up], notice }
+            }
+            _ => Self { rows: vec![row], notice },
+        }
+    }
+}
+
+/// Writes down what an attempt came to. When that fails, the lease ends and
+/// the message goes out once more, with the same id.
+pub(super) async fn settle(
+    engine: &Engine,
+    notifier: &Notifier,
+    bundles: &[Bundle],
+    outcome: Outcome,
+) {
+    if let Err(error) = try_settle(engine, notifier, bundles, outcome).await {
+        let id = notifier.id;
+        tracing::warn!(notifier.id = %id, error = &error as &dyn std::error::Error, "what came of messages of notifier {id} cannot be kept; they may be sent again");
+    }
+}
+
+async fn try_settle(
+    engine: &Engine,
+    notifier: &Notifier,
+    bundles: &[Bundle],
+    outcome: Outcome,
+) -> Result<()> {
+    let now = engine.now();
+    let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
+    let ids: Vec<DeliveryId> = rows().map(|row| row.id).collect();
+    let Some(first) = rows().next() else { return Ok(()) };
+    count(notifier, &outcome, rows().count());
+    let answer = outcome.answer().to_owned();
+    let next_try = match &outcome {
+        Outcome::Delivered(_) => {
+            for row in rows() {
+                let lag = now.since(row.created).as_secs_f64();
+                metrics::histogram!("wakeful_delivery_lag_seconds").record(lag);
+            }
+            engine.store().deliveries_arrived(notifier.id, &ids, &answer, now).await?;
+            return Ok(());
+        }
+        Outcome::Failed(failure) => {
+            let attempts = rows().map(|row| row.attempts).max().unwrap_or(1);
+            let jitter = u32::from_ne_bytes(random::bytes());
+            retry::wait(attempts, failure, jitter).map(|wait| now.after(wait))
+        }
+        Outcome::Refused(_) | Outcome::Gone(_) => None,
+    };
+    let store = engine.store();
+    let since =
+        store.deliveries_failed(notifier.id, &ids, first.lease, &answer, next_try, now).await?;
+    let id = notifier.id;
+    tracing::info!(notifier.id = %id, answer, "a message of notifier {id} did not arrive");
+    if matches!(outcome, Outcome::Gone(_)) {
+        return disable(engine, notifier, "its receiver answered 410 Gone").await;
+    }
+    if retry::is_dead(since, now) {
+        return disable(engine, notifier, "nothing has arrived for five days").await;
+    }
+    Ok(())
+}
+
+/// Turns a notifier off and tells its team, once.
+async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
+    let members = engine.store().team(notifier.team).members().await?;
+    let letters: Vec<_> = members
+        .iter()
+        .map(|member| {
+            let words = letters::notifier_off(engine.settings(), notifier.name.as_str(), why);
+            engine.letter(&member.email, words)
+        })
+        .collect();
+    if engine.store().disable_notifier(notifier.id, why, &letters, engine.now()).await? {
+        let id = notifier.id;
+        tracing::warn!(notifier.id = %id, "notifier {id} was turned off: {why}");
+        engine.0.mail_waits.notify_one();
+    }
+    Ok(())
+}
+
+fn count(notifier: &Notifier, outcome: &Outcome, rows: usize) {
+    let result = match outcome {
+        Outcome::Delivered(_) => "delivered",
+        Outcome::Failed(_) => "failed",
+        Outcome::Refused(_) | Outcome::Gone(_) => "refused",
+    };
+    let kind = notifier.channel.kind().as_str();
+    metrics::counter!("wakeful_deliveries_total", "type" => kind, "result" => result)
+        .increment(rows as u64);
+}
+
+impl Engine {
+    /// Where people read more about what a notice tells.
+    pub(super) fn page_of(&self, notice: &Notice) -> String {
+        match &notice.data.monitor {
+            Some(about) => format!("{}/monitor/{}", self.public_url(), about.monitorid),
+            None => self.public_url().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The notifiers of a team: saved, listed, tried, deleted, and what became of
+//! the messages sent by them.
+
+use std::net::SocketAddr;
+use wakeful_core::id::{DeliveryId, EventId, NotifierId};
+use wakeful_core::monitor::Name;
+use wakeful_core::monitor::spec::{Headers, Host, HttpUrl};
+use wakeful_core::notice::Notice;
+use wakeful_core::notice::retry::Outcome;
+use wakeful_core::notifier::{
+    Channel, Disabled, EmailSpec, Keys, Notifier, SigningSecret, Template, WebhookSpec,
+};
+use wakeful_outbound::notify::{email, letters, template, webhook};
+use wakeful_store::{DeletedNotifier, ListedDelivery, StoreError};
+
+use crate::caller::Caller;
+use crate::monitors::{Page, and_one};
+use crate::{Engine, Error, Result, random};
+
+/// What people set of a notifier, complete and valid.
+#[derive(Clone, Debug)]
+pub struct NotifierDraft {
+    /// Nothing: a new notifier.
+    pub notifier: Option<NotifierId>,
+    pub name: Name,
+    pub channel: ChannelDraft,
+    /// Nothing: as it is.
+    pub isactive: Option<bool>,
+}
+
+#[derive(Clone, Debug)]
+pub enum ChannelDraft {
+    Email(EmailSpec),
+    Webhook {
+        url: HttpUrl,
+        headers: Headers,
+        template: Template,
+        /// Nothing: as it is, or a new one.
+        secret: Option<SigningSecret>,
+    },
+}
+
+/// A notifier, and its signing secret when this is the moment to show it.
+#[derive(Clone, Debug)]
+pub struct NotifierView {
+    pub notifier: Notifier,
+    pub secret: Option<SigningSecret>,
+}
+
+impl From<Notifier> for NotifierView {
+    fn from(notifier: Notifier) -> Self {
+        Self { notifier, secret: None }
+    }
+}
+
+impl Engine {
+    /// The team's notifiers in the order they were made.
+    pub async fn notifiers(&self, caller: &Caller) -> Result<Vec<Notifier>> {
+        Ok(self.store().team(caller.team).notifiers().await?)
+    }
+
+    pub async fn notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
+        let found = self.store().team(caller.team).notifier(id).await?;
+        found.ok_or(Error::NotFound("notifier"))
+    }
+
+    /// Makes a notifier, or changes the one that the draft names.
+    pub async fn save_notifier(
+        &self,
+        caller: &Caller,
+        draft: NotifierDraft,
+    ) -> Result<NotifierView> {
+        self.vet(&draft.channel)?;
+        let team = self.store().team(caller.team);
+        let before = match draft.notifier {
+            Some(id) => Some(self.notifier(caller, id).await?),
+            None => None,
+        };
+        let notifier = self.drafted_notifier(caller, draft, before.as_ref());
+        if before.is_some() {
+            return match team.change_notifier(&notifier).await? {
+                true => Ok(notifier.into()),
+                false => Err(Error::NotFound("notifier")),
+            };
+        }
+        team.add_notifier(&notifier).await.map_err(|error| match error {
+            StoreError::Gone => Error::NotAuthenticated,
+            error => error.into(),
+        })?;
+        let secret = signing_secret(&notifier).cloned();
+        Ok(NotifierView { notifier, secret })
+    }
+
+    /// Refuses at once what would fail at the first message.
+    fn vet(&self, channel: &ChannelDraft) -> Result<()> {
+        let refused = |field, why: String| Error::Refused { field, why };
+        let guard = self.net().guard();
+        match channel {
+            ChannelDraft::Email(spec) => {
+                let allowed = match spec.hostname.host() {
+                    Host::Name(name) => guard.check_name(name),
+                    Host::Address(ip) => guard.check(SocketAddr::new(*ip, spec.port)),
+                };
+                allowed.map_err(|denied| refused("email.hostname", denied.to_string()))?;
+                match spec.subject.trim() {
+                    "" => Ok(()),
+                    subject => template::check(subject)
+                        .map_err(|why| refused("email.subject", why.to_string())),
+                }
+            }
+            ChannelDraft::Webhook { url, template, .. } => {
+                guard
+                    .check_url(url.url())
+                    .map_err(|denied| refused("webhook.url", denied.to_string()))?;
+                match template {
+                    Template::Own(source) => template::check(source)
+                        .map_err(|why| refused("webhook.template", why.to_string())),
+                    Template::Standard | Template::Ready(_) => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn drafted_notifier(
+        &self,
+        caller: &Caller,
+        draft: NotifierDraft,
+        before: Option<&Notifier>,
+    ) -> Notifier {
+        let now = self.now();
+        let channel = match draft.channel {
+            ChannelDraft::Email(spec) => Channel::Email(spec),
+            ChannelDraft::Webhook { url, headers, template, secret } => {
+                let old = before.and_then(keys);
+                let keys = match (secret, old) {
+                    (Some(given), Some(old)) if old.current == given => old.clone(),
+                    (None, Some(old)) => old.clone(),
+                    (Some(given), _) => Keys::new(given),
+                    (None, None) => Keys::new(SigningSecret::issue(random::bytes())),
+                };
+                Channel::Webhook(WebhookSpec { url, headers, template, keys })
+            }
+        };
+        let was = before.and_then(|before| before.disabled.clone());
+        Notifier {
+            id: before.map_or_else(|| NotifierId::new(now, random::bytes()), |before| before.id),
+            team: caller.team,
+            name: draft.name,
+            channel,
+            disabled: match draft.isactive {
+                None => was,
+                Some(true) => None,
+                Some(false) => {
+                    was.or_else(|| Some(Disabled { at: now, why: "turned off by its team".into() }))
+                }
+            },
+            created: before.map_or(now, |before| before.created),
+            modified: now,
+        }
+    }
+
+    /// Makes a new signing secret; the old one signs beside it for a day.
+    pub async fn rotate_notifier(&self, caller: &Caller, id: NotifierId) -> Result<NotifierView> {
+        let mut notifier = self.notifier(caller, id).await?;
+        let new = SigningSecret::issue(random::bytes());
+        let Channel::Webhook(hook) = &mut notifier.channel else { return Err(Error::Unsigned) };
+        hook.keys = hook.keys.clone().rotated(new.clone(), self.now());
+        notifier.modified = self.now();
+        match self.store().team(caller.team).change_notifier(&notifier).await? {
+            true => Ok(NotifierView { notifier, secret: Some(new) }),
+            false => Err(Error::NotFound("notifier")),
+        }
+    }
+
+    /// Sends a test message, and tells what the receiver answered.
+    pub async fn test_notifier(&self, caller: &Caller, id: NotifierId) -> Result<String> {
+        let notifier = self.notifier(caller, id).await?;
+        self.count(&self.notifier_tests(caller.team)).await?;
+        let now = self.now();
+        let event = EventId::new(now, random::bytes());
+        let notice = Notice::test(event, notifier.name.as_str(), now);
+        let outcome = match &notifier.channel {
+            Channel::Webhook(hook) => {
+                webhook::deliver(self.net(), hook, &notice, self.public_url(), now).await
+            }
+            Channel::Email(spec) => {
+                let letter = letters::letter(spec, &notice, self.public_url(), None, now);
+                email::deliver(self.net(), spec, &letter).await
+            }
+        };
+        match outcome {
+            Outcome::Delivered(answer) => Ok(answer),
+            failed => Err(Error::NotDelivered(failed.answer().to_owned())),
+        }
+    }
+
+    pub async fn delete_notifier(&self, caller: &Caller, id: NotifierId) -> Result<()> {
+        match self.store().team(caller.team).delete_notifier(id).await {
+            Ok(DeletedNotifier::Done) => Ok(()),
+            Ok(DeletedNotifier::Missing) => Err(Error::NotFound("notifier")),
+            Ok(DeletedNotifier::Linked(monitors)) => Err(Error::StillLinked(monitors)),
+            // Linked between the look and the deletion.
+            Err(StoreError::Gone) => Err(Error::StillLinked(Vec::new())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What was sent by a notifier, newest first.
+    pub async fn notifier_deliveries(
+        &self,
+        caller: &Caller,
+        id: NotifierId,
+        before: Option<DeliveryId>,
+        limit: Option<u32>,
+    ) -> Result<Page<ListedDelivery, DeliveryId>> {
+        let team = self.store().team(caller.team);
+        let found = team.notifier_deliveries(id, before, and_one(limit)).await?;
+        let found = found.ok_or(Error::NotFound("notifier"))?;
+        Ok(Page::of(found, limit, |listed| listed.id))
+    }
+
+    /// Sends a message once more, with the same event id.
+    pub async fn resend_delivery(&self, caller: &Caller, id: DeliveryId) -> Result<()> {
+        match self.store().team(caller.team).resend_delivery(id, self.now()).await? {
+            true => Ok(()),
+            false => Err(Error::NotFound("delivery")),
+        }
+    }
+}
+
+fn keys(notifier: &Notifier) -> Option<&Keys> {
+    match &notifier.channel {
+        Channel::Webhook(hook) => Some(&hook.keys),
+        Channel::Email(_) => None,
+    }
+}
+
+fn signing_secret(notifier: &Notifier) -> Option<&SigningSecret> {
+    keys(notifier).map(|keys| &keys.current)
+}

@@ -1,0 +1,274 @@
+//! A running engine on a fresh database, a target that can come and go, and a
+//! wall clock that can be pushed.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use wakeful_core::email::Email;
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitor::spec::{Headers, Hostname, TcpSpec};
+use wakeful_core::monitor::{Interval, Name, Spec, Tags};
+use wakeful_core::notifier::{
+    Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
+};
+use wakeful_core::password::NewPassword;
+use wakeful_core::time::{Clock, Millis};
+use wakeful_core::verdict::Status;
+use wakeful_engine::{
+    Caller, Draft, Engine, Event, MonitorView, Settings, SignUp, Subscription, Via, watch,
+};
+use wakeful_outbound::mail::Postbox;
+use wakeful_outbound::net::Net;
+use wakeful_outbound::net::guard::Policy;
+use wakeful_store::Store;
+use wakeful_testkit::{Database, Setup};
+
+/// Longer than anything here should take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A wall clock that goes with real time and can be pushed either way.
+pub(crate) struct Wall {
+    started: Instant,
+    base: AtomicI64,
+}
+
+impl Wall {
+    fn new() -> Self {
+        Self { started: Instant::now(), base: AtomicI64::new(1_794_735_000_000) }
+    }
+
+    pub(crate) fn push(&self, millis: i64) {
+        self.base.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Wall {
+    fn now(&self) -> Millis {
+        Millis(self.base.load(Ordering::SeqCst)).after(self.started.elapsed())
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) database: Database,
+    pub(crate) store: Store,
+    pub(crate) wall: Arc<Wall>,
+    pub(crate) engine: Engine,
+    pub(crate) ann: Caller,
+    shutdown: CancellationToken,
+    watching: JoinHandle<()>,
+}
+
+impl Bench {
+    /// A watching engine and a user of it.
+    pub(crate) async fn start(setup: &Setup) -> Self {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let wall = Arc::new(Wall::new());
+        let engine = engine(&store, &wall, &setup.settings);
+        let email = Email::parse("ann@example.com").expect("an address");
+        let password = NewPassword::parse("correct horse 9", &email).expect("a password");
+        let wanted = SignUp { email, password, name: String::new() };
+        let signed = engine.sign_up(&wanted, [127, 0, 0, 1].into()).await.expect("signs up");
+        let ann = engine.caller_by_token(signed.token.expose()).await.expect("a caller");
+        assert!(matches!(ann.via, Via::Session(_)));
+        let (shutdown, watching) = begin(&engine);
+        Self { database, store, wall, engine, ann, shutdown, watching }
+    }
+
+    /// Stops the watch and goes on with a new engine on the same database.
+    pub(crate) async fn restart(self, settings: &Settings) -> Self {
+        self.shutdown.cancel();
+        let stopping = Instant::now();
+        self.watching.await.expect("ends");
+        assert!(stopping.elapsed() < Duration::from_secs(3), "{:?}", stopping.elapsed());
+        let engine = engine(&self.store, &self.wall, settings);
+        let (shutdown, watching) = begin(&engine);
+        Self { engine, shutdown, watching, ..self }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.shutdown.cancel();
+        self.watching.await.expect("ends");
+    }
+
+    pub(crate) async fn save(&self, draft: Draft) -> MonitorView {
+        self.engine.save_monitor(&self.ann, draft).await.expect("saved")
+    }
+
+    pub(crate) async fn view(&self, id: MonitorId) -> MonitorView {
+        self.engine.monitor(&self.ann, id).await.expect("read")
+    }
+
+    pub(crate) fn events(&self) -> Subscription {
+        self.engine.subscribe(&self.ann)
+    }
+
+    pub(crate) async fn notifier(&self) -> NotifierId {
+        let now = self.wall.now();
+        let notifier = Notifier {
+            id: NotifierId::new(now, [7; 10]),
+            team: self.ann.team,
+            name: Name::parse("hook").expect("a name"),
+            channel: Channel::Webhook(WebhookSpec {
+                url: webhook::url("http://127.0.0.1:1/hook").expect("an address"),
+                headers: Headers::default(),
+                template: Template::Standard,
+                keys: Keys::new(SigningSecret::issue([7; 32])),
+            }),
+            disabled: None,
+            created: now,
+            modified: now,
+        };
+        self.store.team(self.ann.team).add_notifier(&notifier).await.expect("kept");
+        notifier.id
+    }
+
+    /// What was told about a monitor: the kinds of its deliveries, in order.
+    pub(crate) async fn told(&self, id: MonitorId) -> Vec<String> {
+        let alerts = self.engine.alerts(&self.ann, Some(id), None, None).await.expect("read");
+        let mut deliveries: Vec<_> =
+            alerts.items.iter().flat_map(|listed| &listed.deliveries).collect();
+        deliveries.sort_by_key(|delivery| (delivery.created, delivery.id));
+        deliveries.iter().map(|delivery| delivery.kind.clone()).collect()
+    }
+}
+
+fn engine(store: &Store, wall: &Arc<Wall>, settings: &Settings) -> Engine {
+    let clock: Arc<dyn Clock> = Arc::clone(wall) as Arc<dyn Clock>;
+    let net = Arc::new(Net::new(Policy::Private, Vec::new(), Arc::clone(&clock)));
+    let postbox = Postbox::Folder(std::env::temp_dir());
+    Engine::new(store.clone(), clock, settings.clone(), postbox, net)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test waits for it itself")]
+fn begin(engine: &Engine) -> (CancellationToken, JoinHandle<()>) {
+    let shutdown = CancellationToken::new();
+    let watching = tokio::spawn(watch::run(engine.clone(), shutdown.clone()));
+    (shutdown, watching)
+}
+
+/// A tcp monitor that looks every second and confirms a failure once.
+pub(crate) fn tcp(address: SocketAddr) -> Draft {
+    let hostname = Hostname::parse(&address.ip().to_string()).expect("a host");
+    Draft {
+        monitor: None,
+        name: Name::parse("site").expect("a name"),
+        spec: Spec::Tcp(TcpSpec { hostname, port: address.port() }),
+        isactive: true,
+        heartbeat_interval: Interval::new(1).expect("an interval"),
+        timeout: None,
+        retries: 1,
+        retry_interval: None,
+        upside_down_mode: false,
+        tags: Tags::default(),
+        notifiers: Vec::new(),
+    }
+}
+
+/// Waits until the status of a monitor has become this one.
+pub(crate) async fn becomes(events: &mut Subscription, id: MonitorId, wanted: Status) {
+    let waiting = async {
+        while let Some(event) = events.next().await {
+            if matches!(event, Event::Heartbeat { monitor, status, previous: Some(_), .. }
+                if monitor == id && status == wanted)
+            {
+                return;
+            }
+        }
+        panic!("the events end");
+    };
+    let waited = timeout(PATIENCE, waiting).await;
+    waited.unwrap_or_else(|_| panic!("{id} did not become {} in time", wanted.as_str()));
+}
+
+/// Waits until this many heartbeats of a monitor are on record.
+pub(crate) async fn beats(events: &mut Subscription, id: MonitorId, count: usize) {
+    let waiting = async {
+        let mut seen = 0;
+        while seen < count {
+            match events.next().await {
+                Some(Event::Heartbeat { monitor, .. }) if monitor == id => seen += 1,
+                Some(_) => {}
+                None => panic!("the events end"),
+            }
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("heartbeats come in time");
+}
+
+/// A target on loopback that counts who comes.
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
+    arrivals: Arc<Arrivals>,
+    listening: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Arrivals {
+    count: AtomicUsize,
+    one: Notify,
+}
+
+impl Target {
+    pub(crate) async fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut target = Self { address, arrivals: Arc::default(), listening: None };
+        target.listen(listener);
+        target
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "it ends with the target")]
+    fn listen(&mut self, listener: TcpListener) {
+        let arrivals = Arc::clone(&self.arrivals);
+        self.listening = Some(tokio::spawn(async move {
+            while listener.accept().await.is_ok() {
+                arrivals.count.fetch_add(1, Ordering::SeqCst);
+                arrivals.one.notify_one();
+            }
+        }));
+    }
+
+    /// From now on connections are refused.
+    pub(crate) async fn go_down(&mut self) {
+        if let Some(listening) = self.listening.take() {
+            listening.abort();
+            assert!(listening.await.is_err());
+        }
+    }
+
+    pub(crate) async fn come_up(&mut self) {
+        let listener = TcpListener::bind(self.address).await.expect("the same port");
+        self.listen(listener);
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.arrivals.count.load(Ordering::SeqCst)
+    }
+
+    /// Waits until this many more have come, and says how long that took.
+    pub(crate) async fn more(&self, count: usize) -> Duration {
+        let (began, wanted) = (Instant::now(), self.count() + count);
+        let waiting = async {
+            while self.count() < wanted {
+                self.arrivals.one.notified().await;
+            }
+        };
+        timeout(PATIENCE, waiting).await.expect("checks come in time");
+        began.elapsed()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(listening) = &self.listening {
+            listening.abort();
+        }
+    }
+}

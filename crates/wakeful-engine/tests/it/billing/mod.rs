@@ -1,0 +1,202 @@
+//! Payments when the processor, the network or the node fails: money moves
+//! once, and the books say so.
+
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+mod cards;
+mod stripe;
+mod teller;
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use teller::{Fault, Teller};
+use wakeful_engine::billing;
+use wakeful_testkit::{App, Client, Setup, User, both_engines};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn choose(plan: &str) -> Value {
+    json!({"plan": plan, "method": "new", "cardholderName": "Ann", "expiryMonth": 12,
+        "expiryYear": 2030, "cardNumber": "4242424242424242", "cvc": 123, "zipCode": "12345"})
+}
+
+async fn started(mut setup: Setup) -> (App, Arc<Teller>, User) {
+    let teller = Arc::new(Teller::default());
+    setup.settings.billing.processor = teller.clone();
+    let app = setup.start().await;
+    let ann = app.sign_up("ann@example.com").await;
+    (app, teller, ann)
+}
+
+async fn state(client: &Client) -> String {
+    let held = client.get("membership/get").await.ok()["membership"].clone();
+    format!("{} {}", held["plan"]["planid"].as_str().unwrap(), held["state"].as_str().unwrap())
+}
+
+async fn invoiced(client: &Client) -> Vec<i64> {
+    let json = client.get("membership/invoices").await.ok();
+    let invoices = json["invoices"].as_array().unwrap().iter();
+    invoices
+        .filter(|one| one["state"] == "paid")
+        .map(|one| one["amount"].as_i64().unwrap())
+        .collect()
+}
+
+async fn later(app: &App, user: &User, span: Duration) -> Client {
+    app.clock.advance(span);
+    billing::round(&app.engine).await.unwrap();
+    user.log_in(&app.anonymous()).await.client
+}
+
+both_engines! {
+    async fn a_lost_answer_is_one_charge_and_one_invoice(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        for fault in [Fault::LoseAnswer, Fault::Refuse] {
+            let moved = teller.charges().len();
+            teller.fail_with(fault, 1);
+            let plan = if fault == Fault::LoseAnswer { "starter" } else { "pro" };
+            ann.client.post("membership/save", &choose(plan)).await.refused(502, "payment_unclear");
+            let held = ann.client.get("membership/get").await.ok()["membership"].clone();
+            assert_eq!(held["payment_under_way"], true);
+            ann.client.post("membership/save", &choose(plan)).await
+                .refused(409, "payment_under_way");
+            app.clock.advance(Duration::from_secs(60));
+            billing::round(&app.engine).await.unwrap();
+            assert_eq!(state(&ann.client).await, format!("{plan} active"));
+            assert_eq!(teller.charges().len(), moved + 1);
+            assert_eq!(invoiced(&ann.client).await.len(), moved + 1);
+        }
+        app.stop().await;
+    }
+
+    async fn a_payment_that_never_arrived_is_dropped_after_an_hour(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        teller.fail_with(Fault::Refuse, 100);
+        ann.client.post("membership/save", &choose("pro")).await.refused(502, "payment_unclear");
+        app.clock.advance(HOUR * 2);
+        teller.fail_with(Fault::Refuse, 0);
+        billing::round(&app.engine).await.unwrap();
+        assert_eq!(state(&ann.client).await, "none none");
+        assert_eq!(teller.charges().len(), 0);
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        assert_eq!(teller.charges().len(), 1);
+        app.stop().await;
+    }
+
+    async fn a_node_that_dies_between_charge_and_commit_charges_once(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        app.clock.advance(DAY * 30);
+        // The answer comes, and the node is gone before it reads it.
+        teller.fail_with(Fault::Hang, 1);
+        let engine = app.engine.clone();
+        let dies = tokio::time::timeout(Duration::from_millis(500), billing::round(&engine)).await;
+        assert!(dies.is_err(), "the node was to die in the middle");
+        assert_eq!(teller.charges().len(), 2);
+        // Another node takes over when the lease has ended.
+        for _ in 0..3 {
+            billing::round(&app.engine).await.unwrap();
+        }
+        assert_eq!(teller.charges().len(), 2);
+        let client = later(&app, &ann, Duration::from_secs(180)).await;
+        assert_eq!(state(&client).await, "pro active");
+        assert_eq!(invoiced(&client).await, [2900, 2900]);
+        assert_eq!(teller.charges().len(), 2);
+        app.stop().await;
+    }
+
+    async fn many_nodes_at_once_charge_a_period_once(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        app.clock.advance(DAY * 30);
+        let rounds = (0..8).map(|_| billing::round(&app.engine));
+        for done in futures_util::future::join_all(rounds).await {
+            done.unwrap();
+        }
+        assert_eq!(teller.charges().len(), 2);
+        let client = ann.log_in(&app.anonymous()).await.client;
+        assert_eq!(invoiced(&client).await, [2900, 2900]);
+        app.stop().await;
+    }
+
+    async fn choosing_a_plan_many_times_at_once_charges_it_once(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        let body = choose("pro");
+        let calls = (0..8).map(|_| ann.client.post("membership/save", &body));
+        let answers = futures_util::future::join_all(calls).await;
+        for answer in &answers {
+            assert!(matches!(answer.status, 200 | 409), "{}", answer.text);
+        }
+        assert_eq!(teller.charges(), [2900]);
+        assert_eq!(invoiced(&ann.client).await, [2900]);
+        app.stop().await;
+    }
+
+    async fn a_dropped_answer_to_a_card_leaves_one_method_or_none(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        teller.lose_attach(1);
+        let body = choose("pro");
+        ann.client.post("paymentmethod/save", &body).await.refused(502, "processor_failed");
+        billing::round(&app.engine).await.unwrap();
+        assert_eq!(teller.attached().len(), 0, "what nobody knows of is taken back");
+        ann.client.post("paymentmethod/save", &body).await.ok();
+        assert_eq!(teller.attached().len(), 1);
+        app.stop().await;
+    }
+
+    async fn the_last_user_takes_the_methods_along_at_the_processor_too(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        ann.client.post("paymentmethod/save", &choose("pro")).await.ok();
+        assert_eq!((teller.attached().len(), teller.customers().len()), (2, 1));
+        teller.lose_detach(1);
+        ann.client.post_nothing("user/delete").await.ok();
+        billing::round(&app.engine).await.unwrap();
+        app.clock.advance(HOUR);
+        billing::round(&app.engine).await.unwrap();
+        assert_eq!((teller.attached().len(), teller.customers().len()), (0, 0));
+        app.clock.advance(DAY * 40);
+        billing::round(&app.engine).await.unwrap();
+        assert_eq!(teller.charges().len(), 1);
+        app.stop().await;
+    }
+
+    async fn money_for_a_team_that_went_meanwhile_is_given_back(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        teller.fail_with(Fault::LoseAnswer, 1);
+        ann.client.post("membership/save", &choose("pro")).await.refused(502, "payment_unclear");
+        ann.client.post_nothing("user/delete").await.ok();
+        app.clock.advance(Duration::from_secs(60));
+        billing::round(&app.engine).await.unwrap();
+        assert_eq!((teller.charges().len(), teller.refunds()), (1, 1));
+        app.stop().await;
+    }
+
+    async fn a_year_of_many_teams_adds_up_to_the_cent(setup: Setup) {
+        let (app, teller, _) = started(setup).await;
+        let mut users = Vec::new();
+        for number in 0..15 {
+            let user = app.sign_up(&format!("u{number}@example.com")).await;
+            let plan = ["starter", "pro", "business"][number % 3];
+            user.client.post("membership/save", &choose(plan)).await.ok();
+            app.clock.advance(Duration::from_secs(3_601));
+            users.push(user);
+        }
+        for _ in 0..91 {
+            app.clock.advance(DAY * 4);
+            billing::round(&app.engine).await.unwrap();
+        }
+        // 364 days after the first: twelve periods each, and none twice.
+        let expected: i64 = 5 * 12 * (900 + 2900 + 9900);
+        assert_eq!(teller.charges().iter().sum::<i64>(), expected);
+        let mut invoices = 0;
+        for user in &users {
+            let client = user.log_in(&app.anonymous()).await.client;
+            invoices += invoiced(&client).await.iter().sum::<i64>();
+        }
+        assert_eq!(invoices, expected);
+        app.stop().await;
+    }
+}

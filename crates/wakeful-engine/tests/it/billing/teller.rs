@@ -1,0 +1,174 @@
+//! The sandbox behind a counter that keeps books of its own and fails when it
+//! is told to: the witness of what really moved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard};
+use wakeful_core::billing::Source;
+use wakeful_core::id::TeamId;
+use wakeful_core::time::Millis;
+use wakeful_outbound::payment::{
+    Answer, BadSignature, Callback, NewMethod, Order, PaymentError, Processor, Sandbox,
+};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fault {
+    #[default]
+    None,
+    /// The money moves and nobody is told.
+    LoseAnswer,
+    /// Nothing happens, and the answer says nothing: a 500.
+    Refuse,
+    /// The money moves and the answer never comes.
+    Hang,
+}
+
+#[derive(Default)]
+pub(crate) struct Teller(Mutex<Books>);
+
+#[derive(Default)]
+struct Books {
+    /// By key: a key moves money once.
+    charges: BTreeMap<String, i64>,
+    refunds: BTreeSet<String>,
+    attached: BTreeSet<String>,
+    customers: BTreeSet<String>,
+    fault: Fault,
+    times: u32,
+    lose_attach: u32,
+    lose_detach: u32,
+}
+
+impl Teller {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.0.lock().unwrap()
+    }
+
+    /// Fails the next charges so many times.
+    pub(crate) fn fail_with(&self, fault: Fault, times: u32) {
+        let mut books = self.books();
+        (books.fault, books.times) = (fault, times);
+    }
+
+    pub(crate) fn lose_attach(&self, times: u32) {
+        self.books().lose_attach = times;
+    }
+
+    pub(crate) fn lose_detach(&self, times: u32) {
+        self.books().lose_detach = times;
+    }
+
+    /// The amounts that moved, in cents.
+    pub(crate) fn charges(&self) -> Vec<i64> {
+        self.books().charges.values().copied().collect()
+    }
+
+    pub(crate) fn refunds(&self) -> usize {
+        self.books().refunds.len()
+    }
+
+    pub(crate) fn attached(&self) -> Vec<String> {
+        self.books().attached.iter().cloned().collect()
+    }
+
+    pub(crate) fn customers(&self) -> Vec<String> {
+        self.books().customers.iter().cloned().collect()
+    }
+
+    fn fault(&self) -> Fault {
+        let mut books = self.books();
+        if books.times == 0 {
+            return Fault::None;
+        }
+        books.times -= 1;
+        books.fault
+    }
+}
+
+fn lost<T>() -> Result<T, PaymentError> {
+    Err(PaymentError::Unclear("the connection was cut".into()))
+}
+
+fn take(count: &mut u32) -> bool {
+    let some = *count > 0;
+    *count = count.saturating_sub(1);
+    some
+}
+
+impl Processor for Teller {
+    fn name(&self) -> &'static str {
+        "sandbox"
+    }
+
+    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+        Box::pin(async move {
+            let made = Sandbox.customer(team).await?;
+            self.books().customers.insert(made.clone());
+            Ok(made)
+        })
+    }
+
+    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
+        Sandbox.create(key, source)
+    }
+
+    fn attach<'a>(&'a self, key: &'a str, customer: &'a str, method: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            Sandbox.attach(key, customer, method).await?;
+            let mut books = self.books();
+            books.attached.insert(method.to_owned());
+            if take(&mut books.lose_attach) { lost() } else { Ok(()) }
+        })
+    }
+
+    fn detach<'a>(&'a self, method: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let mut books = self.books();
+            if take(&mut books.lose_detach) {
+                return lost();
+            }
+            books.attached.remove(method);
+            Ok(())
+        })
+    }
+
+    fn forget<'a>(&'a self, customer: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.books().customers.remove(customer);
+            Ok(())
+        })
+    }
+
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
+        Box::pin(async move {
+            let fault = self.fault();
+            if fault == Fault::Refuse {
+                return lost();
+            }
+            let id = Sandbox.charge(key, order).await?;
+            self.books().charges.insert(key.to_owned(), order.amount.as_cents());
+            match fault {
+                Fault::LoseAnswer => lost(),
+                Fault::Hang => std::future::pending().await,
+                Fault::None | Fault::Refuse => Ok(id),
+            }
+        })
+    }
+
+    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            let known = self.books().charges.contains_key(key);
+            if known { Sandbox.charge(key, order).await.map(Some) } else { Ok(None) }
+        })
+    }
+
+    fn refund<'a>(&'a self, key: &'a str, _charge: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.books().refunds.insert(key.to_owned());
+            Ok(())
+        })
+    }
+
+    fn callback(&self, _: &[u8], _: &str, _: Millis) -> Result<Option<Callback>, BadSignature> {
+        Err(BadSignature)
+    }
+}

@@ -1,0 +1,461 @@
+//! Telling people, over real sockets: in order, at least once, each once where
+//! nothing breaks, and nobody held up by somebody else's receiver.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use wakeful_core::id::{AlertId, EventId, MonitorId, NotifierId};
+use wakeful_core::monitor::Monitor;
+use wakeful_core::observation::Phases;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
+use wakeful_engine::deliver;
+use wakeful_store::{NewEvent, Record};
+use wakeful_testkit::{App, Client, Inbox, Line, Receiver, User, both_engines, until};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+async fn hook(user: &User, receiver: &Receiver) -> Value {
+    let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    user.client.post("notifier/save", &body).await.json()
+}
+
+async fn mail(user: &User, inbox: &Inbox) -> Value {
+    let body = json!({"name": "mail", "type": "email", "email": {"hostname": "127.0.0.1",
+        "port": inbox.port, "security": "none", "from_email": "Wakeful <wakeful@example.com>",
+        "to_email": "oncall@example.com"}});
+    user.client.post("notifier/save", &body).await.json()
+}
+
+async fn job(client: &Client, name: &str, notifier: &Value) -> String {
+    let body = json!({"name": name, "type": "api", "heartbeat_interval": 2_592_000,
+        "isactive": true, "upside_down_mode": false, "notifiers": notifier["notifierid"]});
+    let json = client.post("monitor/save", &body).await.ok();
+    json["monitor"]["monitorid"].as_str().unwrap().to_owned()
+}
+
+async fn report(client: &Client, monitor: &str, status: &str) {
+    client.post(&format!("monitor/notify/{monitor}"), &json!({"status": status})).await.ok();
+}
+
+async fn deliveries(client: &Client, notifier: &Value) -> Vec<Value> {
+    let id = notifier["notifierid"].as_str().unwrap();
+    let json = client.get(&format!("notifier/{id}/deliveries")).await.ok();
+    json["deliveries"].as_array().unwrap().clone()
+}
+
+/// The deliveries, once all of them have this state.
+async fn all_are(client: &Client, notifier: &Value, state: &str) -> Vec<Value> {
+    until(&format!("all to be {state}"), || async {
+        let all = deliveries(client, notifier).await;
+        (!all.is_empty() && all.iter().all(|one| one["state"] == state)).then_some(all)
+    })
+    .await
+}
+
+/// The deliveries, once the oldest has failed so many times and waits again.
+async fn tried(app: &App, client: &Client, notifier: &Value, attempts: i64) -> Vec<Value> {
+    until(&format!("attempt {attempts}"), || async {
+        let all = deliveries(client, notifier).await;
+        let now = app.engine.now().to_string();
+        let waits = all.last().is_some_and(|one| {
+            let ahead = one["next_try"].as_str().is_some_and(|next| next > now.as_str());
+            one["attempts"] == attempts && ahead
+        });
+        waits.then_some(all)
+    })
+    .await
+}
+
+both_engines! {
+    async fn an_outage_and_its_end_arrive_in_order_with_the_fields_of_the_contract(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        let payload = json!({"message": "503 Service Unavailable", "load_time": 12.5, "deploy": 7});
+        let body = json!({"status": "down", "payload": payload});
+        ann.client.post(&format!("monitor/notify/{site}"), &body).await.ok();
+        all_are(&ann.client, &made, "delivered").await;
+        app.clock.advance(Duration::from_secs(61));
+        report(&ann.client, &site, "up").await;
+        let hooks = receiver.received(2).await;
+        let (down, up) = (hooks[0].json(), hooks[1].json());
+        assert_eq!((&down["type"], &up["type"]), (&json!("monitor.down"), &json!("monitor.up")));
+        assert_eq!(down["text"], "[site] down: 503 Service Unavailable");
+        let data = &down["data"];
+        assert_eq!(data["eventid"], hooks[0].id());
+        assert_eq!(data["monitor"]["monitorid"], site.as_str());
+        assert_eq!((&data["status"], &data["message"]), (&json!("down"), &json!("503 Service Unavailable")));
+        assert_eq!((&data["load_time"], &data["payload"]), (&json!(12.5), &payload));
+        assert_eq!(up["data"]["down_seconds"], 61);
+        assert_eq!(up["data"]["alertid"], data["alertid"]);
+        assert_ne!(hooks[0].id(), hooks[1].id());
+        assert!(hooks[0].header("user-agent").starts_with("Wakeful/"));
+        assert_eq!(hooks[0].header("content-type"), "application/json");
+        let alerts = ann.client.get("alerts").await.ok();
+        assert_eq!(alerts["alerts"][0]["deliveries"].as_array().unwrap().len(), 2);
+    }
+
+    async fn a_receiver_that_fails_is_tried_again_with_the_same_id_until_it_takes(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, "", "not now");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        for attempt in 1..=3 {
+            let all = tried(&app, &ann.client, &made, attempt).await;
+            assert_eq!(all[0]["state"], "waiting");
+            assert_eq!(all[0]["last_answer"], "503 Service Unavailable: not now");
+            app.clock.advance(Duration::from_secs(150));
+        }
+        receiver.answers(200, "", "");
+        let all = all_are(&ann.client, &made, "delivered").await;
+        assert_eq!(all[0]["last_answer"], "200 OK");
+        let hooks = receiver.hooks();
+        let ids: HashSet<String> = hooks.iter().map(wakeful_testkit::Hook::id).collect();
+        assert_eq!(ids.len(), 1);
+        assert!(hooks.len() >= 4);
+        assert_ne!(hooks[0].header("webhook-timestamp"), hooks[3].header("webhook-timestamp"));
+        assert_ne!(hooks[0].header("webhook-signature"), hooks[3].header("webhook-signature"));
+    }
+
+    async fn after_the_last_step_it_is_given_up_and_shown(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(500, "", "");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        for attempt in 1..=9 {
+            let all = tried(&app, &ann.client, &made, attempt).await;
+            let next = Millis::parse(all[0]["next_try"].as_str().unwrap()).unwrap();
+            app.clock.advance(next.since(app.engine.now()));
+        }
+        let all = all_are(&ann.client, &made, "failed").await;
+        assert_eq!((&all[0]["attempts"], &all[0]["next_try"]), (&json!(10), &Value::Null));
+        assert_eq!(receiver.count(), 10);
+    }
+
+    async fn an_outage_that_was_over_before_anybody_could_be_told_is_one_message(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, "", "");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        tried(&app, &ann.client, &made, 1).await;
+        app.clock.advance(Duration::from_secs(2));
+        report(&ann.client, &site, "up").await;
+        receiver.answers(200, "", "");
+        app.clock.advance(Duration::from_secs(60));
+        all_are(&ann.client, &made, "delivered").await;
+        let hooks = receiver.hooks();
+        assert_eq!(hooks.len(), 2);
+        let told = hooks[1].json();
+        assert_eq!(told["type"], "monitor.up");
+        assert!(told["text"].as_str().unwrap().starts_with("[site] was down from 2026-"), "{told}");
+        assert_eq!(told["data"]["down_eventid"], hooks[0].id());
+        assert_eq!(told["data"]["eventid"], hooks[1].id());
+    }
+
+    async fn who_was_told_of_an_outage_is_told_of_its_end(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (old, new) = (Receiver::start().await, Receiver::start().await);
+        let (before, after) = (hook(&ann, &old).await, hook(&ann, &new).await);
+        let site = job(&ann.client, "site", &before).await;
+        report(&ann.client, &site, "down").await;
+        old.received(1).await;
+        let moved = json!({"monitorid": site, "notifiers": after["notifierid"]});
+        ann.client.post("monitor/save", &moved).await.ok();
+        report(&ann.client, &site, "up").await;
+        assert_eq!(old.received(2).await[1].json()["type"], "monitor.up");
+        new.received(1).await;
+        report(&ann.client, &site, "down").await;
+        assert_eq!(new.received(2).await[1].json()["type"], "monitor.down");
+        assert_eq!(old.count(), 2, "it is no longer linked");
+    }
+
+    async fn what_comes_later_waits_for_what_came_before(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.takes(Duration::from_millis(300));
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        let mut said = Vec::new();
+        for round in 0..6 {
+            let status = if round % 2 == 0 { "down" } else { "up" };
+            report(&ann.client, &site, status).await;
+            said.push(format!("monitor.{status}"));
+        }
+        let hooks = receiver.received(6).await;
+        let heard: Vec<String> =
+            hooks.iter().map(|hook| hook.json()["type"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(heard, said);
+        assert_eq!(receiver.most_at_once(), 1);
+    }
+
+    async fn gone_turns_the_notifier_off_and_its_team_is_told(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.mails("ann@example.com", 1).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(410, "", "bye");
+        let made = hook(&ann, &receiver).await;
+        let (one, two) = (job(&ann.client, "one", &made).await, job(&ann.client, "two", &made).await);
+        report(&ann.client, &one, "down").await;
+        let all = all_are(&ann.client, &made, "failed").await;
+        assert_eq!(all[0]["last_answer"], "410 Gone: bye");
+        let mails = app.mails("ann@example.com", 2).await;
+        assert!(mails.iter().any(|mail| mail.contains("Subject: The notifier hook was turned off")));
+        report(&ann.client, &two, "down").await;
+        let off = ann.client.get("notifiers").await.ok()["notifiers"][0].clone();
+        assert_eq!(off["isactive"], false);
+        assert!(off["disabled_reason"].as_str().unwrap().contains("410"), "{off}");
+        assert_eq!(receiver.count(), 1, "nothing more was sent");
+        receiver.answers(200, "", "");
+        let on = json!({"notifierid": made["notifierid"], "isactive": true});
+        ann.client.post("notifier/save", &on).await;
+        report(&ann.client, &two, "up").await;
+        assert_eq!(receiver.received(2).await[1].json()["type"], "monitor.up");
+    }
+
+    async fn five_days_of_failing_turn_it_off_and_one_success_does_not(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.mails("ann@example.com", 1).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(500, "", "");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        tried(&app, &ann.client, &made, 1).await;
+        app.clock.advance(119 * HOUR);
+        receiver.answers(200, "", "");
+        all_are(&ann.client, &made, "delivered").await;
+        receiver.answers(500, "", "");
+        report(&ann.client, &site, "up").await;
+        until("the next failure", || async {
+            let all = deliveries(&ann.client, &made).await;
+            (all[0]["attempts"] == 1 && all[0]["last_answer"] != "").then_some(())
+        }).await;
+        app.clock.advance(121 * HOUR);
+        until("the notifier to be off", || async {
+            let json = ann.client.get("notifiers").await.ok();
+            (json["notifiers"][0]["isactive"] == false).then_some(())
+        }).await;
+        assert_eq!(receiver.count(), 4);
+        app.mails("ann@example.com", 2).await;
+    }
+
+    async fn an_inbox_gets_letters_that_belong_together(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        let made = mail(&ann, &inbox).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        all_are(&ann.client, &made, "delivered").await;
+        app.clock.advance(Duration::from_secs(250));
+        report(&ann.client, &site, "up").await;
+        let letters = inbox.taken(2).await;
+        let (down, up) = (&letters[0], &letters[1]);
+        assert_eq!(down.header("subject"), "[Down] site: reported down");
+        assert_eq!(up.header("subject"), "[Up] site is up again after 4 min 10 s");
+        assert_eq!(up.header("in-reply-to"), down.header("message-id"));
+        assert_eq!(up.header("references"), down.header("message-id"));
+        assert!(down.text.contains(&format!("/monitor/{site}")), "{}", down.text);
+        assert!(down.header("content-type").starts_with("multipart/alternative"));
+    }
+
+    async fn an_inbox_is_not_flooded_and_nothing_is_left_out(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        let made = mail(&ann, &inbox).await;
+        let mut jobs = Vec::new();
+        for number in 0..30 {
+            jobs.push(job(&ann.client, &format!("job-{number:02}"), &made).await);
+        }
+        for job in &jobs {
+            report(&ann.client, job, "down").await;
+        }
+        // The clock stands still: what has not come by then waits for the next minute.
+        until("the letters of this minute", || async {
+            let all = inbox.letters().len() == 6 || all_told(&ann.client, &made).await == 30;
+            all.then_some(())
+        }).await;
+        app.clock.advance(Duration::from_secs(61));
+        all_are(&ann.client, &made, "delivered").await;
+        let letters = inbox.letters();
+        assert!(letters.len() <= 12, "six a minute: {}", letters.len());
+        for number in 0..30 {
+            let name = format!("job-{number:02}");
+            let told = letters.iter().filter(|letter| letter.text.contains(&name)).count();
+            assert_eq!(told, 1, "{name}");
+        }
+    }
+
+    async fn a_server_that_says_later_is_asked_later_and_one_that_refuses_is_not(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        inbox.refuses(Some("451 4.7.1 greylisted, try again"));
+        let made = mail(&ann, &inbox).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        let all = tried(&app, &ann.client, &made, 1).await;
+        assert_eq!(all[0]["state"], "waiting");
+        assert!(all[0]["last_answer"].as_str().unwrap().contains("greylisted"), "{}", all[0]);
+        inbox.refuses(None);
+        app.clock.advance(Duration::from_secs(60));
+        all_are(&ann.client, &made, "delivered").await;
+        inbox.refuses(Some("550 5.1.1 no such user"));
+        report(&ann.client, &site, "up").await;
+        until("the refusal", || async {
+            let all = deliveries(&ann.client, &made).await;
+            (all[0]["state"] == "failed").then_some(())
+        }).await;
+        assert_eq!(inbox.letters().len(), 1);
+    }
+
+    async fn a_row_whose_worker_died_is_sent_when_its_lease_ends(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.takes(Duration::from_secs(3));
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        receiver.received(1).await;
+        // Somebody else reads the row while it is on its way, and must leave it.
+        let now = app.engine.now();
+        assert_eq!(app.store.due_deliveries(now, 10, 10).await.unwrap(), []);
+        let later = now.after(Duration::from_secs(61));
+        let due = app.store.due_deliveries(later, 10, 10).await.unwrap();
+        assert_eq!(due.len(), 1, "its lease has ended by then");
+        let claimed = app.store.claim_deliveries(&[due[0].id], later, later).await.unwrap();
+        assert_eq!(claimed[0].event.to_string(), receiver.hooks()[0].id());
+    }
+
+    async fn a_storm_reaches_a_webhook_a_few_at_a_time(setup: Setup) {
+        const STORM: u16 = 2_000;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let first = job(&ann.client, "first", &made).await;
+        let known = app.store.monitors_by_id(&[MonitorId::parse(&first).unwrap()]).await.unwrap();
+        let team = app.store.team(known[0].monitor.team);
+        let mut records = Vec::new();
+        for number in 0..STORM {
+            let [high, low] = number.to_be_bytes();
+            let unlike = [high, low, 1, 1, 1, 1, 1, 1, 1, 1];
+            let id = MonitorId::new(app.engine.now(), unlike);
+            let notifiers = vec![NotifierId::parse(made["notifierid"].as_str().unwrap()).unwrap()];
+            let monitor = Monitor { id, notifiers, push_token: None, ..known[0].monitor.clone() };
+            team.add_monitor(&monitor).await.unwrap();
+            records.push(down(&monitor, unlike, app.engine.now()));
+        }
+        let began = tokio::time::Instant::now();
+        app.store.record(&records).await.unwrap();
+        receiver.received(usize::from(STORM / 2)).await;
+        let hooks = receiver.received(usize::from(STORM)).await;
+        let took = began.elapsed();
+        let ids: HashSet<String> = hooks.iter().map(wakeful_testkit::Hook::id).collect();
+        assert_eq!((hooks.len(), ids.len()), (usize::from(STORM), usize::from(STORM)));
+        assert!(receiver.most_at_once() <= 10, "{}", receiver.most_at_once());
+    }
+
+    async fn a_team_with_receivers_that_hang_delays_no_other_team(setup: Setup) {
+        let app = setup.start().await;
+        let noisy = app.sign_up("noisy@example.com").await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (hanging, fine) = (Receiver::start().await, Receiver::start().await);
+        hanging.takes(Duration::from_secs(60));
+        for _ in 0..8 {
+            let made = hook(&noisy, &hanging).await;
+            for number in 0..15 {
+                let site = job(&noisy.client, &format!("noisy {number}"), &made).await;
+                report(&noisy.client, &site, "down").await;
+            }
+        }
+        hanging.received(50).await;
+        let made = hook(&ann, &fine).await;
+        let site = job(&ann.client, "site", &made).await;
+        let began = tokio::time::Instant::now();
+        report(&ann.client, &site, "down").await;
+        fine.received(1).await;
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        assert!(hanging.most_at_once() <= 50, "{}", hanging.most_at_once());
+    }
+
+    async fn four_workers_send_each_row_once_and_few_at_a_time(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.takes(Duration::from_millis(200));
+        let made = hook(&ann, &receiver).await;
+        let stop = CancellationToken::new();
+        let mut workers = tokio::task::JoinSet::new();
+        for _ in 0..3 {
+            workers.spawn(deliver::run(app.engine.clone(), stop.clone()));
+        }
+        let mut jobs = Vec::new();
+        for number in 0..200 {
+            jobs.push(job(&ann.client, &format!("job {number}"), &made).await);
+        }
+        for job in &jobs {
+            report(&ann.client, job, "down").await;
+        }
+        all_are(&ann.client, &made, "delivered").await;
+        stop.cancel();
+        while workers.join_next().await.is_some() {}
+        let ids: Vec<String> = receiver.hooks().iter().map(wakeful_testkit::Hook::id).collect();
+        let distinct: HashSet<&String> = ids.iter().collect();
+        assert_eq!((ids.len(), distinct.len()), (200, 200));
+        assert!(receiver.most_at_once() <= 40, "{}", receiver.most_at_once());
+    }
+}
+
+/// The record of an outage, with the event that tells of it.
+fn down(monitor: &Monitor, unlike: [u8; 10], now: Millis) -> Record {
+    let (event, alert) = (EventId::new(now, unlike), AlertId::new(now, unlike));
+    let body = json!({"type": "monitor.down", "timestamp": now, "text": "[first] down: storm",
+        "data": {"eventid": event, "alertid": alert, "monitor": {"monitorid": monitor.id,
+            "name": "first", "type": "api", "target": "", "tags": []}, "status": "down",
+            "previous_status": "up", "message": "storm", "load_time": null, "down_since": now,
+            "down_seconds": 0, "payload": null}});
+    let heartbeat = Heartbeat {
+        at: now,
+        status: Beat::Down,
+        message: "storm".into(),
+        load_time: None,
+        phases: Phases::default(),
+    };
+    Record {
+        monitor: monitor.id,
+        seq: 1,
+        heartbeat,
+        state: State { status: Status::Down, ..State::default() },
+        opens: Vec::new(),
+        closes: None,
+        events: vec![NewEvent { id: event, kind: "monitor.down", alert, body: body.to_string() }],
+    }
+}
+
+async fn all_told(client: &Client, notifier: &Value) -> usize {
+    let all = deliveries(client, notifier).await;
+    all.iter().filter(|one| one["state"] == "delivered").count()
+}

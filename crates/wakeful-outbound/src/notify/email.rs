@@ -1,0 +1,183 @@
+//! Telling by mail: the letter is handed to the notifier's own server. The
+//! address behind its name passes the egress guard and is the one dialled;
+//! the name is what its certificate must be for.
+
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::{Error, response::Response};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+use wakeful_core::monitor::spec::Host;
+use wakeful_core::notice::retry::{Failure, Outcome};
+use wakeful_core::notifier::{EmailSpec, Transport};
+
+use super::tidy;
+use crate::mail::{self, Letter};
+use crate::net::tls::{Offer, Trust};
+use crate::net::{Deadline, Net, Target, Trace};
+
+/// All of the conversation, from the name to the last reply.
+const TOTAL: Duration = Duration::from_secs(30);
+
+const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
+
+/// Hands a letter to the notifier's server.
+pub async fn deliver(net: &Net, spec: &EmailSpec, letter: &Letter) -> Outcome {
+    let message = match mail::compose(letter) {
+        Ok(message) => message,
+        Err(error) => return Outcome::Refused(error.message),
+    };
+    let by = Deadline::within(TOTAL);
+    let talk = async {
+        let mut connection = connect(net, spec, by).await?;
+        let sent = connection.send(message.envelope(), &message.formatted()).await;
+        if sent.is_ok() {
+            // The letter is taken; how the goodbye goes is of no interest.
+            let _ = connection.quit().await;
+        }
+        sent.map_err(|error| Unsent::of(&error))
+    };
+    match by.limit(talk).await {
+        Some(Ok(reply)) => Outcome::Delivered(words(&reply)),
+        Some(Err(unsent)) => unsent.outcome(spec),
+        None => Outcome::Failed(Failure {
+            answer: format!("the mail server did not finish within {}", by.span()),
+            retry_after: None,
+            overloaded: true,
+        }),
+    }
+}
+
+/// Why a letter was not taken.
+struct Unsent {
+    permanent: bool,
+    message: String,
+}
+
+impl Unsent {
+    fn passing(message: &str) -> Self {
+        Self { permanent: false, message: message.to_owned() }
+    }
+
+    fn of(error: &Error) -> Self {
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(error);
+        while let Some(inner) = cause {
+            let text = inner.to_string();
+            if !message.contains(&text) {
+                message = format!("{message}: {text}");
+            }
+            cause = inner.source();
+        }
+        Self { permanent: error.is_permanent(), message }
+    }
+
+    fn outcome(self, spec: &EmailSpec) -> Outcome {
+        let answer = tidy(&format!("{}: {}", spec.hostname.with_port(spec.port), self.message));
+        match self.permanent {
+            true => Outcome::Refused(answer),
+            false => Outcome::failed(answer),
+        }
+    }
+}
+
+async fn connect(net: &Net, spec: &EmailSpec, by: Deadline) -> Result<AsyncSmtpConnection, Unsent> {
+    let mut trace = Trace::default();
+    let host = spec.hostname.host();
+    let reached = net.reach(Target::from(host), spec.port, by, &mut trace).await;
+    let tcp = reached.map_err(|trouble| Unsent::passing(trouble.message()))?;
+    let hello = ClientId::default();
+    let refused = |error: Error| Unsent::of(&error);
+    let mut connection = match spec.transport() {
+        Transport::Plain | Transport::StartTls => {
+            AsyncSmtpConnection::connect_with_transport(Box::new(tcp), &hello).await
+        }
+        Transport::Tls => {
+            let trust = if spec.ignore_tls_errors { Trust::Ignored } else { Trust::Required };
+            let secured = net
+                .tls()
+                .secure(tcp, &tls_name(host), trust, Offer::Nothing, net.clock(), &mut trace)
+                .await
+                .map_err(|trouble| Unsent::passing(trouble.message()))?;
+            AsyncSmtpConnection::connect_with_transport(Box::new(Secured(secured)), &hello).await
+        }
+    }
+    .map_err(refused)?;
+    if spec.transport() == Transport::StartTls {
+        if !connection.can_starttls() {
+            return Err(Unsent::passing(
+                "the server offers no STARTTLS; set security to none, or use another port",
+            ));
+        }
+        let tls = TlsParameters::builder(tls_name(host))
+            .dangerous_accept_invalid_certs(spec.ignore_tls_errors)
+            .dangerous_accept_invalid_hostnames(spec.ignore_tls_errors)
+            .build()
+            .map_err(refused)?;
+        connection.starttls(tls, &hello).await.map_err(refused)?;
+    }
+    if !spec.username.is_empty() {
+        let password = spec.password.expose().to_owned();
+        let credentials = Credentials::new(spec.username.clone(), password);
+        connection.auth(MECHANISMS, &credentials).await.map_err(refused)?;
+    }
+    Ok(connection)
+}
+
+fn tls_name(host: &Host) -> String {
+    match host {
+        Host::Name(name) => name.trim_end_matches('.').to_owned(),
+        Host::Address(ip) => ip.to_string(),
+    }
+}
+
+/// The server's reply with its code.
+fn words(reply: &Response) -> String {
+    tidy(&format!("{} {}", reply.code(), reply.message().collect::<Vec<_>>().join(" ")))
+}
+
+/// TLS from the first byte, made by our own hand so that its troubles are told
+/// in our own words.
+#[derive(Debug)]
+struct Secured(TlsStream<TcpStream>);
+
+impl AsyncTokioStream for Secured {
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get_ref().0.peer_addr()
+    }
+}
+
+impl AsyncRead for Secured {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Secured {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,202 @@
+//! The built-in processor: nothing leaves the machine and no money moves.
+//! Stripe's public test numbers behave as at Stripe, any other card pays. It
+//! keeps nothing: what a method does is written in its id, and an id is made
+//! from its key, so that a restart forgets nothing and a key works once.
+
+use wakeful_core::billing::{Expiry, Source};
+use wakeful_core::id::TeamId;
+use wakeful_core::time::Millis;
+
+use super::signature::BadSignature;
+use super::{Answer, Callback, Decline, NewMethod, Order, PaymentError, Processor};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sandbox;
+
+/// What a method does, by the word in its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    Pays,
+    /// Cannot be saved.
+    Refuses(Decline),
+    /// Is saved, and declined when charged.
+    FailsLater,
+}
+
+const MANNERS: [(&str, Manner); 6] = [
+    ("pays", Manner::Pays),
+    ("declined", Manner::Refuses(Decline::Generic)),
+    ("nofunds", Manner::Refuses(Decline::InsufficientFunds)),
+    ("expired", Manner::Refuses(Decline::Expired)),
+    ("authentication", Manner::Refuses(Decline::AuthenticationRequired)),
+    ("failslater", Manner::FailsLater),
+];
+
+/// Test numbers and test tokens that do something else than pay.
+const NUMBERS: [(&str, &str, &str); 5] = [
+    ("4000000000000002", "pm_card_visa_chargeDeclined", "declined"),
+    ("4000000000009995", "pm_card_visa_chargeDeclinedInsufficientFunds", "nofunds"),
+    ("4000000000000069", "pm_card_chargeDeclinedExpiredCard", "expired"),
+    ("4000002500003155", "pm_card_authenticationRequired", "authentication"),
+    ("4000000000000341", "pm_card_chargeCustomerFail", "failslater"),
+];
+const PAYING_TOKEN: &str = "pm_card_visa";
+const PREFIX: &str = "pm_sandbox_";
+
+impl Sandbox {
+    fn make(key: &str, source: &Source) -> Result<NewMethod, PaymentError> {
+        let (word, last4, expiry, name) = match source {
+            Source::Card(card) => {
+                let number = card.number.expose();
+                let known = NUMBERS.iter().find(|(test, ..)| *test == number);
+                let word = known.map_or("pays", |(.., word)| *word);
+                (word, card.number.last4(), card.expiry, card.name.clone())
+            }
+            Source::Token(token) => {
+                let (number, word) = match token.expose() {
+                    PAYING_TOKEN => ("4242424242424242", "pays"),
+                    text => NUMBERS
+                        .iter()
+                        .find(|(_, token, _)| *token == text)
+                        .map(|(number, _, word)| (*number, *word))
+                        .ok_or(PaymentError::Declined(Decline::BadToken))?,
+                };
+                (word, &number[number.len() - 4..], Expiry::new(12, 2099), String::new())
+            }
+        };
+        let reference = format!("{PREFIX}{word}_{key}");
+        Ok(NewMethod { reference, last4: last4.to_owned(), expiry, name })
+    }
+
+    fn manner(method: &str) -> Result<Manner, PaymentError> {
+        let word = method.strip_prefix(PREFIX).and_then(|rest| rest.split('_').next());
+        let manner = MANNERS.iter().find(|(name, _)| Some(*name) == word);
+        manner
+            .map(|(_, manner)| *manner)
+            .ok_or_else(|| PaymentError::Refused("the sandbox did not make this method".into()))
+    }
+
+    fn outcome(key: &str, order: &Order) -> Result<String, PaymentError> {
+        match Self::manner(&order.method)? {
+            Manner::Pays => Ok(format!("pi_sandbox_{key}")),
+            Manner::Refuses(decline) => Err(PaymentError::Declined(decline)),
+            Manner::FailsLater => Err(PaymentError::Declined(Decline::Generic)),
+        }
+    }
+}
+
+fn now<'a, T: Send + 'a>(answer: Result<T, PaymentError>) -> Answer<'a, T> {
+    Box::pin(std::future::ready(answer))
+}
+
+impl Processor for Sandbox {
+    fn name(&self) -> &'static str {
+        "sandbox"
+    }
+
+    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+        now(Ok(format!("cus_sandbox_{team}")))
+    }
+
+    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
+        now(Self::make(key, source))
+    }
+
+    fn attach<'a>(&'a self, _key: &'a str, _customer: &'a str, method: &'a str) -> Answer<'a, ()> {
+        now(match Self::manner(method) {
+            Ok(Manner::Refuses(decline)) => Err(PaymentError::Declined(decline)),
+            Ok(Manner::Pays | Manner::FailsLater) => Ok(()),
+            Err(error) => Err(error),
+        })
+    }
+
+    fn detach<'a>(&'a self, _method: &'a str) -> Answer<'a, ()> {
+        now(Ok(()))
+    }
+
+    fn forget<'a>(&'a self, _customer: &'a str) -> Answer<'a, ()> {
+        now(Ok(()))
+    }
+
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
+        now(Self::outcome(key, order))
+    }
+
+    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>> {
+        now(Self::outcome(key, order).map(Some))
+    }
+
+    fn refund<'a>(&'a self, _key: &'a str, _charge: &'a str) -> Answer<'a, ()> {
+        now(Ok(()))
+    }
+
+    /// The sandbox calls nobody back, so nobody can speak for it.
+    fn callback(&self, _: &[u8], _: &str, _: Millis) -> Result<Option<Callback>, BadSignature> {
+        Err(BadSignature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::billing::{Card, CardNumber, Cvc, Money};
+    use wakeful_core::secret::Secret;
+
+    fn card(number: &str) -> Source {
+        Source::Card(Card {
+            name: "Ann".into(),
+            number: CardNumber::parse(&Secret::new(number)).expect("a number"),
+            expiry: Expiry::new(12, 2030),
+            cvc: Cvc::parse(Secret::new("123")).expect("a code"),
+            zip: "12345".into(),
+        })
+    }
+
+    /// What saving and then charging a source comes to.
+    async fn tried(source: &Source) -> (Result<(), PaymentError>, Result<String, PaymentError>) {
+        let made = Sandbox.create("k1", source).await.expect("made");
+        assert!(!made.reference.contains("4242424242424242"));
+        let order = Order {
+            customer: "c".into(),
+            method: made.reference.clone(),
+            amount: Money::cents(900),
+            description: String::new(),
+        };
+        (Sandbox.attach("k2", "c", &made.reference).await, Sandbox.charge("k3", &order).await)
+    }
+
+    #[tokio::test]
+    async fn the_public_test_numbers_behave_as_at_stripe() {
+        let paid = Ok("pi_sandbox_k3".to_owned());
+        assert_eq!(tried(&card("4242424242424242")).await, (Ok(()), paid.clone()));
+        assert_eq!(tried(&card("5555555555554444")).await, (Ok(()), paid));
+        let declined = |decline| Err(PaymentError::Declined(decline));
+        for (number, decline) in [
+            ("4000000000000002", Decline::Generic),
+            ("4000000000009995", Decline::InsufficientFunds),
+            ("4000000000000069", Decline::Expired),
+            ("4000002500003155", Decline::AuthenticationRequired),
+        ] {
+            assert_eq!(tried(&card(number)).await.0, declined(decline), "{number}");
+        }
+        let (saved, charged) = tried(&card("4000000000000341")).await;
+        assert_eq!((saved, charged.is_err()), (Ok(()), true));
+    }
+
+    #[tokio::test]
+    async fn a_token_stands_for_its_card() {
+        let token = |text: &str| Source::Token(Secret::new(text));
+        assert!(tried(&token("pm_card_visa")).await.1.is_ok());
+        assert!(tried(&token("pm_card_visa_chargeDeclined")).await.0.is_err());
+        let unknown = Sandbox.create("k", &token("pm_nobody")).await;
+        assert_eq!(unknown, Err(PaymentError::Declined(Decline::BadToken)));
+    }
+
+    #[tokio::test]
+    async fn the_same_key_makes_the_same_method() {
+        let source = card("4242424242424242");
+        let once = Sandbox.create("k", &source).await;
+        assert_eq!(once, Sandbox.create("k", &source).await);
+        assert_ne!(once, Sandbox.create("another", &source).await);
+    }
+}

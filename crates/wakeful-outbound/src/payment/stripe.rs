@@ -1,0 +1,360 @@
+//! Stripe's REST API, at any base URL. The operator sets the URL, so it is not
+//! a stranger's; cards and keys go into the request's body and headers and
+//! nowhere else. Card bodies are wiped when they are sent.
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+use url::form_urlencoded::Serializer;
+use wakeful_core::billing::{CURRENCY, Expiry, Source};
+use wakeful_core::id::TeamId;
+use wakeful_core::secret::Secret;
+use wakeful_core::time::{Clock, Millis};
+use zeroize::Zeroizing;
+
+use super::signature::{self, BadSignature};
+use super::{Answer, Callback, Decline, NewMethod, Order, PaymentError, Processor};
+use crate::net::guard::Policy;
+use crate::net::http::{Request, fetch};
+use crate::net::tls::Trust;
+use crate::net::{Deadline, Net};
+
+const TIMEOUT: Duration = Duration::from_secs(8);
+/// A call without an answer is made again at once, with its key.
+const TRIES: u32 = 2;
+const ANSWER: usize = 1024 * 1024;
+
+type Called<T> = Result<T, PaymentError>;
+
+pub struct Stripe {
+    net: Net,
+    base: Url,
+    key: Secret,
+    callback_secret: Secret,
+}
+
+impl Stripe {
+    pub fn new(base: Url, key: Secret, callback_secret: Secret, clock: Arc<dyn Clock>) -> Self {
+        let net = Net::new(Policy::Private, Vec::new(), clock);
+        Self { net, base, key, callback_secret }
+    }
+
+    async fn get(&self, path: &str) -> Called<Value> {
+        self.call(Method::GET, path, None, Bytes::new()).await
+    }
+
+    async fn post(&self, path: &str, key: &str, fields: &[(&str, &str)]) -> Called<Value> {
+        self.call(Method::POST, path, Some(key), form(fields)).await
+    }
+
+    async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        key: Option<&str>,
+        body: Bytes,
+    ) -> Called<Value> {
+        let refused = |what: &str| PaymentError::Refused(what.to_owned());
+        let url = format!("{}{path}", self.base.as_str().trim_end_matches('/'));
+        let url = Url::parse(&url).map_err(|_| refused("its base URL is not one"))?;
+        let mut headers = HeaderMap::new();
+        let bearer = format!("Bearer {}", self.key.expose());
+        let mut bearer =
+            HeaderValue::from_str(&bearer).map_err(|_| refused("its key is not one"))?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+        if let Some(key) = key {
+            let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+            headers.insert(CONTENT_TYPE, form);
+            let key = HeaderValue::from_str(key).map_err(|_| refused("a key is not one"))?;
+            headers.insert("idempotency-key", key);
+        }
+        let request = Request { method, url, headers, body, trust: Trust::Required };
+        let mut unclear = String::new();
+        for _ in 0..TRIES {
+            match fetch(&self.net, &request, ANSWER, Deadline::within(TIMEOUT)).await {
+                Ok(reply) => return understood(reply.status.as_u16(), &reply.body),
+                Err(trouble) => unclear = trouble.message().to_owned(),
+            }
+        }
+        Err(PaymentError::Unclear(unclear))
+    }
+
+    async fn make(&self, key: &str, source: &Source) -> Called<NewMethod> {
+        let made = match source {
+            Source::Token(token) => self.existing(token).await?,
+            Source::Card(card) => {
+                let (month, year) = card.expiry.parts();
+                let (month, year) = (month.to_string(), year.to_string());
+                let fields = [
+                    ("type", "card"),
+                    ("card[number]", card.number.expose()),
+                    ("card[exp_month]", &month),
+                    ("card[exp_year]", &year),
+                    ("card[cvc]", card.cvc.expose()),
+                    ("billing_details[name]", &card.name),
+                    ("billing_details[address][postal_code]", &card.zip),
+                ];
+                self.post("/v1/payment_methods", key, &fields).await?
+            }
+        };
+        method(&made).ok_or_else(|| unreadable("a payment method"))
+    }
+
+    /// A method that the page made at Stripe. One that is somebody's already
+    /// is refused: whose it is cannot be proved by knowing its id.
+    async fn existing(&self, token: &Secret) -> Called<Value> {
+        let bad = PaymentError::Declined(Decline::BadToken);
+        let text = token.expose();
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !plain || !text.starts_with("pm_") {
+            return Err(bad);
+        }
+        match self.get(&format!("/v1/payment_methods/{text}")).await {
+            Ok(found) if found["customer"].is_null() => Ok(found),
+            Ok(_) | Err(PaymentError::Refused(_)) => Err(bad),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A setup intent asks the bank whether the card may be charged without its
+    /// owner present. At Stripe it attaches the card as well.
+    async fn set_up(&self, key: &str, customer: &str, method: &str) -> Called<()> {
+        let fields = [("customer", customer), ("usage", "off_session")];
+        let intent = self.post("/v1/setup_intents", &format!("{key}-setup"), &fields).await?;
+        let id = intent["id"].as_str().ok_or_else(|| unreadable("a setup intent"))?;
+        let path = format!("/v1/setup_intents/{id}/confirm");
+        let fields = [("payment_method", method)];
+        let confirmed = self.post(&path, &format!("{key}-confirm"), &fields).await?;
+        match confirmed["status"].as_str() {
+            Some("succeeded") => {}
+            Some("requires_action") => {
+                return Err(PaymentError::Declined(Decline::AuthenticationRequired));
+            }
+            _ => return Err(PaymentError::Declined(Decline::Generic)),
+        }
+        let found = self.get(&format!("/v1/payment_methods/{method}")).await?;
+        if found["customer"].as_str() == Some(customer) {
+            return Ok(());
+        }
+        let path = format!("/v1/payment_methods/{method}/attach");
+        self.post(&path, &format!("{key}-attach"), &[("customer", customer)]).await.map(|_| ())
+    }
+
+    async fn pay(&self, key: &str, order: &Order) -> Called<String> {
+        let amount = order.amount.as_cents().to_string();
+        // The description goes into the metadata: it is for the books, and the
+        // key there finds the intent again when Stripe has forgotten the header.
+        let fields = [
+            ("amount", amount.as_str()),
+            ("currency", CURRENCY),
+            ("customer", &order.customer),
+            ("payment_method", &order.method),
+            ("confirm", "true"),
+            ("off_session", "true"),
+            ("metadata[attempt]", key),
+            ("metadata[description]", &order.description),
+        ];
+        outcome(&self.post("/v1/payment_intents", key, &fields).await?)
+    }
+
+    async fn look_for(&self, key: &str, order: &Order) -> Called<Option<String>> {
+        let path = format!("/v1/payment_intents?customer={}&limit=100", order.customer);
+        let list = match self.get(&path).await {
+            // Stand-ins for Stripe may not know the filter.
+            Err(PaymentError::Refused(_)) => self.get("/v1/payment_intents?limit=100").await?,
+            list => list?,
+        };
+        let intents = list["data"].as_array().ok_or_else(|| unreadable("a list of intents"))?;
+        let ours = intents.iter().find(|intent| intent["metadata"]["attempt"] == key);
+        ours.map(outcome).transpose()
+    }
+}
+
+/// A form in memory that is wiped when it is sent. It has room from the start:
+/// growing would leave copies behind.
+fn form(fields: &[(&str, &str)]) -> Bytes {
+    let mut writer = Serializer::new(String::with_capacity(4096));
+    writer.extend_pairs(fields);
+    Bytes::from_owner(Zeroizing::new(writer.finish().into_bytes()))
+}
+
+/// What a payment intent has come to: the money moved, or it did not.
+fn outcome(intent: &Value) -> Called<String> {
+    let id = intent["id"].as_str().ok_or_else(|| unreadable("a payment intent"))?;
+    match intent["status"].as_str() {
+        Some("succeeded") => Ok(id.to_owned()),
+        Some("requires_action") => Err(PaymentError::Declined(Decline::AuthenticationRequired)),
+        Some("processing") => Err(PaymentError::Unclear("the payment is still processed".into())),
+        _ => Err(PaymentError::Declined(decline(&intent["last_payment_error"]))),
+    }
+}
+
+fn method(made: &Value) -> Option<NewMethod> {
+    let card = &made["card"];
+    let month = Expiry::month(card["exp_month"].as_u64()?).ok()?;
+    let year = Expiry::year(card["exp_year"].as_u64()?).ok()?;
+    Some(NewMethod {
+        reference: made["id"].as_str()?.to_owned(),
+        last4: card["last4"].as_str()?.to_owned(),
+        expiry: Expiry::new(month, year),
+        name: made["billing_details"]["name"].as_str().unwrap_or_default().to_owned(),
+    })
+}
+
+/// Sorts an answer by what it says about what happened.
+fn understood(status: u16, body: &[u8]) -> Called<Value> {
+    let parsed: Option<Value> = serde_json::from_slice(body).ok();
+    let error = parsed.as_ref().map_or(&Value::Null, |json| &json["error"]);
+    match status {
+        200..=299 => parsed.ok_or_else(|| unreadable("an answer")),
+        402 => Err(PaymentError::Declined(decline(error))),
+        400 if error["type"] == "card_error" => Err(PaymentError::Declined(decline(error))),
+        // 409: the first call with this key is still under way.
+        409 | 429 | 500..=599 => Err(PaymentError::Unclear(format!("it answered {status}"))),
+        // Its words could repeat what was sent; the code cannot.
+        _ => {
+            let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("no code");
+            Err(PaymentError::Refused(format!("it answered {status} ({code})")))
+        }
+    }
+}
+
+fn decline(error: &Value) -> Decline {
+    let word = |field: &str| error[field].as_str().unwrap_or_default();
+    match (word("code"), word("decline_code")) {
+        ("expired_card", _) | (_, "expired_card") => Decline::Expired,
+        (_, "insufficient_funds") => Decline::InsufficientFunds,
+        ("authentication_required" | "payment_intent_authentication_failure", _)
+        | (_, "authentication_required") => Decline::AuthenticationRequired,
+        ("incorrect_cvc" | "incorrect_number" | "invalid_number" | "invalid_cvc", _) => {
+            Decline::Incorrect
+        }
+        _ => Decline::Generic,
+    }
+}
+
+fn unreadable(what: &str) -> PaymentError {
+    PaymentError::Unclear(format!("{what} cannot be read"))
+}
+
+/// What is gone was removed.
+fn gone(answer: Called<Value>) -> Called<()> {
+    match answer {
+        Ok(_) => Ok(()),
+        Err(PaymentError::Refused(why)) if why.contains("404") || why.contains("400") => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+impl Processor for Stripe {
+    fn name(&self) -> &'static str {
+        "stripe"
+    }
+
+    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+        Box::pin(async move {
+            let team = team.to_string();
+            let key = format!("customer-{team}");
+            let made = self.post("/v1/customers", &key, &[("metadata[team]", &team)]).await?;
+            made["id"].as_str().map(str::to_owned).ok_or_else(|| unreadable("a customer"))
+        })
+    }
+
+    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
+        Box::pin(self.make(key, source))
+    }
+
+    fn attach<'a>(&'a self, key: &'a str, customer: &'a str, method: &'a str) -> Answer<'a, ()> {
+        Box::pin(self.set_up(key, customer, method))
+    }
+
+    fn detach<'a>(&'a self, method: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let path = format!("/v1/payment_methods/{method}/detach");
+            gone(self.post(&path, &format!("detach-{method}"), &[]).await)
+        })
+    }
+
+    fn forget<'a>(&'a self, customer: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let path = format!("/v1/customers/{customer}");
+            gone(self.call(Method::DELETE, &path, None, Bytes::new()).await)
+        })
+    }
+
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
+        Box::pin(self.pay(key, order))
+    }
+
+    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>> {
+        Box::pin(self.look_for(key, order))
+    }
+
+    fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let fields = [("payment_intent", charge)];
+            self.post("/v1/refunds", &format!("refund-{key}"), &fields).await.map(|_| ())
+        })
+    }
+
+    fn callback(
+        &self,
+        body: &[u8],
+        signature: &str,
+        now: Millis,
+    ) -> Result<Option<Callback>, BadSignature> {
+        signature::prove(&self.callback_secret, signature, body, now)?;
+        let event: Value = serde_json::from_slice(body).map_err(|_| BadSignature)?;
+        let object = &event["data"]["object"];
+        let kind = event["type"].as_str().unwrap_or_default();
+        Ok(match kind {
+            "payment_intent.succeeded"
+            | "payment_intent.payment_failed"
+            | "payment_intent.canceled" => object["metadata"]["attempt"]
+                .as_str()
+                .map(|key| Callback::Charge { key: key.to_owned() }),
+            "payment_method.detached" => {
+                object["id"].as_str().map(|id| Callback::Detached { method: id.to_owned() })
+            }
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_sorted_by_what_it_says_about_what_happened() {
+        let of = |status, body: Value| understood(status, body.to_string().as_bytes());
+        assert!(of(200, json!({"id": "x"})).is_ok());
+        let declined = |decline| Err(PaymentError::Declined(decline));
+        let error = |fields: Value| json!({ "error": fields });
+        assert_eq!(of(402, error(json!({"code": "card_declined"}))), declined(Decline::Generic));
+        let funds = json!({"code": "card_declined", "decline_code": "insufficient_funds"});
+        assert_eq!(of(402, error(funds)), declined(Decline::InsufficientFunds));
+        let cvc = json!({"type": "card_error", "code": "incorrect_cvc"});
+        assert_eq!(of(400, error(cvc)), declined(Decline::Incorrect));
+        for status in [409, 429, 500, 503] {
+            assert!(matches!(of(status, json!({})), Err(PaymentError::Unclear(_))), "{status}");
+        }
+        for status in [400, 401, 404] {
+            assert!(matches!(of(status, json!({})), Err(PaymentError::Refused(_))), "{status}");
+        }
+        assert!(matches!(understood(200, b"<html>"), Err(PaymentError::Unclear(_))));
+    }
+
+    #[test]
+    fn what_a_processor_says_is_not_repeated() {
+        let body = json!({"error": {"message": "No such card: 4242424242424242"}}).to_string();
+        let error = understood(400, body.as_bytes()).expect_err("refused").to_string();
+        assert!(!error.contains("4242"), "{error}");
+    }
+}

@@ -1,0 +1,170 @@
+//! The keyring: the wrong one is refused, what it seals is unreadable without
+//! it, and keys can be changed while the data stays readable.
+
+#![expect(clippy::unwrap_used, reason = "tests fail loudly")]
+
+use wakeful_core::email::Email;
+use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::totp::Seed;
+use wakeful_store::{
+    Keyring, KeyringError, Mail, NewAccount, NewSession, Resealed, Store, StoreError,
+};
+use wakeful_testkit::both_engines;
+
+const NOW: Millis = Millis(1_794_735_000_000);
+const SEED: [u8; 20] = *b"twenty secret bytes!";
+
+fn mail(at: u8) -> Mail {
+    Mail {
+        id: MailId::new(NOW, [at; 10]),
+        to: "ann@example.com".into(),
+        reply_to: None,
+        subject: "a sealed subject".into(),
+        text: "a sealed text".into(),
+    }
+}
+
+/// A user with a second factor, and a mail that waits: all that is sealed.
+async fn fill(store: &Store) -> UserId {
+    let user = UserId::new(NOW, [1; 10]);
+    let account = NewAccount {
+        user,
+        email: Email::parse("ann@example.com").unwrap(),
+        name: String::new(),
+        password_hash: "x".into(),
+    };
+    let session =
+        NewSession { id: SessionId::new(NOW, [2; 10]), user, digest: Digest::of("token") };
+    let team = TeamId::new(NOW, [3; 10]);
+    store.sign_up(team, &account, &session, &mail(4), NOW).await.unwrap();
+    assert!(store.set_mfa_seed(user, &Seed::new(SEED)).await.unwrap());
+    user
+}
+
+/// Everything sealed opens and is what was put in.
+async fn opens(store: &Store, user: UserId) {
+    let mfa = store.mfa(user).await.unwrap().unwrap();
+    assert_eq!(mfa.seed.unwrap().bytes(), SEED);
+    let claimed = store.claim_mail(NOW, NOW).await.unwrap().unwrap();
+    assert_eq!(claimed.mail.text, "a sealed text");
+}
+
+both_engines! {
+    async fn a_keyring_that_is_not_this_databases_is_refused(setup: Setup) {
+        let database = setup.database().await;
+        database.open().await.close().await;
+        let other = setup.database().await.keyring();
+        let refused = Store::open(&database.options(), other).await.err().unwrap();
+        assert!(matches!(refused, StoreError::Sealed(_)), "{refused}");
+        assert!(refused.to_string().contains("master key"), "{refused}");
+        // The right one still opens it.
+        database.open().await;
+    }
+
+    async fn sealed_values_are_unreadable_in_the_rows(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let user = fill(&store).await;
+        assert!(database.holds(b"ann@example.com").await, "what is not sealed is found");
+        for secret in [&SEED[..], b"a sealed subject", b"a sealed text"] {
+            assert!(!database.holds(secret).await);
+        }
+        opens(&store, user).await;
+    }
+
+    async fn a_sealed_value_is_bound_to_its_row(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        fill(&store).await;
+        store.add_mail(&mail(5), Millis(NOW.0 + 1)).await.unwrap();
+        database.execute("update mails set content = (select content from mails order by id limit 1)").await;
+        opens_first_only(&store).await;
+    }
+
+    async fn resealing_moves_everything_to_the_new_key_and_once(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let user = fill(&store).await;
+        store.close().await;
+        let rotated = database.keyring().rotated();
+        rotated.replace(&database.key_file()).unwrap();
+        let store = database.open().await;
+        opens(&store, user).await;
+        // The seed, the mail, and the word that proves the keyring.
+        assert_eq!(store.reseal().await.unwrap(), Resealed(3));
+        assert_eq!(store.reseal().await.unwrap(), Resealed(0));
+        store.close().await;
+        // The old key is not needed any more.
+        let pruned = database.keyring().pruned();
+        assert!(!pruned.has_old_keys());
+        pruned.replace(&database.key_file()).unwrap();
+        opens(&database.open().await, user).await;
+    }
+
+    async fn the_old_key_alone_opens_nothing_after_resealing(setup: Setup) {
+        let database = setup.database().await;
+        // By itself: one that comes from the file follows it.
+        let old = database.keyring().pruned();
+        let store = database.open().await;
+        fill(&store).await;
+        store.close().await;
+        database.keyring().rotated().replace(&database.key_file()).unwrap();
+        let store = database.open().await;
+        store.reseal().await.unwrap();
+        store.close().await;
+        let refused = Store::open(&database.options(), old).await.err().unwrap();
+        assert!(matches!(refused, StoreError::Sealed(_)), "{refused}");
+    }
+
+    async fn resealing_goes_on_past_one_batch(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        for at in 0..=255 {
+            store.add_mail(&mail(at), NOW).await.unwrap();
+        }
+        store.close().await;
+        database.keyring().rotated().replace(&database.key_file()).unwrap();
+        let store = database.open().await;
+        assert_eq!(store.reseal().await.unwrap(), Resealed(256 + 1));
+        assert_eq!(store.reseal().await.unwrap(), Resealed(0));
+    }
+}
+
+/// The mail whose own content it is comes out; the copy in another row does not.
+async fn opens_first_only(store: &Store) {
+    let lease = Millis(NOW.0 + 1000);
+    assert_eq!(store.claim_mail(NOW, lease).await.unwrap().unwrap().mail.text, "a sealed text");
+    let copied = store.claim_mail(Millis(NOW.0 + 1), lease).await.err().unwrap();
+    assert!(matches!(copied, StoreError::Sealed("mails.content")), "{copied}");
+}
+
+#[test]
+fn a_key_file_is_made_for_its_owner_alone_and_refused_when_others_can_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    Keyring::load_or_create(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let refused = Keyring::load_or_create(&path).err().unwrap();
+    assert!(matches!(refused, KeyringError::Open(_)), "{refused}");
+}
+
+#[test]
+fn a_key_file_that_is_none_is_refused_and_not_overwritten() {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    for text in ["", "\n", "too short\n", "AAAA\n"] {
+        let mut file = std::fs::OpenOptions::new();
+        let file = file.write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
+        std::io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
+        let refused = Keyring::load_or_create(&path).err().unwrap();
+        assert!(matches!(refused, KeyringError::Malformed(_)), "{refused}");
+        assert!(!refused.to_string().contains("short"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}

@@ -1,0 +1,177 @@
+//! The last net under the log: a line on its way out loses the values of fields
+//! that name a secret, and digits that could be a card number. Nothing should
+//! ever get this far; this is for the day when something does.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use wakeful_core::billing::luhn;
+
+const MASK: &str = "[hidden]";
+
+/// Fields whose values are never written, in lower case and without `_` and `-`.
+const NAMES: [&str; 10] = [
+    "cardnumber",
+    "cvc",
+    "cvv",
+    "password",
+    "password1",
+    "password2",
+    "mfacode",
+    "enckey",
+    "apikey",
+    "authorization",
+];
+
+/// A writer of log lines. The formatter hands over a whole line at a time.
+pub struct Masked<W>(pub W);
+
+impl<W: Write> Write for Masked<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(line) {
+            Ok(text) => self.0.write_all(mask(text).as_bytes())?,
+            Err(_) => self.0.write_all(line)?,
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn mask(line: &str) -> Cow<'_, str> {
+    let mut spots = cards(line);
+    spots.extend(named(line));
+    if spots.is_empty() {
+        return Cow::Borrowed(line);
+    }
+    spots.sort_unstable();
+    let mut kept = String::with_capacity(line.len());
+    let mut at = 0;
+    for (from, until) in spots {
+        if from >= at {
+            kept.push_str(&line[at..from]);
+            kept.push_str(MASK);
+        }
+        at = at.max(until);
+    }
+    kept.push_str(&line[at..]);
+    Cow::Owned(kept)
+}
+
+/// Runs of 13 to 19 digits, spaces and dashes between them allowed, that pass
+/// the check of card numbers. Cards begin with 2 to 6; times in milliseconds,
+/// one in ten of which passes too, begin with 1.
+fn cards(line: &str) -> Vec<(usize, usize)> {
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() || (at > 0 && bytes[at - 1].is_ascii_alphanumeric()) {
+            at += 1;
+            continue;
+        }
+        let (digits, until) = run(bytes, at);
+        if (13..=19).contains(&digits.len())
+            && (b'2'..=b'6').contains(&digits[0])
+            && luhn(&digits)
+            && !bytes.get(until).is_some_and(u8::is_ascii_alphanumeric)
+        {
+            found.push((at, until));
+        }
+        at = until;
+    }
+    found
+}
+
+/// The digits from here on, and where they end.
+fn run(bytes: &[u8], from: usize) -> (Vec<u8>, usize) {
+    let mut digits = Vec::new();
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        let more = bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        match byte {
+            b'0'..=b'9' => digits.push(byte),
+            b' ' | b'-' if more => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    (digits, at)
+}
+
+/// The values in `name=value` and `"name":"value"` of the names above.
+fn named(line: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (at, sign) in line.match_indices(['=', ':']) {
+        let name = line[..at].trim_end_matches(['"', '\\']);
+        let start = name.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+        let name = &name[start.map_or(0, |start| start + 1)..];
+        let plain: String = name.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+        if !NAMES.contains(&plain.to_ascii_lowercase().as_str()) {
+            continue;
+        }
+        let value = &line[at + sign.len()..];
+        let value = value.trim_start_matches(' ');
+        let from = line.len() - value.len();
+        let length = match value.strip_prefix('"') {
+            Some(text) => text.find('"').map_or(value.len(), |end| end + 2),
+            None => value.find([' ', ',', '}', '\n']).unwrap_or(value.len()),
+        };
+        found.push((from, from + length));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_number_is_masked_however_it_is_written() {
+        for card in [
+            "4242424242424242",
+            "4242 4242 4242 4242",
+            "4000-0025-0000-3155",
+            "378282246310005",
+            "5555555555554444",
+        ] {
+            let masked = mask(&format!("paid with {card}, thanks")).into_owned();
+            assert_eq!(masked, "paid with [hidden], thanks", "{card}");
+            assert!(!mask(&format!("{{\"x\":\"{card}\"}}")).contains(card));
+        }
+    }
+
+    #[test]
+    fn times_ids_and_other_numbers_stay() {
+        for line in [
+            "at 1794735000000 and 1794735000008",
+            "monitor 019a8f3e-4242-7424-8242-424242424242",
+            "took 4242 ms, 4242424242424241 bytes",
+            "id x4242424242424242",
+            "10.0.0.1:8080 answered 200",
+        ] {
+            assert_eq!(mask(line), line);
+        }
+    }
+
+    #[test]
+    fn a_field_that_names_a_secret_loses_its_value() {
+        assert_eq!(mask("cvc=123 next=1"), "cvc=[hidden] next=1");
+        assert_eq!(
+            mask(r#"{"cardNumber":"4242","cvc":123}"#),
+            r#"{"cardNumber":[hidden],"cvc":[hidden]}"#
+        );
+        assert_eq!(mask(r#"card_number: "42 42" ok"#), "card_number: [hidden] ok");
+        assert_eq!(mask("service=cvcs password"), "service=cvcs password");
+    }
+
+    #[test]
+    fn a_line_goes_through_whole_and_is_counted_as_it_came() {
+        let mut out = Vec::new();
+        let line = b"card 4242424242424242\n";
+        let written = Masked(&mut out).write(line).unwrap();
+        assert_eq!((written, out.as_slice()), (line.len(), &b"card [hidden]\n"[..]));
+    }
+}
