@@ -8,7 +8,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -178,7 +178,7 @@ fn icmp() -> std::io::Result<UdpSocket> {
 }
 
 /// Trusts the target's authority, and begins anew with every connection.
-fn client(authority: &PathBuf) -> Outcome<Arc<ClientConfig>> {
+fn client(authority: &Path) -> Outcome<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(authority)?)?;
     let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();

@@ -20,7 +20,7 @@ pub struct Floor {
     pub port: u16,
 }
 
-pub async fn run(floor: Floor) -> Outcome<()> {
+pub async fn run(floor: &Floor) -> Outcome<()> {
     let interval = Interval::new(floor.interval).map_err(|why| why.to_string())?;
     let began = Instant::now();
     let wall = clock::wall();

@@ -73,9 +73,9 @@ pub struct Run {
     /// The release binary of Wakeful
     #[arg(long)]
     wakeful: PathBuf,
-    /// Measure the schedule over ten minutes
-    #[arg(long)]
-    long: bool,
+    /// How long the schedule is looked at; 600 for ten minutes
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
     /// Only these parts
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
@@ -101,9 +101,8 @@ impl Run {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    /// How long the schedule is looked at.
     fn window(&self) -> Duration {
-        Duration::from_secs(if self.long { 600 } else { 60 })
+        Duration::from_secs(self.seconds)
     }
 }
 
@@ -117,7 +116,7 @@ fn main() -> Outcome<()> {
         match cli.command {
             Command::Run(run) => measure(&run).await,
             Command::Bare(bare) => bare::run(bare).await,
-            Command::Floor(floor) => floor::run(floor).await,
+            Command::Floor(floor) => floor::run(&floor).await,
             Command::Seed { data, monitors, interval, port } => {
                 let crowd = seed::Crowd::paced(monitors, interval, port);
                 let token = seed::seed(&data, &crowd).await?;

@@ -66,7 +66,8 @@ impl Report {
     /// The figures in Markdown, which reads well on a terminal, too.
     pub fn table(&self) -> String {
         let longest = |of: fn(&Figure) -> &str| {
-            self.figures.iter().map(|figure| of(figure).chars().count()).max().unwrap_or(0)
+            let lengths = self.figures.iter().map(|figure| of(figure).chars().count());
+            lengths.max().unwrap_or(0).max("measured".len())
         };
         let (name, seen) = (longest(|figure| &figure.name), longest(|figure| &figure.seen));
         let bar = longest(|figure| &figure.bar);

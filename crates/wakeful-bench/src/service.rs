@@ -109,8 +109,7 @@ impl Service {
         for trouble in self.troubles().iter().take(5) {
             println!("  wakeful said: {trouble}");
         }
-        let pid = i32::try_from(self.pid)?;
-        Command::new("kill").arg(pid.to_string()).status().await?;
+        Command::new("kill").arg(self.pid.to_string()).status().await?;
         timeout(Duration::from_secs(15), self.child.wait()).await??;
         Ok(())
     }

@@ -220,7 +220,7 @@ async fn serve_dns(socket: UdpSocket) {
 /// The question with one address as its answer.
 fn resolve(query: &[u8]) -> Option<Vec<u8>> {
     const ADDRESS: &[u8] = &[0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
-    let mut answer = query.get(..)?.to_vec();
+    let mut answer = query.to_vec();
     *answer.get_mut(2)? |= 0x80;
     *answer.get_mut(7)? = 1;
     // What stands behind the question, as options do, is not echoed.
