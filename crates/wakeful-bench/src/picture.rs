@@ -68,7 +68,7 @@ impl Picture {
             HEIGHT - 10.0
         );
         for (place, line) in self.lines.iter().enumerate() {
-            line.draw(&mut svg, place, &across, &up);
+            line.draw(&mut svg, place, across, up);
         }
         svg.push_str("</svg>\n");
         svg

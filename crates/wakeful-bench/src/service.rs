@@ -132,7 +132,7 @@ fn free_port() -> Outcome<SocketAddr> {
 
 async fn first_answer(client: &reqwest::Client, base: &str, began: Instant) -> Duration {
     let url = format!("{base}/healthz");
-    while client.get(&url).send().await.and_then(|a| a.error_for_status()).is_err() {
+    while client.get(&url).send().await.and_then(reqwest::Response::error_for_status).is_err() {
         sleep(Duration::from_millis(2)).await;
     }
     began.elapsed()

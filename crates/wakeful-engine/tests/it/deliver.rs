@@ -367,7 +367,6 @@ both_engines! {
             team.add_monitor(&monitor).await.unwrap();
             records.push(down(&monitor, unlike, app.engine.now()));
         }
-        let began = tokio::time::Instant::now();
         app.store.record(&records).await.unwrap();
         receiver.received(usize::from(STORM / 2)).await;
         let hooks = receiver.received(usize::from(STORM)).await;
