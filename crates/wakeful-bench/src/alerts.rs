@@ -30,7 +30,7 @@ pub async fn measure(
         let delays = delays(&target.board, service, count, window).await;
         target.board.flap(0);
         if let Some(reader) = reader {
-            reader.stop();
+            reader.stop().await;
         }
         let delays = Spread::of(&delays?);
         let also = if read { ", list read each second" } else { "" };

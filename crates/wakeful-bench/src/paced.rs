@@ -83,7 +83,7 @@ async fn while_read(
 ) -> Outcome<()> {
     let reader = Reader::start(service.clone());
     let read = watch(target, count, AFTER, || service.cpu()).await?;
-    reader.stop();
+    reader.stop().await;
     let name = format!("on time, {count} monitors, list read each second: deviation");
     deviation(report, &name, &read.punctuality, floor);
     let list = times(service, &vec!["/api/v1/monitors".to_owned(); 10]).await?;

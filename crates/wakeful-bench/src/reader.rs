@@ -24,8 +24,10 @@ impl Reader {
         }))
     }
 
-    pub fn stop(self) {
+    pub async fn stop(self) {
         self.0.abort();
+        // It lets go of the service only when it has ended.
+        let _ = self.0.await;
     }
 }
 
