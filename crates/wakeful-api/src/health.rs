@@ -15,9 +15,11 @@ pub(crate) async fn alive() -> ApiResult<Done> {
     Done::say("Wakeful is alive.")
 }
 
-/// Storage answers: requests can be served.
+/// Storage answers and the monitors are being watched.
 pub(crate) async fn ready(State(api): State<Api>) -> ApiResult<Done> {
-    api.engine().ready().await?;
+    if !api.engine().ready().await? {
+        return Err(ApiError::unavailable("The monitors are being loaded; wait a moment."));
+    }
     Done::say("Wakeful is ready.")
 }
 

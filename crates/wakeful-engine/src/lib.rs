@@ -141,9 +141,10 @@ impl Engine {
         }))
     }
 
-    /// Whether storage answers.
-    pub async fn ready(&self) -> Result<()> {
-        Ok(self.store().ping().await?)
+    /// Whether storage answers and, where monitors are watched, all of them are.
+    pub async fn ready(&self) -> Result<bool> {
+        self.store().ping().await?;
+        Ok(self.watch().is_ready())
     }
 
     /// How many monitors are being watched here.

@@ -48,6 +48,7 @@ pub(crate) struct Watch {
     network: Network,
     recorder: Recorder,
     asked: Semaphore,
+    begun: AtomicBool,
     loaded: AtomicBool,
 }
 
@@ -110,8 +111,14 @@ impl Watch {
             network: Network::new(sentinels),
             recorder: Recorder::default(),
             asked: Semaphore::new(ASKED_AT_ONCE),
+            begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
         }
+    }
+
+    /// Whether nothing is left to be loaded: all is there, or nothing is watched.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_loaded() || !self.begun.load(Ordering::Acquire)
     }
 
     /// Whether all monitors are in memory and being watched.

@@ -77,6 +77,7 @@ impl Writers {
 }
 
 async fn watch(runner: &Runner) {
+    runner.engine.watch().begun.store(true, Ordering::Release);
     // Who subscribes before loading misses no edit in between.
     let edits = runner.engine.bus().edits();
     for shard in 0..runner.engine.watch().shards.len() {
