@@ -4,10 +4,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 SCRIPTS := .ci/run $(filter-out %.txt,$(wildcard scripts/*))
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test lint fmt dist rust
+.PHONY: help run web test test-web screenshots lint fmt dist bench rust
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: rust web ## build everything and serve http://127.0.0.1:8080 with data in ./data
 	cargo build --release --locked -p wakeful
@@ -22,6 +22,13 @@ test: rust ## run every test; installs what is missing
 	scripts/install-test-deps
 	@! grep -rqE '^ *//[/!] ```' crates/*/src || cargo test --locked --doc --workspace
 	scripts/with-postgres cargo nextest run --locked --workspace
+	scripts/test-web
+
+test-web: rust ## run the page's tests alone, in a real browser
+	scripts/test-web
+
+screenshots: rust ## take the pictures of the docs from the running page
+	scripts/test-web screenshots
 
 lint: rust ## check format, lints and scripts
 	cargo fmt --all --check
@@ -33,6 +40,10 @@ fmt: rust ## format the Rust code
 
 dist: rust web ## build the binary that is shipped: slower to build, smaller and faster
 	cargo build --profile dist --locked -p wakeful
+
+bench: rust ## measure cost, punctuality and memory, about 13 minutes; docs=docs renews docs/performance.md
+	cargo build --release --locked -p wakeful -p wakeful-bench
+	$(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(docs),--docs $(docs))
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

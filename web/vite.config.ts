@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-const service = process.env.WAKEFUL_URL ?? "http://127.0.0.1:8080";
+const service = process.env.SERVICE_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   plugins: [react()],

@@ -87,8 +87,9 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
   await expect(page.getByRole("alert")).toContainText("wrong");
   await page.getByLabel("Code from the app").fill(totp(secret));
   await page.getByRole("button", { name: "Turn on" }).click();
-  const codes = await page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allInnerTexts();
-  expect(codes).toHaveLength(10);
+  const listed = page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+  await expect(listed).toHaveCount(10);
+  const codes = await listed.allInnerTexts();
   await page.getByRole("button", { name: "I have kept them" }).click();
   await expect(page.getByText("On", { exact: true })).toBeVisible();
 
@@ -194,6 +195,7 @@ test("the email and the password change, and the new ones count", async ({ page,
   await expect(page.getByLabel("New password")).toHaveValue("");
   await page.getByRole("button", { name: /Account menu/ }).click();
   await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await expect(page).toHaveURL(/\/login/);
   await logIn(page, `new.${member.email}`, "a newer horse 1");
 });
 

@@ -17,6 +17,8 @@ export const PASSWORD = "correct horse 9";
 
 export interface Service {
   url: string;
+  /** Its data folder. */
+  data: string;
   /** The texts of all mails so far, oldest first. */
   mails: () => string[];
   /** A page on loopback whose answer the test decides. */
@@ -37,14 +39,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const binary = process.env.WAKEFUL_BIN ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
+const binary = process.env.E2E_BINARY ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
 
 async function start(data: string): Promise<{ process: ChildProcess; url: string }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`], {
     stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, WAKEFUL_LOG: "warn" },
+    // Nothing of the caller's own settings.
+    env: { PATH: process.env.PATH, WAKEFUL_LOG: "warn" },
   });
   let said = "";
   service.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
@@ -94,7 +97,7 @@ export const test = base.extend<Fixtures, Worker>({
       const { target, close } = await startTarget();
       const folder = join(data, "mail");
       const mails = () => readdirSync(folder).sort().map((name) => readFileSync(join(folder, name), "utf8"));
-      await use({ url, mails, target });
+      await use({ url, data, mails, target });
       close();
       service.kill("SIGTERM");
       if (service.exitCode === null) await once(service, "exit");

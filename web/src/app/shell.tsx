@@ -111,8 +111,7 @@ function UserMenu({ openHelp }: { openHelp: () => void }) {
             key={choice}
             leftSection={<Icon />}
             rightSection={chosen === choice ? "•" : null}
-            role="menuitemradio"
-            aria-checked={chosen === choice}
+            aria-current={chosen === choice}
             onClick={() => choose(choice)}
           >
             {t.nav.schemes[choice]}

@@ -28,26 +28,23 @@ export function targetOf(monitor: Pick<Monitor, "http" | "hostname" | "port" | "
   return "";
 }
 
-/** The first page is small, so that rows stand on the screen while the rest is on its way. */
-const FIRST_PAGE = 100;
+/** So many stand on the screen while the rest is on its way. */
+const FIRST = 100;
 const PAGE = 1000;
 
 export const monitors = queryOptions({
   queryKey: ["monitors"],
   queryFn: async ({ signal, client, queryKey }): Promise<Monitor[]> => {
-    const shown = client.getQueryData<Monitor[]>(queryKey) !== undefined;
-    const found: Monitor[] = [];
-    let cursor: string | undefined;
-    do {
-      const query = { limit: found.length === 0 && !shown ? FIRST_PAGE : PAGE, ...(cursor && { cursor }) };
-      const page = await take(GET("/api/v1/monitors", { params: { query }, signal }));
-      found.push(...page.monitors);
-      cursor = page.next_cursor ?? undefined;
-      if (cursor && !shown) client.setQueryData(queryKey, found.slice());
-    } while (cursor);
-    return found;
+    if (client.getQueryData(queryKey) === undefined) {
+      const page = await take(GET("/api/v1/monitors", { params: { query: { limit: FIRST } }, signal }));
+      if (!page.next_cursor) return page.monitors;
+      client.setQueryData(queryKey, page.monitors);
+    }
+    return (await take(GET("/api/v1/monitors", { signal }))).monitors;
   },
-  staleTime: 30_000,
+  // Live events keep the list true; what was missed is read again when they say so.
+  staleTime: 60_000,
+  refetchOnWindowFocus: false,
 });
 
 export function monitor(id: string) {

@@ -11,16 +11,23 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1000],
 ];
 
-const formats = new Map<string, Intl.RelativeTimeFormat>();
-
-function relative(language: string): Intl.RelativeTimeFormat {
-  let format = formats.get(language);
-  if (!format) {
-    format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" });
+/** Making a formatter costs far more than using it, and a list uses one in every row. */
+function kept<F>(make: (language: string) => F): (language: string) => F {
+  const formats = new Map<string, F>();
+  return (language) => {
+    const format = formats.get(language) ?? make(language);
     formats.set(language, format);
-  }
-  return format;
+    return format;
+  };
 }
+
+const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" }));
+const full = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }));
+const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const ofToday = kept((language) => new Intl.DateTimeFormat(language, timeOnly));
+const ofAnotherDay = kept(
+  (language) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...timeOnly }),
+);
 
 /** `3 min. ago`; a clock that runs ahead of the service's reads as now. */
 export function ago(at: number, now: number, language: string): string {
@@ -51,15 +58,13 @@ export function span(ms: number): string {
 
 /** The exact time with its zone, for those who want to know. */
 export function exact(at: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }).format(at);
+  return full(language).format(at);
 }
 
 /** A time of day, with the day when it was not today. */
 export function clock(at: number, now: number, language: string): string {
   const today = new Date(at).toDateString() === new Date(now).toDateString();
-  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
-  const day: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(language, today ? time : { ...day, ...time }).format(at);
+  return (today ? ofToday : ofAnotherDay)(language).format(at);
 }
 
 /** Load time: `84 ms`, `1.24 s`. */

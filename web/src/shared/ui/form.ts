@@ -87,6 +87,8 @@ export function text<V extends object>(form: Form<V>, field: keyof V & string) {
     name: field,
     value: form.values[field] as string,
     error: form.errors[field],
+    // The component library says so itself, but for passwords.
+    "aria-invalid": form.errors[field] !== undefined,
     onChange: (event: { currentTarget: { value: string } }) =>
       form.set(field, event.currentTarget.value as V[typeof field]),
   };

@@ -93,7 +93,7 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
         onSubmit={(event) => {
           event.preventDefault();
           close();
-          void apply(tags);
+          if (tags.length > 0) void apply(tags);
         }}
       >
         <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} data-autofocus />
@@ -101,7 +101,7 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
-          <Button type="submit" disabled={tags.length === 0}>
+          <Button type="submit">
             {t.bulk.tag}
           </Button>
         </div>

@@ -13,7 +13,7 @@ import { useLive } from "../live";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
 import { Row, ROW } from "./row";
-import { countStates, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
+import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
 
 // Neither is there on most first screens.
 const Bulk = lazy(() => import("./bulk"));
@@ -43,7 +43,8 @@ function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) 
     [setSearch],
   );
   const deferred = useDeferredValue(view);
-  const rows = useMemo(() => shown(list, deferred), [list, deferred]);
+  const ranks = useRanks(list);
+  const rows = useMemo(() => shown(list, deferred, ranks), [list, deferred, ranks]);
   const counts = useMemo(() => countStates(list), [list]);
   const tags = useMemo(() => tagsOf(list), [list]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -128,6 +129,13 @@ function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) 
       )}
     </div>
   );
+}
+
+function useRanks(list: Monitor[]): Ranks {
+  const [kept, keep] = useState(() => Ranks.of(list));
+  const ranks = useMemo(() => Ranks.of(list, kept), [list, kept]);
+  if (ranks !== kept) keep(ranks);
+  return ranks;
 }
 
 function LiveMark() {

@@ -9,10 +9,9 @@ import { Bars } from "../bars";
 import { beats, BEATS, stateOf, targetOf, type Monitor, type Type } from "../data";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
+import { whenStill } from "./still";
 
 export const ROW = 52;
-/** A row that only flies past asks for nothing. */
-const DWELL = 120;
 
 interface Props {
   monitor: Monitor;
@@ -80,11 +79,8 @@ export const Row = memo(function Row({ monitor, top, place, total, selected, cur
 const NONE: never[] = [];
 
 function LazyBars({ id }: { id: string }) {
-  const [stays, setStays] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setStays(true), DWELL);
-    return () => clearTimeout(timer);
-  }, []);
-  const { data } = useQuery({ ...beats(id, BEATS), enabled: stays });
+  const [still, setStill] = useState(false);
+  useEffect(() => whenStill(() => setStill(true)), []);
+  const { data } = useQuery({ ...beats(id, BEATS), enabled: still });
   return <Bars beats={data ?? NONE} room={BEATS} />;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Monitor } from "../data";
-import { countStates, searchOf, shown, tagsOf, viewOf } from "./view";
+import { countStates, Ranks, searchOf, shown, tagsOf, viewOf } from "./view";
 
 function monitor(name: string, extra: Partial<Monitor> = {}): Monitor {
   return {
@@ -64,6 +64,13 @@ describe("the list's view", () => {
     const query = "q=a+b&status=down&type=dns&tag=x%2Cy&sort=name";
     expect(searchOf(viewOf(new URLSearchParams(query))).toString()).toBe(query);
     expect(searchOf(viewOf(new URLSearchParams())).toString()).toBe("");
+  });
+
+  test("the order by name is worked out again only when a name or a monitor came or went", () => {
+    const ranks = Ranks.of(list);
+    expect(Ranks.of(list.map((one) => ({ ...one, status: "down" })), ranks)).toBe(ranks);
+    expect(Ranks.of(list.slice(1), ranks)).not.toBe(ranks);
+    expect(Ranks.of(list.map((one) => ({ ...one, name: `${one.name}!` })), ranks)).not.toBe(ranks);
   });
 
   test("counts and tags are of all monitors", () => {

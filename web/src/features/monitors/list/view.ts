@@ -39,6 +39,37 @@ export function searchOf(view: View): URLSearchParams {
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
+/**
+ * Where each monitor stands by name. Comparing names as people do is slow, and
+ * with many monitors the list is put in order several times a second while no
+ * name changes; so this is worked out once and kept.
+ */
+export class Ranks {
+  private readonly named = new Map<string, string>();
+  private readonly ranks = new Map<string, number>();
+
+  private constructor(list: readonly Monitor[]) {
+    const sorted = list.toSorted((a, b) => names.compare(a.name, b.name));
+    sorted.forEach(({ monitorid, name }, rank) => {
+      this.named.set(monitorid, name);
+      this.ranks.set(monitorid, rank);
+    });
+  }
+
+  /** The same ranks as before, when they are still right. */
+  static of(list: readonly Monitor[], before?: Ranks | null): Ranks {
+    return before?.fits(list) ? before : new Ranks(list);
+  }
+
+  private fits(list: readonly Monitor[]): boolean {
+    return list.length === this.named.size && list.every(({ monitorid, name }) => this.named.get(monitorid) === name);
+  }
+
+  get(monitor: Monitor): number {
+    return this.ranks.get(monitor.monitorid) ?? 0;
+  }
+}
+
 const orders: Record<Sort, (a: Monitor, b: Monitor) => number> = {
   // What needs attention comes first.
   status: (a, b) => states.indexOf(stateOf(a)) - states.indexOf(stateOf(b)),
@@ -60,12 +91,12 @@ export function matches(monitor: Monitor, view: View, words: readonly string[]):
   return words.every((word) => hay.includes(word));
 }
 
-export function shown(list: readonly Monitor[], view: View): Monitor[] {
+export function shown(list: readonly Monitor[], view: View, ranks = Ranks.of(list)): Monitor[] {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
   const order = orders[view.sort];
   return list
     .filter((monitor) => matches(monitor, view, words))
-    .sort((a, b) => order(a, b) || names.compare(a.name, b.name));
+    .sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
 }
 
 export function countStates(list: readonly Monitor[]): Record<State, number> {
