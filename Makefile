@@ -4,7 +4,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 SCRIPTS := .ci/run $(filter-out %.txt,$(wildcard scripts/*))
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-web screenshots lint fmt dist rust
+.PHONY: help run web test test-web screenshots lint fmt dist bench rust
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -40,6 +40,10 @@ fmt: rust ## format the Rust code
 
 dist: rust web ## build the binary that is shipped: slower to build, smaller and faster
 	cargo build --profile dist --locked -p wakeful
+
+bench: rust ## measure cost, punctuality and memory, about 13 minutes; docs=docs renews docs/performance.md
+	cargo build --release --locked -p wakeful -p wakeful-bench
+	$(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(docs),--docs $(docs))
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

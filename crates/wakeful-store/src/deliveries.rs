@@ -354,6 +354,27 @@ impl Store {
         Ok(since.map(Millis))
     }
 
+    /// Frees what a dead process held. Only for a node that is alone: what it
+    /// finds claimed when it starts, nobody is sending.
+    pub async fn free_claims(&self) -> Result<u64> {
+        let mails = write!(self, |db| {
+            sqlx::query("update mails set lease_until = 0 where lease_until > 0")
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        let deliveries = write!(self, |db| {
+            sqlx::query(
+                "update deliveries set lease_until = 0
+                 where next_try is not null and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries)
+    }
+
     /// How many rows wait, for the metrics.
     pub async fn deliveries_waiting(&self) -> Result<i64> {
         Ok(read!(self, |db| {

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use wakeful_core::billing::luhn;
 
 const MASK: &str = "[hidden]";
+const QUOTED: &str = "\"[hidden]\"";
 
 /// Fields whose values are never written, in lower case and without `_` and `-`.
 const NAMES: [&str; 10] = [
@@ -40,19 +41,27 @@ impl<W: Write> Write for Masked<W> {
     }
 }
 
+/// A part of a line that is not written.
+struct Spot {
+    from: usize,
+    until: usize,
+    /// A bare number in JSON becomes a string, so that the line stays JSON.
+    quoted: bool,
+}
+
 fn mask(line: &str) -> Cow<'_, str> {
-    let mut spots = cards(line);
-    spots.extend(named(line));
+    let mut spots = named(line);
+    spots.extend(cards(line));
     if spots.is_empty() {
         return Cow::Borrowed(line);
     }
-    spots.sort_unstable();
+    spots.sort_by_key(|spot| spot.from);
     let mut kept = String::with_capacity(line.len());
     let mut at = 0;
-    for (from, until) in spots {
+    for Spot { from, until, quoted } in spots {
         if from >= at {
             kept.push_str(&line[at..from]);
-            kept.push_str(MASK);
+            kept.push_str(if quoted { QUOTED } else { MASK });
         }
         at = at.max(until);
     }
@@ -63,7 +72,7 @@ fn mask(line: &str) -> Cow<'_, str> {
 /// Runs of 13 to 19 digits, spaces and dashes between them allowed, that pass
 /// the check of card numbers. Cards begin with 2 to 6; times in milliseconds,
 /// one in ten of which passes too, begin with 1.
-fn cards(line: &str) -> Vec<(usize, usize)> {
+fn cards(line: &str) -> Vec<Spot> {
     let bytes = line.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -78,7 +87,8 @@ fn cards(line: &str) -> Vec<(usize, usize)> {
             && luhn(&digits)
             && !bytes.get(until).is_some_and(u8::is_ascii_alphanumeric)
         {
-            found.push((at, until));
+            let quoted = at >= 2 && &bytes[at - 2..at] == b"\":";
+            found.push(Spot { from: at, until, quoted });
         }
         at = until;
     }
@@ -101,25 +111,36 @@ fn run(bytes: &[u8], from: usize) -> (Vec<u8>, usize) {
     (digits, at)
 }
 
-/// The values in `name=value` and `"name":"value"` of the names above.
-fn named(line: &str) -> Vec<(usize, usize)> {
+/// The values in `name=value` and `"name":"value"` of the names above, quotes
+/// left in place.
+fn named(line: &str) -> Vec<Spot> {
     let mut found = Vec::new();
     for (at, sign) in line.match_indices(['=', ':']) {
-        let name = line[..at].trim_end_matches(['"', '\\']);
+        let before = &line[..at];
+        let name = before.trim_end_matches(['"', '\\']);
         let start = name.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
         let name = &name[start.map_or(0, |start| start + 1)..];
         let plain: String = name.chars().filter(|c| !matches!(c, '_' | '-')).collect();
         if !NAMES.contains(&plain.to_ascii_lowercase().as_str()) {
             continue;
         }
-        let value = &line[at + sign.len()..];
-        let value = value.trim_start_matches(' ');
+        let value = line[at + sign.len()..].trim_start_matches(' ');
         let from = line.len() - value.len();
-        let length = match value.strip_prefix('"') {
-            Some(text) => text.find('"').map_or(value.len(), |end| end + 2),
-            None => value.find([' ', ',', '}', '\n']).unwrap_or(value.len()),
+        let quote = ["\\\"", "\""].into_iter().find(|quote| value.starts_with(quote));
+        let spot = match quote {
+            Some(quote) => {
+                let inside = &value[quote.len()..];
+                let from = from + quote.len();
+                let until = from + inside.find(quote).unwrap_or(inside.len());
+                Spot { from, until, quoted: false }
+            }
+            None => {
+                let length = value.find([' ', ',', '}', '\n', '"', '\\']).unwrap_or(value.len());
+                let quoted = before.ends_with('"') && !before.ends_with("\\\"");
+                Spot { from, until: from + length, quoted }
+            }
         };
-        found.push((from, from + length));
+        found.push(spot);
     }
     found
 }
@@ -159,12 +180,22 @@ mod tests {
     #[test]
     fn a_field_that_names_a_secret_loses_its_value() {
         assert_eq!(mask("cvc=123 next=1"), "cvc=[hidden] next=1");
-        assert_eq!(
-            mask(r#"{"cardNumber":"4242","cvc":123}"#),
-            r#"{"cardNumber":[hidden],"cvc":[hidden]}"#
-        );
-        assert_eq!(mask(r#"card_number: "42 42" ok"#), "card_number: [hidden] ok");
+        assert_eq!(mask(r#"card_number: "42 42" ok"#), r#"card_number: "[hidden]" ok"#);
         assert_eq!(mask("service=cvcs password"), "service=cvcs password");
+    }
+
+    #[test]
+    fn a_line_of_json_stays_one() {
+        for (line, masked) in [
+            (r#"{"cardNumber":"4242","cvc":123}"#, r#"{"cardNumber":"[hidden]","cvc":"[hidden]"}"#),
+            (r#"{"x":4242424242424242,"y":1}"#, r#"{"x":"[hidden]","y":1}"#),
+            (
+                r#"{"body":"{\"cvc\":123,\"cardNumber\":\"4242\"}"}"#,
+                r#"{"body":"{\"cvc\":[hidden],\"cardNumber\":\"[hidden]\"}"}"#,
+            ),
+        ] {
+            assert_eq!(mask(line), masked);
+        }
     }
 
     #[test]

@@ -32,12 +32,16 @@ pub async fn run(settings: &Settings) -> Outcome {
     let address = listener.local_addr()?;
     let public_url = settings.server.public_url(address);
     wiring::make_data_folder(settings)?;
-    let _lock = match &settings.database.url {
+    let alone = match &settings.database.url {
         DatabaseUrl::Sqlite(path) => Some(lock::take(path)?),
         DatabaseUrl::Postgres(_) => None,
     };
     let metrics = metrics()?;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    if alone.is_some() {
+        // News that a crash held back need not wait for its lease to end.
+        store.free_claims().await?;
+    }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
     let engine = wiring::engine(settings, store.clone(), public_url.clone());
     let api = Api::new(

@@ -308,6 +308,7 @@ pub(crate) struct NotifierList {
 /// Which notifier to try.
 #[derive(ToSchema)]
 pub(crate) struct TestNotifier {
+    #[schema(min_length = 1, pattern = r"\S")]
     pub(crate) notifierid: String,
 }
 

@@ -77,6 +77,7 @@ fn expiry(fields: &mut Fields, now: Millis) -> Option<Expiry> {
 /// A payment method named by its id.
 #[derive(ToSchema)]
 pub(crate) struct MethodName {
+    #[schema(min_length = 1, pattern = r"\S")]
     methodid: String,
 }
 

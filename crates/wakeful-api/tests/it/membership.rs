@@ -195,7 +195,7 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
         saved(&ann.client, "5555555555554444").await;
-        let id = methods(&ann.client).await[0]["methodid"].clone();
+        let id = membership(&ann.client).await["methodid"].clone();
         ann.client.post("paymentmethod/delete", &json!({"methodid": id})).await.ok();
         assert_eq!(plan_and_state(&ann.client).await, "pro active");
         let client = after(&app, &ann, 31).await;

@@ -1,6 +1,7 @@
 //! paymentmethods/get, paymentmethod/save, default and delete.
 
 use serde_json::{Value, json};
+use std::time::Duration;
 use wakeful_testkit::{Client, both_engines};
 
 /// A card as the reference sends it, good on the test's clock.
@@ -100,6 +101,8 @@ both_engines! {
         let mut ids = Vec::new();
         for _ in 0..3 {
             ids.push(saved(&ann, "4242424242424242").await);
+            // Ids of one millisecond have no order.
+            app.clock.advance(Duration::from_millis(1));
         }
         let default = async || {
             let methods = methods(&ann).await;

@@ -5,7 +5,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use wakeful_testkit::{Answer, App, Client, PASSWORD, User, both_engines};
+use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_engines, until};
+
+use crate::paymentmethods::card;
 
 const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 
@@ -18,6 +20,7 @@ const PUBLIC: &[&str] = &[
     "POST /api/v1/login",
     "POST /api/v1/password/lost",
     "POST /api/v1/password/update",
+    "POST /api/v1/payment/callback/stripe",
     "POST /api/v1/signup",
 ];
 
@@ -135,7 +138,11 @@ both_engines! {
         for operation in operations().iter().filter(|operation| !operation.protected) {
             let path = operation.path_with(UNKNOWN);
             let answer = app.anonymous().call(operation.method.clone(), &path, Some(&json!({}))).await;
-            let expected = if operation.path.contains('{') { 404 } else { 422 };
+            let expected = match operation.path.as_str() {
+                "/api/push/{token}" => 404,
+                "/api/v1/payment/callback/stripe" => 400,
+                _ => 422,
+            };
             assert_eq!(answer.status, expected, "{}: {}", operation.name(), answer.text);
         }
     }
@@ -146,7 +153,12 @@ struct Team {
     user: User,
     apikeyid: String,
     monitorid: String,
+    notifierid: String,
+    deliveryid: String,
+    methodid: String,
     reset: String,
+    /// Takes what the notifiers send.
+    _receiver: Receiver,
 }
 
 impl Team {
@@ -154,10 +166,41 @@ impl Team {
         let user = app.sign_up(email).await;
         let apikeyid = user.new_keys(&app.anonymous()).await.id;
         let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
-        let monitorid = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
+        let monitorid = text(&saved["monitor"]["monitorid"]);
+        let receiver = Receiver::start().await;
+        let hook = webhook(None, &receiver.url);
+        let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
+        let deliveryid = Self::deliver(&user, &hook).await;
+        let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
+        let methodid = text(&saved["methodid"]);
         let reset = app.lose_password(&user, 0).await;
-        Self { user, apikeyid, monitorid, reset }
+        let _receiver = receiver;
+        Self { user, apikeyid, monitorid, notifierid, deliveryid, methodid, reset, _receiver }
     }
+
+    /// Something that another notifier had to tell.
+    async fn deliver(user: &User, hook: &Value) -> String {
+        let notifier = user.client.post("notifier/save", hook).await.json();
+        let body = json!({"type": "api", "name": "job", "heartbeat_interval": 86400,
+            "isactive": true, "upside_down_mode": false, "notifiers": notifier["notifierid"]});
+        let saved = user.client.post("monitor/save", &body).await.ok();
+        let notify = format!("monitor/notify/{}", text(&saved["monitor"]["monitorid"]));
+        user.client.post(&notify, &json!({"status": "down"})).await.ok();
+        let path = format!("notifier/{}/deliveries", text(&notifier["notifierid"]));
+        until("a delivery", async || {
+            let list = user.client.get(&path).await.ok();
+            list["deliveries"].get(0).map(|delivery| text(&delivery["deliveryid"]))
+        })
+        .await
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+fn webhook(notifierid: Option<&str>, url: &str) -> Value {
+    json!({"notifierid": notifierid, "name": "hook", "type": "webhook", "webhook": {"url": url}})
 }
 
 /// A monitor of a port on this machine where nobody listens.
@@ -179,6 +222,20 @@ struct Row {
 
 const fn of_user(operation: &'static str, takes: &'static str) -> Row {
     Row { operation, takes, id: |team| &team.user.userid, ..of_monitor("") }
+}
+
+const fn of_notifier(operation: &'static str) -> Row {
+    Row { operation, takes: "notifierid", id: |team| &team.notifierid, ..of_monitor("") }
+}
+
+const fn of_method(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "methodid",
+        id: |team| &team.methodid,
+        body: |id| json!({"methodid": id}),
+        ..of_monitor("")
+    }
 }
 
 const fn of_monitor(operation: &'static str) -> Row {
@@ -218,6 +275,27 @@ const ROWS: &[Row] = &[
     Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
     of_monitor("GET /api/v1/monitor/{monitorid}/heartbeats"),
     of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
+    Row {
+        body: |id| webhook(Some(id), "http://127.0.0.1:1/"),
+        ..of_notifier("POST /api/v1/notifier/save")
+    },
+    Row { body: |id| json!({"notifierid": id}), ..of_notifier("POST /api/v1/notifier/test") },
+    of_notifier("DELETE /api/v1/notifier/{notifierid}/delete"),
+    of_notifier("POST /api/v1/notifier/{notifierid}/rotate"),
+    of_notifier("GET /api/v1/notifier/{notifierid}/deliveries"),
+    Row {
+        operation: "POST /api/v1/delivery/{deliveryid}/resend",
+        takes: "deliveryid",
+        id: |team| &team.deliveryid,
+        ..of_monitor("")
+    },
+    of_method("POST /api/v1/paymentmethod/default"),
+    of_method("POST /api/v1/paymentmethod/delete"),
+    Row {
+        takes: "methodID",
+        body: |id| json!({"plan": "starter", "method": "methodID", "methodID": id}),
+        ..of_method("POST /api/v1/membership/save")
+    },
     Row {
         operation: "POST /api/v1/password/update",
         takes: "tokenid",
@@ -267,6 +345,10 @@ both_engines! {
         let list = bob.user.client.get("monitors").await.ok();
         assert_eq!(list["monitors"][0]["monitorid"], bob.monitorid.as_str());
         assert_eq!(list["monitors"][0]["name"], "port");
+        let list = bob.user.client.get("notifiers").await.ok();
+        assert_eq!(list["notifiers"].as_array().unwrap().len(), 2);
+        let list = bob.user.client.get("paymentmethods/get").await.ok();
+        assert_eq!(list["paymentMethods"][0]["methodid"], bob.methodid.as_str());
         bob.user.log_in(&app.anonymous()).await;
         let body = json!({"email": bob.user.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": bob.reset});
         app.anonymous().post("password/update", &body).await.ok();
@@ -280,7 +362,7 @@ both_engines! {
             let team = Team::make(&app, &email).await;
             let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
             let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
-            answer.ok();
+            assert_eq!(answer.status, 200, "{}: {}", row.operation, answer.text);
         }
     }
 }

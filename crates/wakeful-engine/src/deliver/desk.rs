@@ -60,6 +60,9 @@ impl Desk {
     pub(super) async fn look(&mut self) {
         let now = self.engine.now();
         self.resting.retain(|_, until| now < *until);
+        if let Ok(waiting) = self.engine.store().deliveries_waiting().await {
+            metrics::gauge!("wakeful_outbox_pending").set(waiting as f64);
+        }
         match self.engine.store().due_deliveries(now, HINTS_EACH, HINTS).await {
             Ok(due) => self.sort(due),
             Err(error) => {

@@ -9,6 +9,7 @@ mod hostile;
 mod http;
 mod notify;
 mod ntlm;
+mod payment;
 mod peer;
 mod ping;
 mod tcp;

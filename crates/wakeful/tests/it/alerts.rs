@@ -9,8 +9,8 @@ use crate::home::{Home, Server, random_below};
 
 const MONITORS: usize = 5;
 const CHANGES: usize = 60;
-/// A row whose worker died is free again after a minute.
-const TOLD_WITHIN: Duration = Duration::from_secs(75);
+/// A node that is alone takes up at once what a crash left behind.
+const TOLD_WITHIN: Duration = Duration::from_secs(20);
 
 async fn monitor(client: &Client, name: &str, notifier: &Value) -> String {
     let body = json!({"name": name, "type": "api", "heartbeat_interval": 86400, "isactive": true,

@@ -5,6 +5,7 @@
 
 mod alerts;
 mod backup;
+mod cards;
 mod cli;
 mod durability;
 mod home;

@@ -1,0 +1,158 @@
+//! `make bench`: what Wakeful costs, beside loops that do the same work and
+//! store nothing. Wakeful runs as its real release process; the target and the
+//! loops are here. Everything stays on loopback and ends by itself.
+
+#![expect(unreachable_pub, reason = "in a binary, `pub` marks what a module offers to the others")]
+#![expect(clippy::print_stdout, reason = "a measurement is for reading")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the bare loops are what the guard and the tracker are compared with"
+)]
+
+mod alerts;
+mod bare;
+mod clock;
+mod floor;
+mod full;
+mod grid;
+mod kind;
+mod million;
+mod paced;
+mod picture;
+mod process;
+mod reader;
+mod report;
+mod seed;
+mod service;
+mod site;
+mod start;
+mod stats;
+mod target;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kind::Kind;
+use report::Report;
+use target::Target;
+
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+#[derive(Parser)]
+#[command(about = "Measures what Wakeful costs, on loopback")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure everything, or only some parts, and print the figures
+    Run(Run),
+    /// Fill a data folder with monitors that point at a port of this machine
+    Seed {
+        data: PathBuf,
+        #[arg(long, default_value_t = 10_000)]
+        monitors: u32,
+        #[arg(long, default_value_t = 20)]
+        interval: u64,
+        #[arg(long, default_value_t = 9)]
+        port: u16,
+    },
+    /// The loop at full speed: connect, send, read, store nothing
+    #[command(hide = true)]
+    Bare(bare::Bare),
+    /// A task for each monitor that does the same on time
+    #[command(hide = true)]
+    Floor(floor::Floor),
+}
+
+#[derive(Parser)]
+pub struct Run {
+    /// The release binary of Wakeful
+    #[arg(long)]
+    wakeful: PathBuf,
+    /// How long the schedule is looked at; 600 for ten minutes
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Only these parts
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Renew the figures in DIR/performance.md and the pictures in DIR/pictures
+    #[arg(long, value_name = "DIR")]
+    docs: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Http,
+    Tcp,
+    Dns,
+    Ping,
+    Https,
+    Paced,
+    Start,
+    Million,
+}
+
+impl Run {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    fn window(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
+fn main() -> Outcome<()> {
+    let cli = Cli::parse();
+    rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .map_err(|_| "the TLS provider was set twice")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Run(run) => measure(&run).await,
+            Command::Bare(bare) => bare::run(bare).await,
+            Command::Floor(floor) => floor::run(&floor).await,
+            Command::Seed { data, monitors, interval, port } => {
+                let crowd = seed::Crowd::paced(monitors, interval, port);
+                let token = seed::seed(&data, &crowd).await?;
+                println!("{monitors} monitors in {}; Bearer {token}", data.display());
+                Ok(())
+            }
+        }
+    })
+}
+
+async fn measure(run: &Run) -> Outcome<()> {
+    let target = Target::start().await?;
+    let mut report = Report::default();
+    for (part, kind) in [
+        (Part::Http, Kind::Http),
+        (Part::Tcp, Kind::Tcp),
+        (Part::Dns, Kind::Dns),
+        (Part::Ping, Kind::Ping),
+        (Part::Https, Kind::Https),
+    ] {
+        if run.wants(part) {
+            full::measure(run, &target, kind, &mut report).await?;
+        }
+    }
+    if run.wants(Part::Paced) {
+        paced::measure(run, &target, &mut report).await?;
+    }
+    if run.wants(Part::Start) {
+        start::measure(run, &target, &mut report).await?;
+    }
+    if run.wants(Part::Million) {
+        million::measure(run, &target, &mut report).await?;
+    }
+    println!("\n{}", report.table());
+    match &run.docs {
+        Some(docs) => report.write(docs),
+        None => Ok(()),
+    }
+}

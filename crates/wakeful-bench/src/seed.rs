@@ -1,0 +1,208 @@
+//! Filling a data folder before the service starts: a team, a token and any
+//! number of monitors. The first of them is made by the store, the others are
+//! copies of its row, because a million saves would take longer than the bench.
+
+use data_encoding::HEXLOWER;
+use serde::Serialize;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{Connection as _, SqliteConnection};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wakeful_core::email::Email;
+use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
+use wakeful_core::monitor::spec::{
+    DnsSpec, Hostname, HttpSpec, HttpUrl, PingSpec, RecordType, Resolver, TcpSpec,
+};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::time::Millis;
+use wakeful_core::token::{self, Digest};
+use wakeful_core::verdict::{State, Status};
+use wakeful_store::{Keyring, Location, Mail, NewAccount, NewSession, Options, Store};
+
+use crate::kind::Kind;
+use crate::{Outcome, clock, site};
+
+/// How many rows one statement makes.
+const ROWS: u32 = 5_000;
+
+/// The monitors to be made.
+#[derive(Clone)]
+pub struct Crowd {
+    pub kind: Kind,
+    pub count: u32,
+    pub interval: u64,
+    pub ports: Vec<u16>,
+    /// Whether they were checked a moment ago and found up, or never yet.
+    pub known: bool,
+    /// 0: one failing check is enough.
+    pub retries: u16,
+}
+
+impl Crowd {
+    /// Monitors for http that were up a moment ago.
+    pub fn paced(count: u32, interval: u64, port: u16) -> Self {
+        let ports = vec![port];
+        Self { kind: Kind::Http, count, interval, ports, known: true, retries: 0 }
+    }
+
+    pub fn every(&self) -> Outcome<Interval> {
+        Interval::new(self.interval).map_err(|why| why.to_string().into())
+    }
+
+    fn spec(&self, number: u32) -> Outcome<Spec> {
+        let port = self.ports.get(number as usize % self.ports.len().max(1)).copied().unwrap_or(0);
+        let address = site::address(number);
+        let host = |host: String| Hostname::parse(&host).map_err(|why| why.to_string());
+        let http = |url: String| HttpUrl::parse(&url).map_err(|why| why.to_string());
+        Ok(match self.kind {
+            Kind::Http => {
+                Spec::Http(HttpSpec::new(http(format!("http://{address}:{port}/{number}"))?))
+            }
+            Kind::Https => {
+                Spec::Http(HttpSpec::new(http(format!("https://127.0.0.1:{port}/{number}"))?))
+            }
+            Kind::Tcp => Spec::Tcp(TcpSpec { hostname: host(address.to_string())?, port }),
+            Kind::Ping => Spec::Ping(PingSpec { hostname: host(address.to_string())? }),
+            Kind::Dns => {
+                let server = format!("{}:{port}", Ipv4Addr::LOCALHOST);
+                Spec::Dns(DnsSpec {
+                    hostname: host(format!("www{number}.example"))?,
+                    port: None,
+                    resolver_server: Resolver::parse(&server).map_err(|why| why.to_string())?,
+                    record_type: RecordType::A,
+                })
+            }
+        })
+    }
+
+    fn monitor(&self, team: TeamId, number: u32) -> Outcome<Monitor> {
+        let name = Name::parse(&format!("site {number}")).map_err(|why| why.to_string())?;
+        let now = Millis(clock::wall_millis());
+        Ok(Monitor {
+            id: site::id(number),
+            team,
+            name,
+            spec: self.spec(number)?,
+            isactive: true,
+            heartbeat_interval: self.every()?,
+            timeout: None,
+            retries: self.retries,
+            retry_interval: None,
+            upside_down_mode: false,
+            tags: Tags::default(),
+            notifiers: Vec::new(),
+            push_token: None,
+            created: now,
+            modified: now,
+        })
+    }
+
+    fn state(&self) -> State {
+        if !self.known {
+            return State::default();
+        }
+        let now = Some(Millis(clock::wall_millis()));
+        State {
+            status: Status::Up,
+            since: now,
+            last_check: now,
+            last_message: "200 OK".into(),
+            load_time: Some(Duration::from_micros(412)),
+            ..State::default()
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    name: String,
+    spec: String,
+    search: String,
+}
+
+/// Makes the folder's database with a team and its monitors; gives a token.
+pub async fn seed(data: &Path, crowd: &Crowd) -> Outcome<String> {
+    std::fs::create_dir_all(data)?;
+    let keyring = Keyring::load_or_create(&data.join("master.key"))?;
+    let options = Options { location: Location::Sqlite(database(data)), max_connections: 2 };
+    let store = Store::open(&options, keyring).await?;
+    let (team, token) = sign_up(&store).await?;
+    if crowd.count > 0 {
+        store.team(team).add_monitor(&crowd.monitor(team, 0)?).await?;
+    }
+    store.close().await;
+    copy(data, team, crowd).await?;
+    Ok(token)
+}
+
+pub fn database(data: &Path) -> PathBuf {
+    data.join("wakeful.db")
+}
+
+async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
+    let now = Millis(clock::wall_millis());
+    let (team, user) = (TeamId::new(now, [1; 10]), UserId::new(now, [2; 10]));
+    // Known to everybody, and gone with the folder.
+    let token = token::Kind::Bearer.issue([7; 32]).expose().to_owned();
+    let email = Email::parse("bench@example.com").map_err(|why| why.to_string())?;
+    let account = NewAccount { user, email, name: "Bench".into(), password_hash: "-".into() };
+    let session = NewSession { id: SessionId::new(now, [3; 10]), user, digest: Digest::of(&token) };
+    let welcome = Mail {
+        id: MailId::new(now, [4; 10]),
+        to: "bench@example.com".into(),
+        reply_to: None,
+        subject: String::new(),
+        text: String::new(),
+    };
+    store.sign_up(team, &account, &session, &welcome, now).await?;
+    Ok((team, token))
+}
+
+async fn copy(data: &Path, team: TeamId, crowd: &Crowd) -> Outcome<()> {
+    let options =
+        SqliteConnectOptions::new().filename(database(data)).synchronous(SqliteSynchronous::Off);
+    let mut db = SqliteConnection::connect_with(&options).await?;
+    let mut from = 1;
+    while from < crowd.count {
+        let until = (from + ROWS).min(crowd.count);
+        let rows =
+            (from..until).map(|number| row(crowd, team, number)).collect::<Outcome<Vec<_>>>()?;
+        sqlx::query(
+            "insert into monitors
+             (id, team_id, name, kind, spec, isactive, heartbeat_interval, retries,
+              upside_down_mode, tags, search, modified, created)
+             select unhex(r.value ->> 'id'), t.team_id, r.value ->> 'name', t.kind,
+                    r.value ->> 'spec', t.isactive, t.heartbeat_interval, t.retries,
+                    t.upside_down_mode, t.tags, r.value ->> 'search', t.modified, t.created
+             from json_each($1) r
+             join monitors t on t.id = $2",
+        )
+        .bind(serde_json::to_string(&rows)?)
+        .bind(site::id(0).uuid().as_bytes().to_vec())
+        .execute(&mut db)
+        .await?;
+        from = until;
+    }
+    let state = crowd.state();
+    sqlx::query("update monitors set status = $1, state = $2, seq = $3")
+        .bind(state.status.as_str())
+        .bind(serde_json::to_string(&state)?)
+        .bind(i64::from(crowd.known))
+        .execute(&mut db)
+        .await?;
+    sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await?;
+    db.close().await?;
+    Ok(())
+}
+
+fn row(crowd: &Crowd, team: TeamId, number: u32) -> Outcome<Row> {
+    let Monitor { id, name, spec, .. } = crowd.monitor(team, number)?;
+    Ok(Row {
+        id: HEXLOWER.encode(id.uuid().as_bytes()),
+        search: format!("{name}\n{}\n", spec.target()),
+        name: name.to_string(),
+        spec: serde_json::to_string(&spec)?,
+    })
+}

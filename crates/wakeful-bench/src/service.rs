@@ -1,0 +1,160 @@
+//! Wakeful as people run it: the release binary, a data folder of its own, and
+//! SQLite. Seen from outside only: /proc, its log, its API, and its database.
+
+use serde_json::Value;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::seed::{self, Crowd};
+use crate::target::Target;
+use crate::{Outcome, Run, process};
+
+/// How long a start may take before the bench gives up.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub struct Service {
+    child: Child,
+    pid: u32,
+    base: String,
+    client: reqwest::Client,
+    token: String,
+    troubles: Arc<Mutex<Vec<String>>>,
+    data: TempDir,
+    /// From the start of the process to its first answer.
+    pub listening: Duration,
+    /// From the start of the process until all monitors were being watched.
+    pub watching: Duration,
+}
+
+impl Service {
+    /// Makes the crowd and starts the service on it.
+    pub async fn start(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<Self> {
+        let data = tempfile::tempdir()?;
+        let token = seed::seed(data.path(), crowd).await?;
+        let listen = free_port()?;
+        let client = reqwest::Client::builder().no_proxy().build()?;
+        let base = format!("http://{listen}");
+        let began = Instant::now();
+        let mut child = Command::new(&run.wakeful)
+            .arg("serve")
+            .env("WAKEFUL_DATA", data.path())
+            .env("WAKEFUL_LISTEN", listen.to_string())
+            .env("WAKEFUL_LIMITS_API_CALLS_PER_MINUTE", "1000000")
+            .env("WAKEFUL_LOG", "info")
+            .env("SSL_CERT_FILE", target.authority())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let pid = child.id().ok_or("the service ended at once")?;
+        let stderr = child.stderr.take().ok_or("no log")?;
+        let troubles = Arc::new(Mutex::new(Vec::new()));
+        let (loaded, watching) = oneshot::channel();
+        tokio::spawn(follow(stderr, began, loaded, troubles.clone()));
+        let listening = timeout(PATIENCE, first_answer(&client, &base, began)).await?;
+        let watching = timeout(PATIENCE, watching).await??;
+        Ok(Self { child, pid, base, client, token, troubles, data, listening, watching })
+    }
+
+    pub fn cpu(&self) -> Outcome<Duration> {
+        process::cpu(self.pid)
+    }
+
+    pub fn resident(&self) -> Outcome<u64> {
+        process::resident(self.pid)
+    }
+
+    pub fn peak(&self) -> Outcome<u64> {
+        process::peak(self.pid)
+    }
+
+    pub async fn get(&self, path: &str) -> Outcome<Vec<u8>> {
+        let answer = self.open(path).await?;
+        Ok(answer.bytes().await?.to_vec())
+    }
+
+    pub async fn get_json(&self, path: &str) -> Outcome<Value> {
+        Ok(serde_json::from_slice(&self.get(path).await?)?)
+    }
+
+    /// An answer whose body is yet to be read.
+    pub async fn open(&self, path: &str) -> Outcome<reqwest::Response> {
+        let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.token);
+        Ok(request.send().await?.error_for_status()?)
+    }
+
+    /// How many heartbeats are in the database, and how many of them not up.
+    pub async fn stored(&self) -> Outcome<(u64, u64)> {
+        stored(self.data.path()).await
+    }
+
+    /// What the service has warned about.
+    pub fn troubles(&self) -> Vec<String> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends the service by SIGTERM and waits for it.
+    pub async fn stop(mut self) -> Outcome<()> {
+        for trouble in self.troubles().iter().take(5) {
+            println!("  wakeful said: {trouble}");
+        }
+        Command::new("kill").arg(self.pid.to_string()).status().await?;
+        timeout(Duration::from_secs(15), self.child.wait()).await??;
+        Ok(())
+    }
+}
+
+async fn stored(data: &Path) -> Outcome<(u64, u64)> {
+    let options = SqliteConnectOptions::new().filename(seed::database(data)).read_only(true);
+    let mut db = SqliteConnection::connect_with(&options).await?;
+    let (all, not_up): (i64, i64) =
+        sqlx::query_as("select count(*), count(*) filter (where status <> 'up') from heartbeats")
+            .fetch_one(&mut db)
+            .await?;
+    db.close().await?;
+    Ok((all.cast_unsigned(), not_up.cast_unsigned()))
+}
+
+fn free_port() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
+
+async fn first_answer(client: &reqwest::Client, base: &str, began: Instant) -> Duration {
+    let url = format!("{base}/healthz");
+    while client.get(&url).send().await.and_then(reqwest::Response::error_for_status).is_err() {
+        sleep(Duration::from_millis(2)).await;
+    }
+    began.elapsed()
+}
+
+/// Reads the log: when all was loaded, and whatever is worse than information.
+async fn follow(
+    log: ChildStderr,
+    began: Instant,
+    loaded: oneshot::Sender<Duration>,
+    troubles: Arc<Mutex<Vec<String>>>,
+) {
+    let mut loaded = Some(loaded);
+    let mut lines = BufReader::new(log).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if line.contains("loaded in")
+            && let Some(loaded) = loaded.take()
+        {
+            let _ = loaded.send(began.elapsed());
+        }
+        if line.contains("WARN") || line.contains("ERROR") {
+            troubles.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        }
+    }
+}

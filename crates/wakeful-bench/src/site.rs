@@ -1,0 +1,42 @@
+//! Who is watched: monitor number n has an id that every process can tell, and
+//! an address of its own on loopback, so that no two share a host's places.
+
+use std::net::{IpAddr, Ipv4Addr};
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitor::Interval;
+use wakeful_core::schedule::Rhythm;
+use wakeful_core::time::Millis;
+
+/// Any time will do, as long as it is the same for all.
+const MADE: Millis = Millis(1_763_199_000_000);
+
+pub fn id(number: u32) -> MonitorId {
+    let mut mixed = u64::from(number).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed ^= mixed >> 29;
+    let mut random = [0; 10];
+    random[2..].copy_from_slice(&mixed.to_be_bytes());
+    // A millisecond each: ids are in the order of their numbers, as over years.
+    MonitorId::new(Millis(MADE.0 + i64::from(number)), random)
+}
+
+pub fn address(number: u32) -> IpAddr {
+    let [_, a, b, c] = number.to_be_bytes();
+    IpAddr::V4(Ipv4Addr::new(127, 1 + a, b, c))
+}
+
+/// When the monitor is due: the service's own arithmetic.
+pub fn rhythm(number: u32, interval: Interval) -> Rhythm {
+    Rhythm::new(id(number), interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_monitors_share_an_id_or_an_address() {
+        let ids: std::collections::HashSet<_> = (0..70_000).map(id).collect();
+        let addresses: std::collections::HashSet<_> = (0..70_000).map(address).collect();
+        assert_eq!((ids.len(), addresses.len()), (70_000, 70_000));
+    }
+}

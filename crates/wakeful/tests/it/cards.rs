@@ -1,0 +1,117 @@
+//! Card numbers and codes leave no trace: not in the log at its most talkative
+//! level, not in the database, not in a mail; with the sandbox and with Stripe.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::process::Child;
+use wakeful_testkit::{Engine, User, until};
+
+use crate::home::{Home, python_tool};
+
+const NUMBERS: [&str; 4] =
+    ["4242424242424242", "4000000000000341", "4000000000000002", "4242 4242 4242 4242"];
+
+fn card(number: &str) -> Value {
+    json!({"plan": "pro", "method": "new", "cardholderName": "Ann", "cardNumber": number,
+        "expiryMonth": 12, "expiryYear": 2040, "cvc": 917, "zipCode": "12345"})
+}
+
+/// localstripe on a port of its own; it ends with the value.
+async fn localstripe() -> (Child, String) {
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let mut command = python_tool("localstripe");
+    command.args(["--from-scratch", "--port", &port.to_string()]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let child = command.spawn().unwrap();
+    until("localstripe", || async {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.connect(([127, 0, 0, 1], port).into()).await.ok()
+    })
+    .await;
+    (child, format!("http://127.0.0.1:{port}"))
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Every billing call with every card, then a look into everything written.
+async fn no_card_is_left_behind(home: Home) {
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await.client;
+    for number in NUMBERS {
+        for path in ["paymentmethod/save", "membership/save"] {
+            let status = ann.post(path, &card(number)).await.status;
+            assert!(matches!(status, 200 | 402), "{status}");
+        }
+        let mut wrong = card(number);
+        wrong["expiryMonth"] = json!(13);
+        assert_eq!(ann.post("membership/save", &wrong).await.status, 422);
+        let torn = wrong.to_string();
+        let torn = ann.raw(
+            reqwest::Method::POST,
+            "membership/save",
+            Some("application/json"),
+            torn[..torn.len() - 1].to_owned(),
+        );
+        assert_eq!(torn.await.status, 400);
+    }
+    server.stop().await;
+    let log = home.log();
+    assert!(log.contains("\"level\":\"DEBUG\""), "the log is talkative");
+    for number in NUMBERS {
+        assert!(!log.contains(number), "{number} is in the log");
+    }
+    for code in ["917\"", ":917", "=917", "cvc=", "cardNumber"] {
+        assert!(!log.contains(code), "{code} is in the log");
+    }
+    let mut all = Vec::new();
+    files(&home.data(), &mut all);
+    for path in all {
+        let bytes = fs::read(&path).unwrap();
+        for number in NUMBERS {
+            let found = bytes.windows(number.len()).any(|part| part == number.as_bytes());
+            assert!(!found, "{number} is in {}", path.display());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_sandbox_leaves_no_card_behind() {
+    no_card_is_left_behind(Home::new(Engine::Sqlite).await.set("LOG", "trace")).await;
+}
+
+#[tokio::test]
+async fn stripe_leaves_no_card_behind() {
+    let (_stripe, url) = localstripe().await;
+    let home = Home::new(Engine::Sqlite)
+        .await
+        .set("LOG", "trace")
+        .set("BILLING_PROCESSOR", "stripe")
+        .set("BILLING_STRIPE_KEY", "sk_test_12345")
+        .set("BILLING_STRIPE_URL", &url);
+    no_card_is_left_behind(home).await;
+}
+
+#[tokio::test]
+async fn an_operator_gives_a_team_its_plan_beside_a_running_server() {
+    let home = Home::new(Engine::Sqlite).await;
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let told = home.run(&["membership", "set", &ann.team, "Enterprise"]).await.ok();
+    assert!(told.contains("Enterprise"), "{told}");
+    ann.client.post_nothing("membership/stop").await.refused(403, "administrator_needed");
+    home.run(&["membership", "set", "ann@example.com", "none"]).await.ok();
+    ann.client.post_nothing("membership/stop").await.refused(409, "no_plan");
+    home.run(&["membership", "set", "ann@example.com", "platinum"]).await.refused();
+    home.run(&["membership", "set", "nobody@example.com", "pro"]).await.refused();
+    server.stop().await;
+}
