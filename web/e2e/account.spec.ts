@@ -6,6 +6,7 @@ test("signing up leads to the first monitor, watched and live, in three clicks",
   await page.goto("/");
   await expect(page).toHaveURL(/\/login$/);
   await page.getByRole("link", { name: "Sign up" }).click();
+  await expect(page.getByRole("heading", { name: "Create your account" })).toBeVisible();
   await page.getByLabel("Email").fill(`first${process.pid}@example.com`);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign up" }).click();
@@ -119,6 +120,8 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await signUp(request, email);
   await page.goto("/login");
   await page.getByRole("link", { name: "Lost your password?" }).click();
+  await expect(page).toHaveURL(/\/lost$/);
+  await expect(page.getByRole("heading", { name: "Lost your password?" })).toBeVisible();
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Mail me a link" }).click();
   await expect(page.getByRole("status").getByText(email)).toBeVisible();

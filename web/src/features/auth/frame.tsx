@@ -74,7 +74,7 @@ function Wall() {
   }
   return (
     <aside className={styles.wall} aria-hidden="true">
-      <svg viewBox={`0 0 ${COLUMNS * 14 - 8} ${ROWS * 34 - 12}`} preserveAspectRatio="xMidYMid slice">
+      <svg viewBox={`0 0 ${COLUMNS * 14 - 8} ${ROWS * 34 - 12}`} preserveAspectRatio="xMinYMid slice">
         {bars}
       </svg>
       <p>{t.auth.motto}</p>

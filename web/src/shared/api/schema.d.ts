@@ -77,6 +77,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/delivery/{deliveryid}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a message once more, with the same event id. */
+        post: operations["post_delivery_resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -193,6 +210,91 @@ export interface paths {
         put?: never;
         /** Ends all sessions of the caller; API keys stay. */
         post: operations["post_logoutall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/membership/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells the team's plan and what is paid. */
+        get: operations["get_membership_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/membership/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's invoices. */
+        get: operations["get_membership_invoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/membership/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the plans. */
+        get: operations["get_membership_plans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/membership/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives the team a plan and charges its first period, or changes plan or method. */
+        post: operations["post_membership_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/membership/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives the plan up at the end of what is paid. */
+        post: operations["post_membership_stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -406,6 +508,114 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifier/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a notifier, or changes the one whose `notifierid` is given; what a
+         *     change leaves out stays as it is. Answers the notifier itself.
+         */
+        post: operations["post_notifier_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a test message; `message` is what the receiver answered. */
+        post: operations["post_notifier_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/{notifierid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a notifier that no monitor is linked to. */
+        delete: operations["delete_notifier_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/{notifierid}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was sent by a notifier, newest first. */
+        get: operations["get_notifier_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/{notifierid}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a new signing secret, shown this once; the old one signs beside it
+         *     for 24 hours.
+         */
+        post: operations["post_notifier_rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifiers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's notifiers. */
+        get: operations["get_notifiers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/password/lost": {
         parameters: {
             query?: never;
@@ -437,6 +647,91 @@ export interface paths {
         put?: never;
         /** Sets a new password by the token of a mailed link or a Bearer Token. */
         post: operations["post_password_update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payment/callback/stripe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a signed event of Stripe. */
+        post: operations["post_payment_callback_stripe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/paymentmethod/default": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a payment method the default. */
+        post: operations["post_paymentmethod_default"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/paymentmethod/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes a payment method here and at the processor. */
+        post: operations["post_paymentmethod_delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/paymentmethod/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Saves a card at the processor; the team's first becomes the default. */
+        post: operations["post_paymentmethod_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/paymentmethods/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's payment methods. */
+        get: operations["get_paymentmethods_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -667,6 +962,17 @@ export interface components {
             state: string;
             type: string;
         };
+        DeliveryList: {
+            deliveries: components["schemas"]["NotifierDelivery"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        DeliveryMonitor: {
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+        };
         DisableMfa: {
             /** @description A code of the authenticator app or a recovery code. */
             mfacode: string;
@@ -722,6 +1028,48 @@ export interface components {
             next_cursor?: string | null;
             success: boolean;
         };
+        InvoiceBody: {
+            /**
+             * Format: int64
+             * @description What was charged, in cents.
+             */
+            amount: number;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: int64
+             * @description What of it was paid by credit, in cents.
+             */
+            credit: number;
+            currency: string;
+            /** Format: uuid */
+            invoiceid: string;
+            /** @description The last four digits of the card. */
+            last4: string;
+            /** @description How the amount came about. */
+            note: string;
+            number: string;
+            /** Format: date-time */
+            paid?: string | null;
+            /** Format: date-time */
+            period_from: string;
+            /** Format: date-time */
+            period_until: string;
+            /** @description The plan's id. */
+            plan: string;
+            /**
+             * Format: int64
+             * @description Of the period, in cents.
+             */
+            price: number;
+            /** @description open, paid, or void: never paid and no longer asked for. */
+            state: string;
+        };
+        InvoiceList: {
+            /** @description Newest first. */
+            invoices: components["schemas"]["InvoiceBody"][];
+            success: boolean;
+        };
         LinkedNotifier: {
             name: string;
             /** Format: uuid */
@@ -763,6 +1111,85 @@ export interface components {
             success: boolean;
             /** Format: uuid */
             userid: string;
+        };
+        MembershipAnswer: {
+            /** @description Whether the page shows plans and payment. */
+            billing: boolean;
+            membership: components["schemas"]["MembershipBody"];
+            success: boolean;
+        };
+        MembershipBody: {
+            /** @description Set by an administrator, who alone can end it. */
+            administered: boolean;
+            /**
+             * Format: int64
+             * @description What lowers the next payments, in cents.
+             */
+            credit: number;
+            /** @description Null for a team that never had a plan. */
+            membershipToken?: string | null;
+            methodid?: string | null;
+            /**
+             * Format: int64
+             * @description In cents.
+             */
+            next_amount?: number | null;
+            /** Format: date-time */
+            next_payment?: string | null;
+            payment_under_way: boolean;
+            /** Format: date-time */
+            period_from?: string | null;
+            /** Format: date-time */
+            period_until?: string | null;
+            /** @description The plan that serves now. */
+            plan: components["schemas"]["PlanBody"];
+            /** @description none, active, cancelled or past_due. */
+            state: string;
+        };
+        MembershipSaved: {
+            /** @description The opaque id of the membership. */
+            membershipToken: string;
+            message: string;
+            success: boolean;
+        };
+        MethodBody: {
+            cardholderName: string;
+            /** Format: int64 */
+            expiryMonth: number;
+            /** Format: int64 */
+            expiryYear: number;
+            isdefault: boolean;
+            last4: string;
+            /** Format: uuid */
+            methodid: string;
+            /** @description Always `credit card`. */
+            type: string;
+        };
+        MethodDefault: {
+            message: string;
+            /** Format: uuid */
+            methodid: string;
+            success: boolean;
+        };
+        MethodDeleted: {
+            message: string;
+            /** @description Those that remain. */
+            paymentMethodids: string[];
+            success: boolean;
+        };
+        MethodList: {
+            paymentMethods: components["schemas"]["MethodBody"][];
+            success: boolean;
+        };
+        /** @description A payment method named by its id. */
+        MethodName: {
+            methodid: string;
+        };
+        MethodSaved: {
+            message: string;
+            /** Format: uuid */
+            methodid: string;
+            success: boolean;
         };
         MfaCodes: {
             message: string;
@@ -866,6 +1293,79 @@ export interface components {
         NewApiKey: {
             name: string;
         };
+        /** @description A notifier as it is returned. */
+        Notifier: {
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            disabled?: string | null;
+            /** @description Why it was turned off; empty while it is on. */
+            disabled_reason: string;
+            /** @description For type email. */
+            email?: components["schemas"]["NotifierEmail"];
+            /** @description Whether anything is sent by it. */
+            isactive: boolean;
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            /** Format: uuid */
+            notifierid: string;
+            /** @description email or webhook. */
+            type: string;
+            /** @description For type webhook. */
+            webhook?: components["schemas"]["NotifierWebhook"];
+        };
+        /** @description A message on its way to one notifier. */
+        NotifierDelivery: {
+            /** Format: uuid */
+            alertid?: string | null;
+            /** Format: int64 */
+            attempts: number;
+            /** Format: date-time */
+            created: string;
+            /** Format: uuid */
+            deliveryid: string;
+            /** Format: uuid */
+            eventid: string;
+            /** Format: date-time */
+            finished?: string | null;
+            last_answer: string;
+            monitor: components["schemas"]["DeliveryMonitor"];
+            /**
+             * Format: date-time
+             * @description Null: delivered or given up.
+             */
+            next_try?: string | null;
+            /** @description waiting, delivered or failed. */
+            state: string;
+            /** @description monitor.down, monitor.up or monitor.certificate_expiring. */
+            type: string;
+        };
+        NotifierEmail: {
+            from_email: string;
+            hostname: string;
+            ignore_tls_errors: boolean;
+            password: string;
+            /** Format: int32 */
+            port: number;
+            security: string;
+            subject: string;
+            to_bcc: string;
+            to_cc: string;
+            to_email: string;
+            username: string;
+        };
+        NotifierList: {
+            notifiers: components["schemas"]["Notifier"][];
+            success: boolean;
+        };
+        NotifierWebhook: {
+            headers: string;
+            /** @description What signs the messages; shown when it is made and never again. */
+            secret?: string;
+            template: string;
+            url: string;
+        };
         /** @description What a target says of itself. */
         Notify: {
             /**
@@ -889,6 +1389,38 @@ export interface components {
             /** Format: double */
             transfer?: number | null;
         };
+        PlanBody: {
+            currency: string;
+            /** Format: int32 */
+            history_days: number;
+            /**
+             * Format: int32
+             * @description The most active monitors; null: no limit.
+             */
+            monitors?: number | null;
+            name: string;
+            planid: string;
+            /**
+             * Format: int64
+             * @description A month, in cents; null: by contract, set by an administrator.
+             */
+            price?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds.
+             */
+            shortest_interval: number;
+            /**
+             * Format: int32
+             * @description The most users; null: no limit.
+             */
+            users?: number | null;
+        };
+        PlanList: {
+            /** @description From the smallest to the largest. */
+            plans: components["schemas"]["PlanBody"][];
+            success: boolean;
+        };
         Pushed: {
             msg?: string;
             ok: boolean;
@@ -899,6 +1431,25 @@ export interface components {
             record_type?: string | null;
             /** @description `ip` or `ip:port`. */
             resolver_server?: string | null;
+        };
+        /** @description The mail server, and the mail itself. */
+        SaveEmail: {
+            /** @description Required. */
+            from_email?: string | null;
+            /** @description Required. */
+            hostname?: string | null;
+            ignore_tls_errors?: boolean | null;
+            password?: string | null;
+            port?: components["schemas"]["TextOrNumber"] | null;
+            /** @description none or tls: from the first byte on port 465, by STARTTLS on others. */
+            security?: string | null;
+            /** @description A template with the webhook's fields; empty: written by Wakeful. */
+            subject?: string | null;
+            to_bcc?: components["schemas"]["TextOrList"] | null;
+            to_cc?: components["schemas"]["TextOrList"] | null;
+            to_email?: components["schemas"]["TextOrList"] | null;
+            /** @description Empty: no authentication. */
+            username?: string | null;
         };
         /** @description How a page is asked for and what counts as up. */
         SaveHttp: {
@@ -920,6 +1471,44 @@ export interface components {
             /** @description Required. */
             url?: string | null;
             username?: string | null;
+        };
+        /** @description A plan, and what it is paid with. */
+        SaveMembership: {
+            cardNumber?: string | null;
+            cardholderName?: string | null;
+            /** Format: int32 */
+            cvc?: number | null;
+            /** Format: int32 */
+            expiryMonth?: number | null;
+            /** Format: int32 */
+            expiryYear?: number | null;
+            /** @description `new` with the card's fields or a `token`, `methodID` with `methodID`, or the id of a saved method. */
+            method: string;
+            methodID?: string | null;
+            /** @description The plan's id or name, in any letter case. */
+            plan: string;
+            token?: string | null;
+            zipCode?: string | null;
+        };
+        /** @description A card to save; `token` in place of its fields when the processor's own page took it. */
+        SaveMethod: {
+            /** @description Digits, spaces and dashes. */
+            cardNumber: string;
+            cardholderName: string;
+            /**
+             * Format: int32
+             * @description Three or four digits, as a number or a string.
+             */
+            cvc: number;
+            /** Format: int32 */
+            expiryMonth: number;
+            /**
+             * Format: int32
+             * @description Four digits.
+             */
+            expiryYear: number;
+            token?: string | null;
+            zipCode: string;
         };
         /**
          * @description A monitor to make (no `monitorid`) or to change. Fields may also be sent in
@@ -968,6 +1557,18 @@ export interface components {
             /** @description Reverses every verdict; required for a new monitor. */
             upside_down_mode?: boolean | null;
         };
+        /** @description A notifier to make (no `notifierid`) or to change. */
+        SaveNotifier: {
+            email?: components["schemas"]["SaveEmail"] | null;
+            /** @description Whether anything is sent by it; left out: as it is. */
+            isactive?: boolean | null;
+            /** @description Required for a new notifier. */
+            name?: string | null;
+            notifierid?: string | null;
+            /** @description email or webhook; required for a new notifier. */
+            type?: string | null;
+            webhook?: components["schemas"]["SaveWebhook"] | null;
+        };
         /** @description The caller's email and, to change it, password. */
         SaveSettings: {
             /** Format: email */
@@ -986,6 +1587,20 @@ export interface components {
             /** @description Must equal password1. */
             password2?: string | null;
             userid?: string | null;
+        };
+        /** @description Where messages are posted. */
+        SaveWebhook: {
+            /** @description A JSON object as text, or `Name: value` lines. */
+            headers?: string | null;
+            /** @description What signs the messages: whsec_ and base64. Left out: as it is, or a new one. */
+            secret?: string | null;
+            /**
+             * @description Empty, slack, discord, teams, telegram, ntfy, pagerduty, uptime_kuma, or
+             *     a template of your own.
+             */
+            template?: string | null;
+            /** @description http or https; required. */
+            url?: string | null;
         };
         /** @description A new account and a new team around it. */
         SignUp: {
@@ -1010,6 +1625,10 @@ export interface components {
             email: string;
             /** Format: uuid */
             userid: string;
+        };
+        /** @description Which notifier to try. */
+        TestNotifier: {
+            notifierid: string;
         };
         TextOrList: string | unknown[];
         TextOrNumber: string | number;
@@ -1519,6 +2138,74 @@ export interface operations {
             };
         };
     };
+    post_delivery_resend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The delivery's id */
+                deliveryid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description On its way */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such delivery */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_events: {
         parameters: {
             query?: never;
@@ -1949,6 +2636,380 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_membership_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The membership */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipAnswer"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_membership_invoices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The invoices */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvoiceList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_membership_plans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plans */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_membership_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMembership"];
+            };
+        };
+        responses: {
+            /** @description Saved and paid */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipSaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Declined; nothing has changed */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description An administrator is needed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such payment method */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A payment is under way */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The payment processor failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_membership_stop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancelled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description An administrator is needed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no plan */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3010,6 +4071,499 @@ export interface operations {
             };
         };
     };
+    post_notifier_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveNotifier"];
+            };
+        };
+        responses: {
+            /** @description The notifier as saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifier"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_notifier_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestNotifier"];
+            };
+        };
+        responses: {
+            /** @description Taken by the receiver */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not taken by the receiver */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_notifier_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The notifier's id */
+                notifierid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Monitors are still linked to it */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_notifier_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Deliveries a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The notifier's id */
+                notifierid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_notifier_rotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The notifier's id */
+                notifierid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notifier with its new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifier"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is no webhook and signs nothing */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_notifiers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notifiers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotifierList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_password_lost: {
         parameters: {
             query?: never;
@@ -3148,6 +4702,418 @@ export interface operations {
             };
             /** @description Fields are wrong; all of them are listed */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_payment_callback_stripe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description t=SECONDS,v1=HEX */
+                "Stripe-Signature"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The signature is missing, wrong or too old */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_paymentmethod_default: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MethodName"];
+            };
+        };
+        responses: {
+            /** @description It is the default now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodDefault"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such method */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_paymentmethod_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MethodName"];
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodDeleted"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such method */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_paymentmethod_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMethod"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodSaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The card was declined */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The payment processor failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_paymentmethods_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The methods */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
