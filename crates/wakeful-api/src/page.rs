@@ -32,7 +32,7 @@ pub(crate) async fn answer(request: Request) -> Response {
     {
         return found;
     }
-    if path.starts_with(HASHED) || !takes_html(headers) {
+    if path.starts_with(HASHED) || !(path.is_empty() || asks_for_html(headers)) {
         return no_such_path().into_response();
     }
     file(INDEX, headers).unwrap_or_else(|| Html(include_str!("page.html")).into_response())
@@ -43,9 +43,11 @@ fn is_api(path: &str) -> bool {
     path == "api" || path.starts_with("api/")
 }
 
-fn takes_html(headers: &HeaderMap) -> bool {
+/// Browsers name HTML when they open an address; a program that takes anything
+/// is better told that there is nothing.
+fn asks_for_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    accept.is_none_or(|kinds| kinds.contains("text/html") || kinds.contains("*/*"))
+    accept.is_some_and(|kinds| kinds.contains("text/html"))
 }
 
 /// The file in the smallest form that the client takes.
