@@ -1,4 +1,4 @@
-import { expect, logIn, PASSWORD, signUp, test } from "./service";
+import { expect, logIn, logOut, PASSWORD, signUp, test } from "./service";
 import { totp } from "./totp";
 
 test("signing up leads to the first monitor, watched and live, in three clicks", async ({ page, service }) => {
@@ -52,9 +52,7 @@ test("a wrong password is told in words, and wrong fields stand at the fields", 
 });
 
 test("a deep link leads through the login and back, and the way out is short", async ({ page, member }) => {
-  await page.getByRole("button", { name: /Account menu/ }).click();
-  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
-  await expect(page).toHaveURL(/\/login/);
+  await logOut(page);
   await page.goto("/team");
   await expect(page).toHaveURL(/\/login\?next=%2Fteam$/);
   await page.getByLabel("Email").fill(member.email);
@@ -94,8 +92,7 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
   await page.getByRole("button", { name: "I have kept them" }).click();
   await expect(page.getByText("On", { exact: true })).toBeVisible();
 
-  await page.getByRole("button", { name: /Account menu/ }).click();
-  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await logOut(page);
   await page.getByLabel("Email").fill(member.email);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
@@ -144,9 +141,7 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await expect(page).toHaveURL(/\/login$/);
   await logIn(page, email, "another horse 10");
 
-  await page.getByRole("button", { name: /Account menu/ }).click();
-  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
-  await expect(page).toHaveURL(/\/login/);
+  await logOut(page);
   await page.goto("/contact");
   await page.goto(link() ?? "");
   await page.getByLabel("Email").fill(email);
@@ -196,9 +191,7 @@ test("the email and the password change, and the new ones count", async ({ page,
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Your password is changed")).toBeVisible();
   await expect(page.getByLabel("New password")).toHaveValue("");
-  await page.getByRole("button", { name: /Account menu/ }).click();
-  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
-  await expect(page).toHaveURL(/\/login/);
+  await logOut(page);
   await logIn(page, `new.${member.email}`, "a newer horse 1");
 });
 

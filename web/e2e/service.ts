@@ -169,3 +169,10 @@ export async function logIn(page: Page, email: string, password = PASSWORD) {
   await page.getByRole("button", { name: "Log in" }).click();
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
 }
+
+/** Away, and the door is shown: what is typed next goes into its form and no other. */
+export async function logOut(page: Page) {
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
+}

@@ -81,13 +81,13 @@ function blanks(count: number, height: number): string {
 function Tip({ beat, left }: { beat: Heartbeat; left: number }) {
   const t = useTexts();
   const now = useNow();
-  const { language } = useLanguage();
+  const { locale } = useLanguage();
   const status = beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown;
   return (
     <span className={styles.tip} style={{ left: `${left * 100}%` }} data-side={left > 0.6 ? "left" : left < 0.2 ? "right" : undefined}>
       <b>{status}</b>
       <span className="num">
-        {clock(Date.parse(beat.at), now, language)}
+        {clock(Date.parse(beat.at), now, locale)}
         {typeof beat.load_time === "number" && ` · ${millis(beat.load_time)}`}
       </span>
       {beat.message !== "" && <span className={styles.message}>{beat.message}</span>}

@@ -16,16 +16,22 @@ const STORED = "wakeful.language";
 
 interface Spoken {
   language: Language;
+  /** The language as it is spoken where the reader lives, for times and dates: en-GB, de-AT. */
+  locale: string;
   texts: Texts;
   speak: (language: Language) => void;
 }
 
-const Context = createContext<Spoken>({ language: "en", texts: en, speak: () => undefined });
+const Context = createContext<Spoken>({ language: "en", locale: "en", texts: en, speak: () => undefined });
 
 export function preferred(stored: string | null, browser: readonly string[]): Language {
   const known = (tag: string): tag is Language => tag === "en" || tag === "de";
   if (stored !== null && known(stored)) return stored;
   return browser.map((tag) => tag.slice(0, 2).toLowerCase()).find(known) ?? "en";
+}
+
+export function localeOf(language: Language, browser: readonly string[]): string {
+  return browser.find((tag) => tag.toLowerCase().startsWith(language)) ?? language;
 }
 
 export function TextProvider({ children }: { children: ReactNode }) {
@@ -49,7 +55,7 @@ export function TextProvider({ children }: { children: ReactNode }) {
     setLanguage(next);
   }, []);
   const texts = language === "en" ? en : loaded.language === language ? loaded.texts : null;
-  const spoken = useMemo(() => texts && { language, texts, speak }, [language, texts, speak]);
+  const spoken = useMemo(() => texts && { language, locale: localeOf(language, navigator.languages), texts, speak }, [language, texts, speak]);
   // A moment of nothing is better than a flash of the wrong language.
   return spoken && <Context value={spoken}>{children}</Context>;
 }

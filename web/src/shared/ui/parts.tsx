@@ -142,23 +142,23 @@ export function CopyLine({ label, value, wrap = false }: { label: string; value:
 /** How long ago, with the exact time on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const now = useNow();
-  const { language, texts } = useLanguage();
+  const { locale, texts } = useLanguage();
   if (!at) return <span>{texts.common.never}</span>;
   const time = Date.parse(at);
   return (
-    <time dateTime={at} title={exact(time, language)} className="num">
-      {since(time, now, language)}
+    <time dateTime={at} title={exact(time, locale)} className="num">
+      {since(time, now, locale)}
     </time>
   );
 }
 
 export function Moment({ at }: { at: string }) {
   const now = useNow();
-  const { language } = useLanguage();
+  const { locale } = useLanguage();
   const time = Date.parse(at);
   return (
-    <time dateTime={at} title={exact(time, language)} className="num">
-      {clock(time, now, language)}
+    <time dateTime={at} title={exact(time, locale)} className="num">
+      {clock(time, now, locale)}
     </time>
   );
 }

@@ -13,7 +13,7 @@ const HEIGHT = 220;
 
 export default function Chart({ beats, hours }: { beats: Heartbeat[]; hours: number }) {
   const t = useTexts();
-  const { language } = useLanguage();
+  const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
   const box = useRef<HTMLDivElement>(null);
   const times = beats.flatMap((beat) => (typeof beat.load_time === "number" ? [beat.load_time] : []));
@@ -22,14 +22,14 @@ export default function Chart({ beats, hours }: { beats: Heartbeat[]; hours: num
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = draw(element, beats, hours, language);
+    const plot = draw(element, beats, hours, locale);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
       plot.destroy();
     };
-  }, [beats, hours, language, scheme]);
+  }, [beats, hours, locale, scheme]);
   return <div ref={box} className={styles.plot} role="img" aria-label={label} />;
 }
 
@@ -38,6 +38,8 @@ function draw(element: HTMLElement, beats: Heartbeat[], hours: number, language:
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const down = outages(beats);
   const now = Date.now() / 1000;
+  // A young monitor's chart begins with it.
+  const from = Math.max(now - hours * 3600, Date.parse(beats[0]?.at ?? "") / 1000 || 0);
   const axis: uPlot.Axis = {
     stroke: colour("--ink-3"),
     font: `12px ${colour("--font-text")}`,
@@ -52,7 +54,7 @@ function draw(element: HTMLElement, beats: Heartbeat[], hours: number, language:
       padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false },
-      scales: { x: { range: () => [now - hours * 3600, now] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
+      scales: { x: { range: () => [from, now] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
       series: [
         {},
         {

@@ -171,13 +171,13 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function Facts({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
   const now = useNow();
-  const { language } = useLanguage();
+  const { locale } = useLanguage();
   const state = stateOf(shown);
   const since = shown.status_since ? Date.parse(shown.status_since) : null;
   return (
     <dl className={styles.facts}>
       <Fact label={t.detail.since[state]}>
-        {since === null || state === "paused" ? "–" : <span title={exact(since, language)}>{span(now - since)}</span>}
+        {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
       </Fact>
       <Fact label={t.monitors.columns.load}>
         {typeof shown.load_time === "number" ? millis(shown.load_time) : "–"}
