@@ -23,7 +23,11 @@ const ARROWS: &[(&str, &[&str])] = &[
         "wakeful-testkit",
         &["wakeful-api", "wakeful-core", "wakeful-engine", "wakeful-outbound", "wakeful-store"],
     ),
+    ("wakeful-bench", &["wakeful-core", "wakeful-store"]),
 ];
+
+/// Who may speak to the database: the store, and what never ships.
+const MAY_USE_SQL: &[&str] = &["wakeful-store", "wakeful-testkit", "wakeful-bench"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -96,10 +100,10 @@ fn arrows_between_crates_point_as_the_design_draws_them() {
 #[test]
 fn the_database_driver_is_used_by_the_store_alone() {
     for (name, uses) in crates() {
-        let may = matches!(name.as_str(), "wakeful-store" | "wakeful-testkit");
+        let may = MAY_USE_SQL.contains(&name.as_str());
         assert!(may || !uses.contains("sqlx"), "{name} must not use sqlx");
     }
-    for (place, line) in lines_outside(&["wakeful-store", "wakeful-testkit"]) {
+    for (place, line) in lines_outside(MAY_USE_SQL) {
         assert!(!line.contains("sqlx::"), "{place}: sqlx belongs into the store");
     }
 }
@@ -114,7 +118,7 @@ fn sql_stands_in_the_store_alone() {
         "insert into ",
         "create table ",
     ];
-    for (place, line) in lines_outside(&["wakeful-store", "wakeful-testkit"]) {
+    for (place, line) in lines_outside(MAY_USE_SQL) {
         assert!(
             words.iter().all(|word| !line.contains(word)),
             "{place}: SQL belongs into the store"
