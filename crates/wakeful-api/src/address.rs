@@ -5,10 +5,11 @@
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use wakeful_engine::Origin;
 
 use crate::app::Api;
 
@@ -23,6 +24,19 @@ impl FromRequestParts<Api> for ClientIp {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |info| info.0.ip());
         Ok(Self(client(peer, &parts.headers, &api.settings().trusted_proxies)))
+    }
+}
+
+/// The client's address, and what it calls itself.
+pub(crate) struct From(pub(crate) Origin);
+
+impl FromRequestParts<Api> for From {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Infallible> {
+        let ClientIp(address) = ClientIp::from_request_parts(parts, api).await?;
+        let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        Ok(Self(Origin { address, agent: agent.unwrap_or_default().to_owned() }))
     }
 }
 

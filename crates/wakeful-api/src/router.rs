@@ -31,6 +31,8 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(sessions::authenticated))
         .routes(routes!(sessions::logout))
         .routes(routes!(sessions::logout_all))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::delete))
         .routes(routes!(accounts::me))
         .routes(routes!(accounts::save_settings))
         .routes(routes!(accounts::delete))

@@ -148,7 +148,13 @@ async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
     let token = token::Kind::Bearer.issue([7; 32]).expose().to_owned();
     let email = Email::parse("bench@example.com").map_err(|why| why.to_string())?;
     let account = NewAccount { user, email, name: "Bench".into(), password_hash: "-".into() };
-    let session = NewSession { id: SessionId::new(now, [3; 10]), user, digest: Digest::of(&token) };
+    let session = NewSession {
+        id: SessionId::new(now, [3; 10]),
+        user,
+        digest: Digest::of(&token),
+        address: String::new(),
+        agent: String::new(),
+    };
     let welcome = Mail {
         id: MailId::new(now, [4; 10]),
         to: "bench@example.com".into(),

@@ -1,13 +1,13 @@
 //! The life of an account: signing up makes a team and its first user,
 //! settings change the caller, and the last user who leaves takes the team along.
 
-use std::net::IpAddr;
 use wakeful_core::email::Email;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::password::NewPassword;
 use wakeful_core::secret::Secret;
 use wakeful_store::{NewAccount, UserChange};
 
+use crate::auth::Origin;
 use crate::caller::Caller;
 use crate::{Engine, Error, Result, letters, random};
 
@@ -28,14 +28,14 @@ pub struct SignedIn {
 }
 
 impl Engine {
-    pub async fn sign_up(&self, wanted: &SignUp, from: IpAddr) -> Result<SignedIn> {
+    pub async fn sign_up(&self, wanted: &SignUp, from: &Origin) -> Result<SignedIn> {
         if !self.settings().signup_open {
             return Err(Error::SignUpClosed);
         }
-        self.count(&self.sign_ups(from)).await?;
+        self.count(&self.sign_ups(from.address)).await?;
         let team = TeamId::new(self.now(), random::bytes());
         let account = self.new_account(&wanted.email, &wanted.password, &wanted.name).await?;
-        let (token, session) = self.new_session(account.user);
+        let (token, session) = self.new_session(account.user, from);
         let welcome =
             self.letter(wanted.email.as_str(), letters::welcome(self.settings(), &wanted.email));
         self.store().sign_up(team, &account, &session, &welcome, self.now()).await?;

@@ -11,7 +11,7 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{Account, NewSession};
+use wakeful_store::{Account, NewSession, Session};
 
 use crate::accounts::SignedIn;
 use crate::attempts::Limit;
@@ -20,12 +20,22 @@ use crate::{Engine, Error, Result, random};
 
 /// How stale `last_used` may be: a write a minute, not one a request.
 const TOUCH_EVERY: Duration = Duration::from_secs(60);
+/// How much of a client's name is kept with its session.
+const LONGEST_AGENT: usize = 200;
 
 #[derive(Clone, Debug)]
 pub struct Credentials {
     pub email: String,
     pub password: Secret,
     pub mfacode: Option<String>,
+}
+
+/// Where a login comes from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub address: IpAddr,
+    /// What the client calls itself.
+    pub agent: String,
 }
 
 #[derive(Clone, Debug)]
@@ -51,12 +61,12 @@ pub(crate) enum Scope {
 
 impl Engine {
     /// Lets a user in by email, password and, where it is on, a second factor.
-    pub async fn log_in(&self, credentials: &Credentials, from: IpAddr) -> Result<SignedIn> {
-        let limit = self.failed_logins(&email::key(&credentials.email), from);
+    pub async fn log_in(&self, credentials: &Credentials, from: &Origin) -> Result<SignedIn> {
+        let limit = self.failed_logins(&email::key(&credentials.email), from.address);
         let outcome = self.prove(credentials, &limit).await;
         metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
         let account = outcome?;
-        let token = match self.open_session(account.user).await {
+        let token = match self.open_session(account.user, from).await {
             // Deleted since the password was checked.
             Err(Error::NotAuthenticated) => return Err(Error::BadCredentials),
             token => token?,
@@ -165,27 +175,46 @@ impl Engine {
     }
 
     /// Trades an API key pair given in a body for a token.
-    pub async fn log_in_by_keys(&self, pair: &KeyPair, from: IpAddr) -> Result<Secret> {
-        let limit = self.failed_logins(pair.apikey.expose(), from);
+    pub async fn log_in_by_keys(&self, pair: &KeyPair, from: &Origin) -> Result<Secret> {
+        let limit = self.failed_logins(pair.apikey.expose(), from.address);
         self.allow(&limit).await?;
         match self.caller_by_keys(pair).await {
-            Ok(caller) => self.open_session(caller.user).await,
+            Ok(caller) => self.open_session(caller.user, from).await,
             Err(Error::NotAuthenticated) => Err(self.failed(&limit, Error::BadCredentials).await?),
             Err(error) => Err(error),
         }
     }
 
     /// Issues a token to a caller who came with an API key pair.
-    pub async fn issue_token(&self, caller: &Caller) -> Result<Secret> {
-        self.open_session(caller.user).await
+    pub async fn issue_token(&self, caller: &Caller, from: &Origin) -> Result<Secret> {
+        self.open_session(caller.user, from).await
+    }
+
+    /// The caller's sessions, the one used last first.
+    pub async fn sessions(&self, caller: &Caller) -> Result<Vec<Session>> {
+        let now = self.now();
+        let (idle, made) =
+            (now.before(self.settings().session_idle), now.before(self.settings().session_max));
+        Ok(self.store().sessions(caller.user, idle, made).await?)
+    }
+
+    /// Ends one of the caller's sessions, this one or another.
+    pub async fn end_session(&self, caller: &Caller, session: SessionId) -> Result<()> {
+        match self.store().end_session(caller.user, session).await? {
+            true => Ok(()),
+            false => Err(Error::NotFound("session")),
+        }
     }
 
     /// Ends the session that the caller came with. An API key has none.
     pub async fn log_out(&self, caller: &Caller) -> Result<()> {
         match caller.via {
-            Via::Session(session) => Ok(self.store().end_session(session).await?),
-            Via::ApiKey(_) => Ok(()),
+            Via::Session(session) => {
+                self.store().end_session(caller.user, session).await?;
+            }
+            Via::ApiKey(_) => {}
         }
+        Ok(())
     }
 
     /// Ends all of the caller's sessions; API keys stay.
@@ -193,16 +222,22 @@ impl Engine {
         Ok(self.store().end_sessions(caller.user).await?)
     }
 
-    async fn open_session(&self, user: UserId) -> Result<Secret> {
-        let (token, session) = self.new_session(user);
+    async fn open_session(&self, user: UserId, from: &Origin) -> Result<Secret> {
+        let (token, session) = self.new_session(user, from);
         self.store().add_session(&session, self.now()).await?;
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self, user: UserId) -> (Secret, NewSession) {
+    pub(crate) fn new_session(&self, user: UserId, from: &Origin) -> (Secret, NewSession) {
         let token = Kind::Bearer.issue(random::bytes());
         let id = SessionId::new(self.now(), random::bytes());
-        let session = NewSession { id, user, digest: Digest::of(token.expose()) };
+        let session = NewSession {
+            id,
+            user,
+            digest: Digest::of(token.expose()),
+            address: from.address.to_string(),
+            agent: from.agent.chars().filter(|c| !c.is_control()).take(LONGEST_AGENT).collect(),
+        };
         (token, session)
     }
 }

@@ -29,7 +29,7 @@ pub mod watch;
 
 pub use accounts::{SignUp, SignedIn};
 pub use apikeys::NewKeyPair;
-pub use auth::{Credentials, KeyPair};
+pub use auth::{Credentials, KeyPair, Origin};
 pub use bus::{Event, Subscription};
 pub use caller::{Caller, Via};
 pub use contact::ContactForm;
@@ -40,7 +40,7 @@ pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView};
 pub use team::SaveUser;
 pub use wakeful_store::{
     ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
-    Place, Span, StoreError,
+    Place, Session, Span, StoreError,
 };
 
 use bus::Bus;

@@ -32,6 +32,12 @@ impl Engine {
         Ok(MfaSetup { secret: seed.base32(), qr: qr_code(&uri), uri })
     }
 
+    /// Whether the caller's logins ask for a second factor.
+    pub async fn has_mfa(&self, caller: &Caller) -> Result<bool> {
+        let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;
+        Ok(mfa.enabled)
+    }
+
     /// Turns MFA on when the code fits the seed; answers the recovery codes.
     pub async fn enable_mfa(&self, caller: &Caller, code: &str) -> Result<Vec<Secret>> {
         let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;

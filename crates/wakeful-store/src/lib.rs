@@ -52,7 +52,7 @@ pub use open::{Location, Options};
 pub use operator::ListedUser;
 pub use record::{NewEvent, Record};
 pub use reseal::Resealed;
-pub use sessions::{FoundSession, NewSession};
+pub use sessions::{FoundSession, NewSession, Session};
 pub use team::{Member, TeamStore, UserChange};
 
 use dialect::Pool;

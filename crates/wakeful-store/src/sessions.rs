@@ -14,7 +14,29 @@ pub struct NewSession {
     pub id: SessionId,
     pub user: UserId,
     pub digest: Digest,
+    pub address: String,
+    pub agent: String,
 }
+
+/// A session as its owner sees it in a list.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub id: SessionId,
+    pub created: Millis,
+    pub last_used: Millis,
+    /// Where it was opened from; empty for one that is older than this note.
+    pub address: String,
+    /// What the client called itself.
+    pub agent: String,
+}
+
+from_row!(Session, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    created: Millis(row.try_get("created")?),
+    last_used: Millis(row.try_get("last_used")?),
+    address: row.try_get("address")?,
+    agent: row.try_get("agent")?,
+});
 
 /// A session with the user it belongs to.
 #[derive(Clone, Debug)]
@@ -59,6 +81,23 @@ impl Store {
         })?)
     }
 
+    /// A user's sessions that are good still, the one used last first.
+    pub async fn sessions(&self, user: UserId, idle: Millis, made: Millis) -> Result<Vec<Session>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, created, last_used, address, agent
+                 from sessions
+                 where user_id = $1 and last_used > $2 and created > $3
+                 order by last_used desc, id desc",
+            )
+            .bind(user.uuid())
+            .bind(idle.0)
+            .bind(made.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
     pub async fn touch_session(&self, id: SessionId, now: Millis) -> Result<()> {
         write!(self, |db| {
             sqlx::query("update sessions set last_used = $2 where id = $1 and last_used < $2")
@@ -71,16 +110,16 @@ impl Store {
         Ok(())
     }
 
-    /// Ends one session.
-    pub async fn end_session(&self, id: SessionId) -> Result<()> {
-        write!(self, |db| {
-            sqlx::query("delete from sessions where id = $1")
+    /// Ends one session of this user; false when the user has no such session.
+    pub async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from sessions where id = $1 and user_id = $2")
                 .bind(id.uuid())
+                .bind(user.uuid())
                 .execute(db)
                 .await
-                .map(|_| ())
-        })?;
-        Ok(())
+                .map(|done| done.rows_affected() == 1)
+        })?)
     }
 
     /// Ends all sessions of a user; API keys stay.
@@ -112,13 +151,15 @@ impl Store {
 macro_rules! insert {
     ($db:expr, $session:expr, $now:expr) => {
         sqlx::query(
-            "insert into sessions (id, digest, user_id, created, last_used)
-             values ($1, $2, $3, $4, $4)",
+            "insert into sessions (id, digest, user_id, created, last_used, address, agent)
+             values ($1, $2, $3, $4, $4, $5, $6)",
         )
         .bind($session.id.uuid())
         .bind(&$session.digest.0[..])
         .bind($session.user.uuid())
         .bind($now.0)
+        .bind($session.address.as_str())
+        .bind($session.agent.as_str())
         .execute(&mut *$db)
         .await
         .map(|_| ())

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 
-use crate::address::ClientIp;
+use crate::address::From;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
@@ -20,20 +20,21 @@ use crate::wire::{Done, Me, SaveSettings, SignUp, SignedIn, UserSaved};
         (status = 409, description = "The email is used by another user", body = ErrorBody)))]
 pub(crate) async fn signup(
     State(api): State<Api>,
-    ClientIp(from): ClientIp,
+    From(from): From,
     headers: HeaderMap,
     Body(wanted): Body<SignUp>,
 ) -> Result<(Said, Json<SignedIn>), ApiError> {
-    let signed_in = api.engine().sign_up(&wanted.into(), from).await?;
+    let signed_in = api.engine().sign_up(&wanted.into(), &from).await?;
     Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
 }
 
 /// Tells who the credentials belong to.
 #[utoipa::path(get, path = "/api/v1/users/me", tag = "User",
     responses((status = 200, description = "The caller", body = Me)))]
-pub(crate) async fn me(caller: Caller) -> ApiResult<Me> {
+pub(crate) async fn me(State(api): State<Api>, caller: Caller) -> ApiResult<Me> {
     let who = caller.who;
-    Ok(Json(Me { success: true, userid: who.user, email: who.email, groupid: who.team }))
+    let mfa = api.engine().has_mfa(&who).await?;
+    Ok(Json(Me { success: true, userid: who.user, email: who.email, groupid: who.team, mfa }))
 }
 
 /// Changes the caller's email and, when both password fields are sent, password.

@@ -1,26 +1,32 @@
 //! Getting a token and giving it back.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
+use wakeful_core::id::SessionId;
 
-use crate::address::ClientIp;
+use crate::address::From;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::{Caller, Credentials};
 use crate::cookie::{self, Said};
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SignedIn, Token};
+use crate::pathid;
+use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SessionList, SignedIn, Token};
 
 /// Verifies the credentials of the request: answers the Bearer Token it came
 /// with, or a new one for an API key pair.
 #[utoipa::path(get, path = "/api/v1/authenticated", tag = "Authenticate",
     responses((status = 200, description = "The credentials are good", body = Token)))]
-pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> ApiResult<Token> {
+pub(crate) async fn authenticated(
+    State(api): State<Api>,
+    From(from): From,
+    caller: Caller,
+) -> ApiResult<Token> {
     let token = match caller.credentials {
         Credentials::Token(token) => token,
         Credentials::Keys(_) | Credentials::Cookie(_) => {
-            api.engine().issue_token(&caller.who).await?
+            api.engine().issue_token(&caller.who, &from).await?
         }
     };
     Ok(Json(Token::of(&token)))
@@ -33,12 +39,14 @@ pub(crate) async fn authenticated(State(api): State<Api>, caller: Caller) -> Api
         (status = 401, description = "The credentials are wrong", body = ErrorBody)))]
 pub(crate) async fn authenticate(
     State(api): State<Api>,
-    ClientIp(from): ClientIp,
+    From(from): From,
     Body(wanted): Body<Authenticate>,
 ) -> ApiResult<Token> {
     let token = match wanted {
-        Authenticate::Password(credentials) => api.engine().log_in(&credentials, from).await?.token,
-        Authenticate::Keys(pair) => api.engine().log_in_by_keys(&pair, from).await?,
+        Authenticate::Password(credentials) => {
+            api.engine().log_in(&credentials, &from).await?.token
+        }
+        Authenticate::Keys(pair) => api.engine().log_in_by_keys(&pair, &from).await?,
     };
     Ok(Json(Token::of(&token)))
 }
@@ -51,11 +59,11 @@ pub(crate) async fn authenticate(
             body = ErrorBody)))]
 pub(crate) async fn login(
     State(api): State<Api>,
-    ClientIp(from): ClientIp,
+    From(from): From,
     headers: HeaderMap,
     Body(wanted): Body<LogIn>,
 ) -> Result<(Said, Json<SignedIn>), ApiError> {
-    let signed_in = api.engine().log_in(&wanted.into(), from).await?;
+    let signed_in = api.engine().log_in(&wanted.into(), &from).await?;
     Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
 }
 
@@ -81,4 +89,28 @@ pub(crate) async fn logout_all(
 ) -> Result<(Said, Json<Done>), ApiError> {
     api.engine().log_out_everywhere(&caller.who).await?;
     Ok((cookie::forget(&api, &headers), Done::say("You are logged out everywhere.")?))
+}
+
+/// Lists the caller's sessions, the one used last first.
+#[utoipa::path(get, path = "/api/v1/sessions", tag = "User",
+    responses((status = 200, description = "The sessions", body = SessionList)))]
+pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<SessionList> {
+    let sessions = api.engine().sessions(&caller.who).await?;
+    Ok(Json(SessionList::of(sessions, caller.who.via)))
+}
+
+/// Ends one of the caller's sessions; its token opens nothing from now on.
+#[utoipa::path(delete, path = "/api/v1/session/{sessionid}/delete", tag = "User",
+    params(("sessionid" = String, Path, description = "The session's id")),
+    responses(
+        (status = 200, description = "Ended", body = Done),
+        (status = 404, description = "The caller has no such session", body = ErrorBody)))]
+pub(crate) async fn delete(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(sessionid): Path<String>,
+) -> ApiResult<Done> {
+    let id = pathid::parse(&sessionid, "session", SessionId::parse)?;
+    api.engine().end_session(&caller.who, id).await?;
+    Done::say("The session has ended.")
 }

@@ -117,4 +117,6 @@ pub(crate) struct Me {
     /// The team's id.
     #[schema(value_type = String, format = Uuid)]
     pub(crate) groupid: TeamId,
+    /// Whether logins ask for a second factor.
+    pub(crate) mfa: bool,
 }

@@ -35,5 +35,5 @@ pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use paymentmethods::{
     MethodDefault, MethodDeleted, MethodList, MethodName, MethodSaved, SaveMethod, source,
 };
-pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SignedIn, Token};
+pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SessionList, SignedIn, Token};
 pub(crate) use team::{SaveUser, TeamList, Users};

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::id::{SessionId, TeamId, UserId};
 use wakeful_core::secret::Secret;
-use wakeful_engine::{Credentials, KeyPair};
+use wakeful_core::time::Millis;
+use wakeful_engine::{Credentials, KeyPair, Session, Via};
 
 use super::fields::{Fields, Wire};
 
@@ -152,5 +153,45 @@ mod tests {
         ] {
             assert_eq!(read(body.clone()), what, "{body}");
         }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SessionList {
+    success: bool,
+    sessions: Vec<ListedSession>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ListedSession {
+    #[schema(value_type = String, format = Uuid)]
+    sessionid: SessionId,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    /// To the minute.
+    #[schema(value_type = String, format = DateTime)]
+    last_used: Millis,
+    /// Where it was opened from.
+    address: String,
+    /// What the client called itself.
+    agent: String,
+    /// Whether this request came with it.
+    current: bool,
+}
+
+impl SessionList {
+    pub(crate) fn of(sessions: Vec<Session>, via: Via) -> Self {
+        let sessions = sessions
+            .into_iter()
+            .map(|session| ListedSession {
+                sessionid: session.id,
+                created: session.created,
+                last_used: session.last_used,
+                address: session.address,
+                agent: session.agent,
+                current: via == Via::Session(session.id),
+            })
+            .collect();
+        Self { success: true, sessions }
     }
 }

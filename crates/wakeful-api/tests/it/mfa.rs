@@ -47,6 +47,7 @@ both_engines! {
         let codes = answer.ok()["recovery_codes"].as_array().unwrap().clone();
         assert_eq!(codes.iter().map(Value::to_string).collect::<HashSet<_>>().len(), 10);
         log_in(&app, &ann, Value::Null).await.refused(401, "mfa_required");
+        assert_eq!(ann.client.get("users/me").await.ok()["mfa"], true);
     }
 
     async fn enabling_or_setting_up_twice_is_a_conflict(setup: Setup) {

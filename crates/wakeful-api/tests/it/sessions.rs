@@ -72,6 +72,7 @@ both_engines! {
             let json = user.client.get("users/me").await.ok();
             assert_eq!(json["userid"], user.userid.as_str());
             assert_eq!(json["email"], user.email.as_str());
+            assert_eq!(json["mfa"], false);
         }
     }
 
@@ -83,6 +84,44 @@ both_engines! {
         assert!(!ann.client.is_let_in().await);
         assert!(again.client.is_let_in().await);
         ann.client.post_nothing("logout").await.refused(401, "not_authenticated");
+    }
+
+    async fn a_user_sees_where_they_are_logged_in_and_ends_one_session(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        app.clock.advance(MINUTE);
+        let phone = app.anonymous().with("user-agent", "Phone/1.0");
+        let again = ann.log_in(&phone).await;
+
+        let list = ann.client.get("sessions").await;
+        assert_eq!(list.keys(), ["sessions", "success"]);
+        let list = list.ok()["sessions"].as_array().unwrap().clone();
+        assert_eq!(list.len(), 2, "bob's are not among them");
+        let here = list.iter().find(|session| session["current"] == true).unwrap();
+        let there = list.iter().find(|session| session["current"] == false).unwrap();
+        assert_eq!(here["created"], "2026-11-15T09:30:00.000Z");
+        assert_eq!(there["agent"], "Phone/1.0");
+        assert_eq!(there["address"], "127.0.0.1");
+        assert_eq!(there["last_used"], "2026-11-15T09:31:00.000Z");
+
+        let path = format!("session/{}/delete", there["sessionid"].as_str().unwrap());
+        bob.client.delete(&path).await.refused(404, "not_found");
+        assert!(again.client.is_let_in().await);
+        ann.client.delete(&path).await.ok();
+        assert!(!again.client.is_let_in().await);
+        assert!(ann.client.is_let_in().await);
+        ann.client.delete(&path).await.refused(404, "not_found");
+    }
+
+    async fn sessions_that_have_run_out_are_not_listed(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.clock.advance(30 * DAY);
+        let again = ann.log_in(&app.anonymous()).await;
+        let list = again.client.get("sessions").await.ok();
+        assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
+        assert_eq!(list["sessions"][0]["current"], true);
     }
 
     async fn logoutall_ends_all_tokens_and_keeps_api_keys(setup: Setup) {

@@ -152,6 +152,8 @@ both_engines! {
 struct Team {
     user: User,
     apikeyid: String,
+    /// A session beside the one that calls.
+    sessionid: String,
     monitorid: String,
     notifierid: String,
     deliveryid: String,
@@ -165,6 +167,7 @@ impl Team {
     async fn make(app: &App, email: &str) -> Self {
         let user = app.sign_up(email).await;
         let apikeyid = user.new_keys(&app.anonymous()).await.id;
+        let sessionid = Self::second_session(app, &user).await;
         let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
         let monitorid = text(&saved["monitor"]["monitorid"]);
         let receiver = Receiver::start().await;
@@ -175,7 +178,24 @@ impl Team {
         let methodid = text(&saved["methodid"]);
         let reset = app.lose_password(&user, 0).await;
         let _receiver = receiver;
-        Self { user, apikeyid, monitorid, notifierid, deliveryid, methodid, reset, _receiver }
+        Self {
+            user,
+            apikeyid,
+            sessionid,
+            monitorid,
+            notifierid,
+            deliveryid,
+            methodid,
+            reset,
+            _receiver,
+        }
+    }
+
+    async fn second_session(app: &App, user: &User) -> String {
+        user.log_in(&app.anonymous()).await;
+        let list = user.client.get("sessions").await.ok();
+        let mut sessions = list["sessions"].as_array().unwrap().iter();
+        text(&sessions.find(|session| session["current"] == false).unwrap()["sessionid"])
     }
 
     /// Something that another notifier had to tell.
@@ -264,6 +284,12 @@ const ROWS: &[Row] = &[
         id: |team| &team.apikeyid,
         ..of_monitor("")
     },
+    Row {
+        operation: "DELETE /api/v1/session/{sessionid}/delete",
+        takes: "sessionid",
+        id: |team| &team.sessionid,
+        ..of_monitor("")
+    },
     of_monitor("GET /api/v1/monitor/{monitorid}/get"),
     of_monitor("DELETE /api/v1/monitor/{monitorid}/delete"),
     Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/save") },
@@ -342,6 +368,9 @@ both_engines! {
         // Nothing of Bob's was touched.
         let list = bob.user.client.get("integrations/apikeys").await.ok();
         assert_eq!(list["apikeys"][0]["apikeyid"], bob.apikeyid.as_str());
+        let list = bob.user.client.get("sessions").await.ok();
+        let sessions = list["sessions"].as_array().unwrap();
+        assert!(sessions.iter().any(|session| session["sessionid"] == bob.sessionid.as_str()));
         let list = bob.user.client.get("monitors").await.ok();
         // Ids made in one millisecond come in any order.
         let monitors = list["monitors"].as_array().unwrap();

@@ -44,7 +44,13 @@ pub(crate) async fn team(store: &Store) -> TeamId {
     let email = Email::parse(&format!("{user}@example.com")).expect("an address");
     let account = NewAccount { user, email, name: String::new(), password_hash: "-".into() };
     let digest = Digest::of(&user.to_string());
-    let session = NewSession { id: SessionId::new(NOW, next()), user, digest };
+    let session = NewSession {
+        id: SessionId::new(NOW, next()),
+        user,
+        digest,
+        address: String::new(),
+        agent: String::new(),
+    };
     let welcome = Mail {
         id: MailId::new(NOW, next()),
         to: "ann@example.com".into(),
