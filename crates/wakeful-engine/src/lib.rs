@@ -7,7 +7,7 @@ mod apikeys;
 mod attempts;
 mod auth;
 pub mod billing;
-mod bus;
+pub mod bus;
 mod caller;
 mod contact;
 pub mod deliver;
@@ -44,6 +44,7 @@ pub use wakeful_store::{
 };
 
 use bus::Bus;
+use bus::nats::Nats;
 use hasher::Hasher;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +79,8 @@ pub struct Settings {
     pub checks_at_once: usize,
     /// Hosts and ports that answer as long as our own network works.
     pub sentinels: Vec<(String, u16)>,
+    /// What joins this node to others and to probes.
+    pub nats: Option<Nats>,
 }
 
 impl Default for Settings {
@@ -97,6 +100,7 @@ impl Default for Settings {
             billing: billing::Settings::default(),
             checks_at_once: 512,
             sentinels: Vec::new(),
+            nats: None,
         }
     }
 }

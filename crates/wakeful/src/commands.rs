@@ -42,7 +42,7 @@ async fn migrate(settings: &Settings) -> Outcome {
 async fn user(settings: &Settings, command: UserCommand) -> Outcome {
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url);
+    let engine = wiring::engine(settings, store.clone(), public_url, None);
     let done = user_command(&engine, command).await;
     store.close().await;
     done
@@ -88,7 +88,7 @@ async fn membership(settings: &Settings, command: MembershipCommand) -> Outcome 
     let MembershipCommand::Set { team, plan } = command;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url);
+    let engine = wiring::engine(settings, store.clone(), public_url, None);
     let done = engine.grant_plan(&team, &plan).await;
     store.close().await;
     let (team, plan) = done?;

@@ -20,9 +20,6 @@ use crate::{commands, lock};
 const LAST_STEPS: Duration = Duration::from_secs(2);
 
 pub async fn run(settings: &Settings) -> Outcome {
-    if settings.nats.url.is_some() {
-        return Err("nats.url is set, but this version runs on one machine: leave it empty".into());
-    }
     let shutdown = stop_signal()?;
     let listener = listen(settings.server.listen, "server.listen").await?;
     let metrics_listener = match settings.server.metrics_listen {
@@ -37,13 +34,14 @@ pub async fn run(settings: &Settings) -> Outcome {
         DatabaseUrl::Postgres(_) => None,
     };
     let metrics = metrics()?;
+    let nats = wiring::nats(settings).await?;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     if alone.is_some() {
         // News that a crash held back need not wait for its lease to end.
         store.free_claims().await?;
     }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
-    let engine = wiring::engine(settings, store.clone(), public_url.clone());
+    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats);
     let api = Api::new(
         engine.clone(),
         api_settings(settings, &public_url),

@@ -74,6 +74,14 @@ pub enum DatabaseUrl {
 pub struct Nats {
     /// One url or several with commas; they may hold a password.
     pub url: Option<Secret>,
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+    pub token: Option<Secret>,
+    pub creds: Option<PathBuf>,
+    pub nkey: Option<Secret>,
+    pub tls_ca: Option<PathBuf>,
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -184,7 +192,7 @@ impl Settings {
                 url: from.database_url("database.url", &data),
                 max_connections: from.number("database.max_connections", 1..=1_000),
             },
-            nats: Nats { url: from.nats_url("nats.url") },
+            nats: Nats::read(from),
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
             signup: Signup { open: from.flag("signup.open") },
             sessions: Sessions::read(from),
@@ -227,6 +235,23 @@ impl Server {
             metrics_token: from.token("server.metrics_token"),
             shutdown: Duration::from_secs(from.number("server.shutdown_seconds", 1..=300)),
             docs: from.flag("server.docs"),
+        }
+    }
+}
+
+impl Nats {
+    fn read(from: &mut Reader<'_>) -> Self {
+        let tls_cert = from.optional_file("nats.tls_cert");
+        Self {
+            url: from.nats_url("nats.url"),
+            user: from.optional_text("nats.user"),
+            password: from.secret("nats.password"),
+            token: from.secret("nats.token"),
+            creds: from.optional_file("nats.creds"),
+            nkey: from.secret("nats.nkey"),
+            tls_ca: from.optional_file("nats.tls_ca"),
+            tls_key: from.file_with("nats.tls_key", tls_cert.is_some(), "nats.tls_cert"),
+            tls_cert,
         }
     }
 }

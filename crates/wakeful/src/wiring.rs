@@ -10,6 +10,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
 use wakeful_engine::billing::{self, Catalogue, Processor, Sandbox, Stripe};
+use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
 use wakeful_outbound::mail::{Postbox, Security, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -69,7 +70,7 @@ pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failu
     Ok(Store::open(&options, keyring).await?)
 }
 
-pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
+pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Option<Nats>) -> Engine {
     let limits = &settings.limits;
     let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -85,6 +86,7 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
+        nats,
         ..wakeful_engine::Settings::default()
     };
     let policy = match &settings.network.egress {
@@ -94,6 +96,26 @@ pub fn engine(settings: &Settings, store: Store, public_url: String) -> Engine {
     };
     let net = Arc::new(Net::new(policy, vec![settings.server.listen], Arc::clone(&clock)));
     Engine::new(store, clock, choices, postbox(settings), net)
+}
+
+/// The connection to the bus, when there is one. It need not be there yet.
+pub async fn nats(settings: &Settings) -> Result<Option<Nats>, Failure> {
+    let Some(wanted) = nats_settings(settings) else { return Ok(None) };
+    Ok(Some(nats::connect(&wanted, "wakeful").await?))
+}
+
+fn nats_settings(settings: &Settings) -> Option<NatsSettings> {
+    let chosen = &settings.nats;
+    Some(NatsSettings {
+        url: chosen.url.clone()?,
+        user: chosen.user.clone(),
+        password: chosen.password.clone(),
+        token: chosen.token.clone(),
+        creds: chosen.creds.clone(),
+        nkey: chosen.nkey.clone(),
+        ca: chosen.tls_ca.clone(),
+        certificate: chosen.tls_cert.clone().zip(chosen.tls_key.clone()),
+    })
 }
 
 fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {

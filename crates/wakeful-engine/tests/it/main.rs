@@ -4,6 +4,8 @@ mod bench;
 mod billing;
 mod deliver;
 mod monitors;
+#[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
+mod nats;
 mod network;
 mod trouble;
 mod watch;

@@ -19,8 +19,11 @@ use super::problem::Problem;
 use super::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
 /// Never shown.
-const SECRET: [&str; 5] = [
+const SECRET: [&str; 8] = [
     "server.metrics_token",
+    "nats.password",
+    "nats.token",
+    "nats.nkey",
     "secrets.master_key",
     "mail.password",
     "billing.stripe_key",
@@ -191,6 +194,28 @@ impl<'a> Reader<'a> {
 
     pub(super) fn optional_text(&mut self, key: &'static str) -> Option<String> {
         self.read(key, "a text", |entry| unless_empty(text(entry)?, |text| Some(text.to_owned())))
+    }
+
+    pub(super) fn optional_file(&mut self, key: &'static str) -> Option<PathBuf> {
+        self.read(key, "the path of a file, or empty", |entry| {
+            unless_empty(text(entry)?, |text| Some(text.into()))
+        })
+    }
+
+    /// A file that belongs to another one: both are given, or neither.
+    pub(super) fn file_with(
+        &mut self,
+        key: &'static str,
+        needed: bool,
+        other: &str,
+    ) -> Option<PathBuf> {
+        let given = self.optional_file(key);
+        if given.is_some() != needed {
+            let accepts = format!("the path of a file exactly when {other} is given");
+            let entry = self.layers.get(key);
+            self.problems.push(wrong(key, entry, accepts));
+        }
+        given
     }
 
     pub(super) fn host(&mut self, key: &'static str) -> Option<String> {

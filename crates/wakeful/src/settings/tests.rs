@@ -319,6 +319,8 @@ fn what_only_looks_right_is_refused() {
         "database.max_connections = -1",
         "nats.url = 'http://h:4222'",
         "nats.url = 'nats://a:4222,b:4222'",
+        "nats.creds = 3",
+        "nats.tls_key = '/etc/key.pem'",
         "secrets.master_key = 'c2hvcnQ='",
         "mail.host = 'mail.example.com:25'",
         "mail.host = 'smtp://mail'",
@@ -381,6 +383,9 @@ fn no_secret_is_in_the_report_or_in_debug() {
             "server.metrics_token = 'hunter2'
              database.url = 'postgres://ann:hunter2@db:5433/wakeful?password=hunter2'
              nats.url = 'nats://hunter2@a,tls://x:hunter2@b:4223'
+             nats.password = 'hunter2'
+             nats.token = 'hunter2'
+             nats.nkey = 'hunter2'
              secrets.master_key = '{BASE64_KEY}'
              mail.password = 'hunter2'"
         ))

@@ -3,6 +3,8 @@
 //! made of channels. Nothing is lost with it: who missed an edit reads the
 //! store again, who missed an event is told so.
 
+pub mod nats;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

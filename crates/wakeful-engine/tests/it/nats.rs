@@ -1,0 +1,126 @@
+//! The connection to a real NATS server: with every kind of credentials, and
+//! through the server's going and coming.
+
+use futures_util::StreamExt as _;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::timeout;
+use wakeful_core::secret::Secret;
+use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
+use wakeful_testkit::{NatsServer, until};
+
+async fn connected(settings: &NatsSettings) -> Nats {
+    let nats = connect(settings, "wakeful-test").await.unwrap();
+    until("a connection", || async { nats.is_connected().then_some(()) }).await;
+    nats
+}
+
+/// Whether a message that is sent comes back.
+async fn carries(nats: &Nats) -> bool {
+    let mut heard = nats.subscribe("wakeful.test").await.unwrap();
+    nats.client().flush().await.unwrap();
+    assert!(nats.publish("wakeful.test".into(), b"hello".to_vec()).await);
+    let message = timeout(Duration::from_secs(5), heard.next()).await;
+    message.is_ok_and(|message| message.is_some_and(|message| message.payload == "hello"))
+}
+
+async fn is_refused(settings: &NatsSettings) -> bool {
+    let nats = connect(settings, "wakeful-test").await.unwrap();
+    timeout(Duration::from_millis(700), async {
+        let mut state = nats.connection();
+        state.wait_for(|connected| *connected).await.unwrap();
+    })
+    .await
+    .is_err()
+}
+
+#[tokio::test]
+async fn a_server_that_comes_late_and_goes_is_found_again() {
+    let mut server = NatsServer::start().await;
+    server.kill().await;
+    let nats = connect(&NatsSettings::at(server.url()), "wakeful-test").await.unwrap();
+    assert!(!nats.is_connected());
+    assert!(!nats.publish("wakeful.test".into(), Vec::new()).await, "nothing is kept for later");
+    let mut heard = nats.subscribe("wakeful.test").await.unwrap();
+    for _ in 0..2 {
+        server.start_again().await;
+        until("a connection", || async { nats.is_connected().then_some(()) }).await;
+        assert!(nats.server_version().is_some());
+        nats.client().flush().await.unwrap();
+        assert!(nats.publish("wakeful.test".into(), b"again".to_vec()).await);
+        let message = timeout(Duration::from_secs(5), heard.next()).await.unwrap().unwrap();
+        assert_eq!(message.payload, "again");
+        server.kill().await;
+        until("the loss to be seen", || async { (!nats.is_connected()).then_some(()) }).await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_and_a_password_let_in_and_a_wrong_one_does_not() {
+    let server = NatsServer::with("authorization { user: ann, password: hunter2 }").await;
+    let with = |password: &str| NatsSettings {
+        user: Some("ann".into()),
+        password: Some(Secret::new(password)),
+        ..NatsSettings::at(server.url())
+    };
+    assert!(carries(&connected(&with("hunter2")).await).await);
+    let in_url = format!("nats://ann:hunter2@127.0.0.1:{}", server.port());
+    assert!(carries(&connected(&NatsSettings::at(in_url)).await).await);
+    assert!(is_refused(&with("hunter3")).await);
+    assert!(is_refused(&NatsSettings::at(server.url())).await);
+}
+
+#[tokio::test]
+async fn a_token_lets_in() {
+    let server = NatsServer::with("authorization { token: hunter2 }").await;
+    let settings =
+        NatsSettings { token: Some(Secret::new("hunter2")), ..NatsSettings::at(server.url()) };
+    assert!(carries(&connected(&settings).await).await);
+}
+
+#[tokio::test]
+async fn a_key_lets_in() {
+    let pair = nkeys::KeyPair::new_user();
+    let config = format!("authorization {{ users: [{{ nkey: {} }}] }}", pair.public_key());
+    let server = NatsServer::with(&config).await;
+    let with = |pair: &nkeys::KeyPair| NatsSettings {
+        nkey: Some(Secret::new(pair.seed().unwrap())),
+        ..NatsSettings::at(server.url())
+    };
+    assert!(carries(&connected(&with(&pair)).await).await);
+    assert!(is_refused(&with(&nkeys::KeyPair::new_user())).await);
+}
+
+#[tokio::test]
+async fn a_missing_credentials_file_is_told_by_the_name_of_its_setting() {
+    let settings = NatsSettings {
+        creds: Some(Path::new("/nowhere/user.creds").into()),
+        ..NatsSettings::at("nats://127.0.0.1:4222")
+    };
+    let error = connect(&settings, "wakeful-test").await.err().unwrap();
+    assert_eq!(error.to_string(), "nats.creds cannot be read");
+}
+
+#[tokio::test]
+async fn with_a_certificate_to_trust_the_connection_is_encrypted_and_others_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(path("cert.pem"), made.cert.pem()).unwrap();
+    std::fs::write(path("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(path("other.pem"), other.cert.pem()).unwrap();
+    let config = format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\" }}",
+        path("cert.pem").display(),
+        path("key.pem").display()
+    );
+    let server = NatsServer::with(&config).await;
+    let trusting =
+        |name: &str| NatsSettings { ca: Some(path(name)), ..NatsSettings::at(server.url()) };
+    assert!(carries(&connected(&trusting("cert.pem")).await).await);
+    assert!(is_refused(&trusting("other.pem")).await);
+    let open = NatsServer::start().await;
+    let demanding = NatsSettings { ca: Some(path("cert.pem")), ..NatsSettings::at(open.url()) };
+    assert!(is_refused(&demanding).await, "a server without encryption");
+}
