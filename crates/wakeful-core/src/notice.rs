@@ -90,6 +90,48 @@ impl Notice {
         }
     }
 
+    /// What is shown of a message before there is a real one: an invented shop
+    /// that has been out for four minutes. Nothing for a kind that is not known.
+    pub fn example(kind: &str, event: EventId, notifier: &str, now: Millis) -> Option<Self> {
+        const NAME: &str = "Storefront";
+        let (status, previous, message) = match kind {
+            DOWN => ("down", "up", "503 Service Unavailable"),
+            UP => ("up", "down", "200 OK"),
+            CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
+            TEST => return Some(Self::test(event, notifier, now)),
+            _ => return None,
+        };
+        let out = (kind != CERTIFICATE).then(|| Duration::from_secs(240));
+        Some(Self {
+            kind: kind.to_owned(),
+            timestamp: now.to_string(),
+            text: match kind {
+                CERTIFICATE => format!("[{NAME}] {message}"),
+                _ => format!("[{NAME}] {status}: {message}"),
+            },
+            data: Data {
+                eventid: event,
+                alertid: Some(AlertId::new(now, [0; 10])),
+                monitor: Some(About {
+                    monitorid: MonitorId::new(now, [0; 10]),
+                    name: NAME.to_owned(),
+                    kind: "http".to_owned(),
+                    target: "https://shop.example.com/".to_owned(),
+                    tags: vec!["production".to_owned(), "shop".to_owned()],
+                }),
+                status: Some(status.to_owned()),
+                previous_status: Some(previous.to_owned()),
+                message: message.to_owned(),
+                load_time: Some(182.4),
+                down_since: out.map(|span| now.before(span).to_string()),
+                down_seconds: out.map(|span| span.as_secs()),
+                payload: None,
+                down_eventid: None,
+                cause: None,
+            },
+        })
+    }
+
     /// One notice for an outage that was over before anybody could be told.
     /// It is the recovery's event, and names the other.
     #[must_use]

@@ -36,8 +36,9 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
-pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView};
+pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft};
 pub use team::SaveUser;
+pub use wakeful_outbound::notify::preview::Preview;
 pub use wakeful_store::{
     ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
     Place, Session, Span, StoreError,

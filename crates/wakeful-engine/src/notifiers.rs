@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitor::Name;
 use wakeful_core::monitor::spec::{Headers, Host, HttpUrl};
-use wakeful_core::notice::Notice;
 use wakeful_core::notice::retry::Outcome;
+use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::{
     Channel, Disabled, EmailSpec, Keys, Notifier, SigningSecret, Template, WebhookSpec,
 };
+use wakeful_outbound::notify::preview::{self, Preview};
 use wakeful_outbound::notify::{email, letters, template, webhook};
 use wakeful_store::{DeletedNotifier, ListedDelivery, StoreError};
 
@@ -38,6 +39,21 @@ pub enum ChannelDraft {
         /// Nothing: as it is, or a new one.
         secret: Option<SigningSecret>,
     },
+}
+
+/// As much of a notifier as decides what its messages look like.
+#[derive(Clone, Debug)]
+pub struct PreviewDraft {
+    pub name: String,
+    pub channel: PreviewChannel,
+    /// The kind of message, such as `monitor.down`.
+    pub event: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum PreviewChannel {
+    Email { subject: String },
+    Webhook { template: Template, url: Option<HttpUrl> },
 }
 
 /// A notifier, and its signing secret when this is the moment to show it.
@@ -191,6 +207,26 @@ impl Engine {
         match outcome {
             Outcome::Delivered(answer) => Ok(answer),
             failed => Err(Error::NotDelivered(failed.answer().to_owned())),
+        }
+    }
+
+    /// What a notifier that is still being written would send; nothing is sent.
+    pub fn preview_notifier(&self, draft: &PreviewDraft) -> Result<Preview> {
+        let now = self.now();
+        let event = EventId::new(now, random::bytes());
+        let notice = Notice::example(&draft.event, event, &draft.name, now).ok_or_else(|| {
+            let kinds = [notice::DOWN, notice::UP, notice::CERTIFICATE, notice::TEST];
+            Error::Refused { field: "event", why: format!("must be one of {}", kinds.join(", ")) }
+        })?;
+        let link = self.public_url();
+        match &draft.channel {
+            PreviewChannel::Email { subject } => preview::email(subject, &notice, link)
+                .map_err(|why| Error::Refused { field: "email.subject", why: why.to_string() }),
+            PreviewChannel::Webhook { template, url } => {
+                preview::webhook(template, &notice, link, url.as_ref().map(HttpUrl::url)).map_err(
+                    |why| Error::Refused { field: "webhook.template", why: why.to_string() },
+                )
+            }
         }
     }
 

@@ -17,7 +17,8 @@ use crate::pathid;
 use crate::query::{self, Query};
 use crate::wire::monitors as wire;
 use crate::wire::{
-    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorList, Notify, SaveMonitor,
+    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorList, MonitorRow,
+    MonitorRows, Notify, SaveMonitor,
 };
 
 /// How long a check that is only tried may take, unless the caller says.
@@ -47,6 +48,34 @@ pub(crate) async fn list(
     Ok(Json(MonitorList {
         success: true,
         monitors: page.items.iter().map(|view| show(&api, view)).collect(),
+        next_cursor: query::next(filter.limit, next),
+    }))
+}
+
+/// Lists the team's monitors as short rows, for lists that show many.
+#[utoipa::path(get, path = "/api/v1/monitors/rows", tag = "Monitors",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before"),
+        ("type" = Option<String>, Query, description = "Only this type"),
+        ("status" = Option<String>, Query, description = "Only pending, up or down"),
+        ("tag" = Option<String>, Query, description = "Only with this tag"),
+        ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
+    responses(
+        (status = 200, description = "The monitors", body = MonitorRows),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn rows(
+    State(api): State<Api>,
+    caller: Caller,
+    Query(mut query): Query,
+) -> ApiResult<MonitorRows> {
+    let filter = filter(&mut query);
+    let filter = query.finish(Some(filter))?;
+    let page = api.engine().monitors(&caller.who, &filter).await?;
+    let next = page.next.map(|id| id.to_string());
+    Ok(Json(MonitorRows {
+        success: true,
+        monitors: page.items.iter().map(row).collect(),
         next_cursor: query::next(filter.limit, next),
     }))
 }
@@ -175,6 +204,10 @@ pub(crate) async fn try_it(
 
 pub(super) fn id(text: &str) -> Result<MonitorId, ApiError> {
     pathid::parse(text, "monitor", MonitorId::parse)
+}
+
+fn row(view: &MonitorView) -> MonitorRow {
+    MonitorRow::of(&view.monitor, &view.state, &view.notifiers)
 }
 
 fn show(api: &Api, view: &MonitorView) -> MonitorBody {

@@ -11,8 +11,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
 use crate::query::{self, Query};
 use crate::wire::notifiers::{
-    self as wire, DeliveryItem, DeliveryList, NotifierBody, NotifierList, SaveNotifier,
-    TestNotifier,
+    self as wire, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
+    PreviewNotifier, SaveNotifier, TestNotifier,
 };
 use crate::wire::{Done, Fields};
 
@@ -61,6 +61,19 @@ pub(crate) async fn test(
 ) -> ApiResult<Done> {
     let answer = api.engine().test_notifier(&caller.who, id(&wanted.notifierid)?).await?;
     Done::say(answer)
+}
+
+/// Shows what a notifier that is still being written would send about an
+/// invented monitor. Nothing is sent and nothing is kept.
+#[utoipa::path(post, path = "/api/v1/notifier/preview", tag = "Notifiers",
+    request_body = PreviewNotifier,
+    responses((status = 200, description = "The message", body = NotifierPreview)))]
+pub(crate) async fn preview(
+    State(api): State<Api>,
+    _caller: Caller,
+    Body(wanted): Body<PreviewNotifier>,
+) -> ApiResult<NotifierPreview> {
+    Ok(Json(api.engine().preview_notifier(&wanted.into())?.into()))
 }
 
 /// Deletes a notifier that no monitor is linked to.

@@ -30,7 +30,9 @@ pub(crate) use membership::{
     InvoiceList, MembershipAnswer, MembershipSaved, PlanList, SaveMembership,
 };
 pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
-pub(crate) use monitors::{MonitorAnswer, MonitorBody, MonitorList, SaveMonitor};
+pub(crate) use monitors::{
+    MonitorAnswer, MonitorBody, MonitorList, MonitorRow, MonitorRows, SaveMonitor,
+};
 pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use paymentmethods::{
     MethodDefault, MethodDeleted, MethodList, MethodName, MethodSaved, SaveMethod, source,

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
 use wakeful_core::monitor::Name;
-use wakeful_core::monitor::spec::{Hostname, port};
+use wakeful_core::monitor::spec::{Hostname, HttpUrl, port};
+use wakeful_core::notice;
 use wakeful_core::notifier::email::{credential, subject};
 use wakeful_core::notifier::{
     Channel, EmailSpec, Kind, Mailbox, Mailboxes, Notifier, Security, SigningSecret, Template,
@@ -15,7 +16,10 @@ use wakeful_core::notifier::{
 };
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
-use wakeful_engine::{ChannelDraft, ListedDelivery, NotifierDraft, NotifierView};
+use wakeful_engine::{
+    ChannelDraft, ListedDelivery, NotifierDraft, NotifierView, Preview, PreviewChannel,
+    PreviewDraft,
+};
 
 use super::fields::{Fields, Wire};
 use super::monitors::{TextOrList, TextOrNumber};
@@ -315,6 +319,72 @@ pub(crate) struct TestNotifier {
 impl Wire for TestNotifier {
     fn read(fields: &mut Fields) -> Option<Self> {
         Some(Self { notifierid: fields.text("notifierid")? })
+    }
+}
+
+/// As much of a notifier as decides what its messages look like.
+#[derive(ToSchema)]
+pub(crate) struct PreviewNotifier {
+    name: Option<String>,
+    /// email or webhook.
+    #[schema(value_type = String)]
+    r#type: Kind,
+    /// Only `subject` is read.
+    #[schema(value_type = Option<SaveEmail>)]
+    email: String,
+    /// Only `template` and `url` are read.
+    #[schema(value_type = Option<SaveWebhook>)]
+    webhook: (Template, Option<HttpUrl>),
+    /// monitor.down, monitor.up, monitor.certificate_expiring or notifier.test.
+    event: Option<String>,
+}
+
+impl Wire for PreviewNotifier {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let kind = fields.parse("type", Kind::parse);
+        let name = fields.optional_text("name");
+        let event = fields.optional_text("event");
+        let email = fields.within("email", |fields| fields.optional("subject", subject));
+        let webhook = fields.within("webhook", |fields| {
+            let template = fields.optional("template", Template::parse);
+            // An address that is half typed is no reason to show nothing.
+            let url = fields.optional_text("url").and_then(|text| webhook::url(&text).ok());
+            (template.unwrap_or(Template::Standard), url)
+        });
+        Some(Self { name, r#type: kind?, email: email.unwrap_or_default(), webhook, event })
+    }
+}
+
+impl From<PreviewNotifier> for PreviewDraft {
+    fn from(wire: PreviewNotifier) -> Self {
+        let (template, url) = wire.webhook;
+        Self {
+            name: wire.name.unwrap_or_else(|| "new".into()),
+            channel: match wire.r#type {
+                Kind::Email => PreviewChannel::Email { subject: wire.email },
+                Kind::Webhook => PreviewChannel::Webhook { template, url },
+            },
+            event: wire.event.unwrap_or_else(|| notice::DOWN.into()),
+        }
+    }
+}
+
+/// A message about an invented monitor, as a receiver would get it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NotifierPreview {
+    success: bool,
+    /// Of a mail, otherwise null.
+    subject: Option<String>,
+    content_type: &'static str,
+    body: String,
+    /// The HTML part of a mail, otherwise null.
+    html: Option<String>,
+}
+
+impl From<Preview> for NotifierPreview {
+    fn from(preview: Preview) -> Self {
+        let Preview { subject, content_type, body, html } = preview;
+        Self { success: true, subject, content_type, body, html }
     }
 }
 

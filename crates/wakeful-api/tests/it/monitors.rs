@@ -44,6 +44,24 @@ async fn web_server(answer: &'static str) -> String {
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 
 both_engines! {
+    async fn rows_tell_of_each_monitor_what_a_list_shows(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = json!({"type": "tcp", "name": "port", "heartbeat_interval": 60, "isactive": false,
+            "hostname": "127.0.0.1", "port": 9, "upside_down_mode": false, "tags": "a, b"});
+        let saved = ann.client.post("monitor/save", &body).await.ok();
+        let rows = ann.client.get("monitors/rows").await;
+        assert_eq!(rows.keys(), ["monitors", "success"]);
+        assert_eq!(rows.ok()["monitors"], json!([{
+            "monitorid": saved["monitor"]["monitorid"], "type": "tcp", "isactive": false,
+            "name": "port", "target": "127.0.0.1:9", "tags": ["a", "b"], "heartbeat_interval": 60,
+            "status": "pending", "status_since": null, "last_check": null, "last_message": "",
+            "load_time": null, "notifiers": [],
+        }]));
+        let none = ann.client.get("monitors/rows?tag=c&limit=5").await.ok();
+        assert_eq!(none, json!({"success": true, "monitors": [], "next_cursor": null}));
+    }
+
     async fn a_saved_monitor_has_every_field_of_the_reference(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -43,6 +43,46 @@ async fn report(client: &Client, monitor: &str, status: &str) {
 }
 
 both_engines! {
+    async fn a_preview_shows_the_message_and_sends_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let preview = async |body: Value| ann.client.post("notifier/preview", &body).await;
+
+        let answer = preview(json!({"type": "webhook"})).await;
+        assert_eq!(answer.keys(), ["body", "content_type", "html", "subject", "success"]);
+        let json = answer.ok();
+        assert_eq!(json["content_type"], "application/json");
+        let body: Value = serde_json::from_str(json["body"].as_str().unwrap()).unwrap();
+        assert_eq!(body["type"], "monitor.down");
+        assert_eq!(body["text"], "[Storefront] down: 503 Service Unavailable");
+
+        let own = json!({"type": "webhook", "event": "monitor.up",
+            "webhook": {"template": "{{ name }} is {{ status }} after {{ lasted }}", "url": "https://"}});
+        let json = preview(own).await.ok();
+        assert_eq!(json["body"], "Storefront is up after 4 min");
+        assert_eq!(json["content_type"], "text/plain; charset=utf-8");
+
+        let mail = json!({"type": "email", "email": {"subject": "{{ name }}: {{ message }}"}});
+        let json = preview(mail).await.ok();
+        assert_eq!(json["subject"], "Storefront: 503 Service Unavailable");
+        assert!(json["html"].as_str().unwrap().contains("Storefront"));
+        assert!(json["body"].as_str().unwrap().contains("https://shop.example.com/"));
+    }
+
+    async fn a_preview_tells_what_is_wrong_with_a_template(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for (body, field) in [
+            (json!({"type": "webhook", "webhook": {"template": "{{ name"}}), "webhook.template"),
+            (json!({"type": "email", "email": {"subject": "{% for %}"}}), "email.subject"),
+            (json!({"type": "email", "event": "monitor.sideways"}), "event"),
+            (json!({}), "type"),
+        ] {
+            let answer = ann.client.post("notifier/preview", &body).await;
+            assert_eq!(answer.wrong_fields(), [field], "{}", answer.text);
+        }
+    }
+
     async fn an_email_notifier_is_answered_as_it_is_stored(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -23,20 +23,27 @@ pub fn letter(
     answers: Option<EventId>,
     date: Millis,
 ) -> Letter {
+    let (text, html) = pages(notice, link);
+    Letter {
+        id: notice.data.eventid.to_string(),
+        answers: answers.map(|event| event.to_string()),
+        subject: subject(&spec.subject, notice, link),
+        text,
+        html: Some(html),
+        ..envelope(spec, date)
+    }
+}
+
+/// What the letter about a notice says, as text and as HTML.
+pub(super) fn pages(notice: &Notice, link: &str) -> (String, String) {
     let mut fields = Map::new();
     fields.insert("title".into(), json!(template::title(notice)));
     fields.insert("message".into(), json!(told(notice)));
     fields.insert("color".into(), json!(format!("#{:06x}", Tone::of(notice).color)));
     fields.insert("rows".into(), Value::Array(rows(notice)));
     fields.insert("link".into(), json!(link));
-    Letter {
-        id: notice.data.eventid.to_string(),
-        answers: answers.map(|event| event.to_string()),
-        subject: subject(spec, notice, link),
-        text: template::page(include_str!("templates/mail.txt"), fields.clone(), false),
-        html: Some(template::page(include_str!("templates/mail.html"), fields, true)),
-        ..envelope(spec, date)
-    }
+    let text = template::page(include_str!("templates/mail.txt"), fields.clone(), false);
+    (text, template::page(include_str!("templates/mail.html"), fields, true))
 }
 
 /// One letter that names everything that happened.
@@ -80,8 +87,8 @@ fn envelope(spec: &EmailSpec, date: Millis) -> Letter {
 }
 
 /// The user's own subject, or ours when there is none or it comes to nothing.
-fn subject(spec: &EmailSpec, notice: &Notice, link: &str) -> String {
-    let own = match spec.subject.trim() {
+pub(super) fn subject(own: &str, notice: &Notice, link: &str) -> String {
+    let own = match own.trim() {
         "" => None,
         source => template::own(source, &Scene::of(notice, link, None)).ok(),
     };

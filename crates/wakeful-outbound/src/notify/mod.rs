@@ -3,6 +3,7 @@
 
 pub mod email;
 pub mod letters;
+pub mod preview;
 pub mod template;
 pub mod webhook;
 

@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, StatusCode};
 use sha2::Sha256;
 use std::time::Duration;
 use url::Url;
+use wakeful_core::Invalid;
 use wakeful_core::notice::Notice;
 use wakeful_core::notice::retry::{Failure, Outcome};
 use wakeful_core::notifier::{Ready, SigningSecret, Template, WebhookSpec};
@@ -127,10 +128,7 @@ fn request(
 ) -> Result<Request, String> {
     let url = target(hook);
     let body = body(hook, notice, link);
-    let kind = match body.trim_start().starts_with(['{', '[']) {
-        true => "application/json",
-        false => "text/plain; charset=utf-8",
-    };
+    let kind = content_type(&body);
     let mut headers = HeaderMap::new();
     let agent = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
@@ -173,17 +171,33 @@ fn target(hook: &WebhookSpec) -> Url {
 /// The shape the receiver wants. When its template fails on this notice the
 /// news goes out in our own shape: better an odd message than none.
 fn body(hook: &WebhookSpec, notice: &Notice, link: &str) -> String {
-    let scene = || Scene::of(notice, link, Some(hook.url.url()));
-    let shaped = match &hook.template {
-        Template::Standard => return notice.body(),
-        Template::Ready(ready) => template::ready(*ready, &scene()),
-        Template::Own(source) => template::own(source, &scene()),
-    };
-    shaped.unwrap_or_else(|why| {
+    shaped(&hook.template, notice, link, Some(hook.url.url())).unwrap_or_else(|why| {
         let id = notice.data.eventid;
         tracing::warn!(event.id = %id, "the template for event {id} failed, it goes out in the standard shape: {why}");
         notice.body()
     })
+}
+
+/// The notice in the shape of a template.
+pub(super) fn shaped(
+    template: &Template,
+    notice: &Notice,
+    link: &str,
+    url: Option<&Url>,
+) -> Result<String, Invalid> {
+    let scene = || Scene::of(notice, link, url);
+    match template {
+        Template::Standard => Ok(notice.body()),
+        Template::Ready(ready) => template::ready(*ready, &scene()),
+        Template::Own(source) => template::own(source, &scene()),
+    }
+}
+
+pub(super) fn content_type(body: &str) -> &'static str {
+    match body.trim_start().starts_with(['{', '[']) {
+        true => "application/json",
+        false => "text/plain; charset=utf-8",
+    }
 }
 
 /// One signature of Standard Webhooks 1.0.

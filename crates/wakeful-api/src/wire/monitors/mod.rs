@@ -1,8 +1,11 @@
 //! Monitors on the wire: `read` takes both shapes of a save, whole or partial,
-//! and `show` gives the one shape of an answer, which `read` takes back unchanged.
+//! and `show` gives the one shape of an answer, which `read` takes back unchanged;
+//! `row` gives the little that a long list shows.
 
 mod read;
+mod row;
 mod show;
 
 pub(crate) use read::{SaveMonitor, TextOrList, TextOrNumber, draft, spec, timeout};
+pub(crate) use row::{MonitorRow, MonitorRows};
 pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, millis};
