@@ -4,6 +4,7 @@
 
 mod checksum;
 mod coder;
+pub mod month;
 pub mod pack;
 pub mod rollup;
 pub mod sketch;
@@ -95,12 +96,12 @@ pub struct Entry {
 
 impl Entry {
     /// Puts a heartbeat into its place. Failures count as down from the first
-    /// one of an outage until it ends.
+    /// one of an outage until it ends; outages must be in their order.
     pub fn of(seq: i64, heartbeat: Heartbeat, interval: u32, outages: &[Outage]) -> Self {
         let standing = match heartbeat.status {
             Beat::Up => Standing::Up,
             Beat::Unknown => Standing::Unknown,
-            Beat::Down if outages.iter().any(|outage| outage.holds(heartbeat.at)) => Standing::Down,
+            Beat::Down if is_within(outages, heartbeat.at) => Standing::Down,
             Beat::Down => Standing::Pending,
         };
         Self { seq, standing, interval, heartbeat }
@@ -125,10 +126,10 @@ pub struct Outage {
     pub ended: Option<Millis>,
 }
 
-impl Outage {
-    fn holds(&self, at: Millis) -> bool {
-        self.started <= at && self.ended.is_none_or(|ended| at < ended)
-    }
+fn is_within(outages: &[Outage], at: Millis) -> bool {
+    let behind = outages.partition_point(|outage| outage.started <= at);
+    let last = behind.checked_sub(1).map(|place| &outages[place]);
+    last.is_some_and(|outage| outage.ended.is_none_or(|ended| at < ended))
 }
 
 /// Heartbeats in their order, each once, whatever order they came in.

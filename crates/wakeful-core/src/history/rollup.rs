@@ -63,7 +63,7 @@ impl Spread {
         self.sketch.add(value);
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum = self.sum.saturating_add(other.sum);
         self.sketch.merge(&other.sketch);
@@ -138,6 +138,15 @@ impl Rollup {
         rollup
     }
 
+    /// Puts what came next behind it; between the two the last one speaks.
+    pub fn merge(&mut self, next: &Self) {
+        self.millis[self.last.standing] += self.last.speaks(self.last.at, next.first);
+        self.millis.add(&next.millis);
+        self.checks.add(&next.checks);
+        self.times.merge(&next.times);
+        self.last = next.last;
+    }
+
     fn add(&mut self, entry: &Entry) {
         self.millis[self.last.standing] += self.last.speaks(self.last.at, entry.heartbeat.at);
         self.last = Last::of(entry);
@@ -151,7 +160,8 @@ impl Rollup {
 #[error("what is kept of the past is damaged")]
 pub struct Damaged;
 
-/// Whether the percentiles of phases are read too; they are most of the work.
+/// Whether the percentiles of phases are there too; they are most of the work
+/// and of the bytes, so hours go without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     Means,
@@ -159,7 +169,7 @@ pub enum Depth {
 }
 
 /// Roll-ups as bytes: those of the hours of a day, or of one day.
-pub fn pack(rollups: &[Rollup]) -> Vec<u8> {
+pub fn pack(rollups: &[Rollup], depth: Depth) -> Vec<u8> {
     let mut means = Encoder::default();
     let mut form = Form::new(rollups.len(), unit(rollups));
     form.head(&mut means);
@@ -167,20 +177,24 @@ pub fn pack(rollups: &[Rollup]) -> Vec<u8> {
         form.code(&mut means, rollup.clone());
     }
     let mut bytes = means.finish();
-    let mut phases = Encoder::default();
-    let mut sketches: [Bins; 5] = std::array::from_fn(|_| Bins::default());
-    for rollup in rollups {
-        for (bins, spread) in sketches.iter_mut().zip(&rollup.times.phases) {
-            bins.code(&mut phases, spread.count, spread.sketch.clone());
-        }
-    }
-    let phases = phases.finish();
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     bytes.splice(0..0, length.to_le_bytes());
-    bytes.extend(phases);
+    if depth == Depth::Whole {
+        let mut phases = Encoder::default();
+        let mut sketches: [Bins; 5] = std::array::from_fn(|_| Bins::default());
+        for rollup in rollups {
+            for (bins, spread) in sketches.iter_mut().zip(&rollup.times.phases) {
+                bins.code(&mut phases, spread.count, spread.sketch.clone());
+            }
+        }
+        // Where there are phases there is something behind the means.
+        bytes.push(1);
+        bytes.extend(phases.finish());
+    }
     checksum::close(bytes)
 }
 
+/// What was packed; percentiles of phases only where both say so.
 pub fn unpack(bytes: &[u8], depth: Depth) -> Result<Vec<Rollup>, Damaged> {
     let bytes = checksum::open(bytes).ok_or(Damaged)?;
     let (length, bytes) = bytes.split_first_chunk::<4>().ok_or(Damaged)?;
@@ -191,7 +205,7 @@ pub fn unpack(bytes: &[u8], depth: Depth) -> Result<Vec<Rollup>, Damaged> {
     form.head(&mut side);
     let mut rollups: Vec<Rollup> =
         (0..form.count.min(MOST)).map(|_| form.code(&mut side, nothing())).collect();
-    if depth == Depth::Whole {
+    if let (Depth::Whole, Some((_, phases))) = (depth, phases.split_first()) {
         let mut side = Decoder::new(phases);
         let mut sketches: [Bins; 5] = std::array::from_fn(|_| Bins::default());
         for rollup in &mut rollups {

@@ -5,6 +5,7 @@
 use super::rollup::{Last, Rollup, Times};
 use super::{Outage, Shares};
 use crate::time::Millis;
+use std::time::Duration;
 
 /// The figures of a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,29 @@ impl Tally {
         }
         self.counted = self.counted.max(until);
     }
+}
+
+/// The figures of equal steps of a span, without the steps that no heartbeat
+/// fell into. No piece may lie in two steps, and they must be in order.
+pub fn steps(
+    pieces: &[Rollup],
+    before: Option<Last>,
+    (from, to): (Millis, Millis),
+    step: Duration,
+) -> Vec<Tally> {
+    let length = i64::try_from(step.as_millis()).unwrap_or(i64::MAX).max(1);
+    let begin = |at: Millis| Millis(from.0 + (at.0 - from.0).div_euclid(length) * length);
+    let mut last = before;
+    pieces
+        .chunk_by(|one, two| begin(one.first) == begin(two.first))
+        .map(|pieces| {
+            let start = begin(pieces[0].first);
+            let mut tally = Tally::new(start, start.after(step).min(to), last);
+            pieces.iter().for_each(|piece| tally.add(piece));
+            last = tally.last();
+            tally.finish()
+        })
+        .collect()
 }
 
 /// What the outages of a span come to, in milliseconds.

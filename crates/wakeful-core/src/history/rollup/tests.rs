@@ -18,17 +18,20 @@ fn entry() -> impl Strategy<Value = Entry> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn roll_ups_are_read_as_they_were_written(
-        hours in prop::collection::vec(prop::collection::vec(entry(), 1..40), 0..26),
+        hours in prop::collection::vec(prop::collection::vec(entry(), 1..16), 0..26),
     ) {
         let rollups: Vec<Rollup> = hours
             .into_iter()
             .filter_map(|hour| Rollup::of(&super::super::in_order(hour)))
             .collect();
-        let bytes = pack(&rollups);
+        let bytes = pack(&rollups, Depth::Whole);
         prop_assert_eq!(unpack(&bytes, Depth::Whole), Ok(rollups.clone()));
         let means = unpack(&bytes, Depth::Means).unwrap();
+        prop_assert_eq!(unpack(&pack(&rollups, Depth::Means), Depth::Whole), Ok(means.clone()));
         prop_assert_eq!(means.len(), rollups.len());
         for (mean, whole) in means.iter().zip(&rollups) {
             prop_assert_eq!(&mean.times.load, &whole.times.load);
@@ -42,7 +45,8 @@ proptest! {
     fn a_damaged_roll_up_is_told(
         hour in prop::collection::vec(entry(), 1..40), at in any::<prop::sample::Index>(), bit in 0_u8..8,
     ) {
-        let mut bytes = pack(&[Rollup::of(&super::super::in_order(hour)).unwrap()]);
+        let rollup = Rollup::of(&super::super::in_order(hour)).unwrap();
+        let mut bytes = pack(&[rollup], Depth::Whole);
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         prop_assert_eq!(unpack(&bytes, Depth::Whole), Err(Damaged));

@@ -3,6 +3,7 @@ use crate::history::{Entry, Standing, in_order};
 use crate::observation::Phases;
 use crate::verdict::{Beat, Heartbeat};
 use proptest::prelude::*;
+use std::time::Duration;
 
 const SECOND: i64 = 1_000;
 
@@ -89,6 +90,18 @@ fn outages_are_counted_where_they_touch_the_span() {
     let told = Outages::within(&outages, Millis(40), Millis(60));
     assert_eq!((told.count, told.longest, told.mean_time_to_recover), (1, Some(10), None));
     assert_eq!(Outages::within(&[], Millis(0), Millis(9)), Outages::default());
+}
+
+#[test]
+fn steps_without_heartbeats_are_left_out_and_still_spoken_into() {
+    let all = entries("u0 d60 u70 u310");
+    let pieces: Vec<Rollup> = all.iter().filter_map(|entry| Rollup::of([entry])).collect();
+    let span = (Millis(0), Millis(330 * SECOND));
+    let told = steps(&pieces, None, span, Duration::from_secs(100));
+    let starts: Vec<i64> = told.iter().map(|tally| tally.from.0 / SECOND).collect();
+    assert_eq!(starts, [0, 300]);
+    assert_eq!(seconds(&told[0]), [90, 10, 0, 0, 0, 0]);
+    assert_eq!(seconds(&told[1]), [20, 0, 0, 0, 0, 10]);
 }
 
 /// Each millisecond asks who speaks: slow, and so plain that it is right.
