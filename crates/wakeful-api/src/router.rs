@@ -9,8 +9,8 @@ use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, history, membership, mfa, monitors, notifiers, passwords,
-    payment_callback, paymentmethods, push, sessions, team,
+    accounts, apikeys, contact, events, figures, history, membership, mfa, monitors, notifiers,
+    passwords, payment_callback, paymentmethods, push, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -63,6 +63,9 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(notifiers::deliveries))
         .routes(routes!(notifiers::resend))
         .routes(routes!(history::heartbeats))
+        .routes(routes!(figures::stats))
+        .routes(routes!(figures::series))
+        .routes(routes!(figures::summary))
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))
         .routes(routes!(events::stream))

@@ -8,6 +8,7 @@ pub mod billing;
 pub mod certificate;
 pub mod chain;
 pub mod email;
+pub mod history;
 pub mod id;
 pub mod monitor;
 pub mod notice;

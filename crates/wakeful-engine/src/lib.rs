@@ -34,6 +34,7 @@ pub use bus::{Event, Subscription};
 pub use caller::{Caller, Via};
 pub use contact::ContactForm;
 pub use error::Error;
+pub use history::{Series, Source, Stats, Summary};
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
 pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft};

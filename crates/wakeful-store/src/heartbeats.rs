@@ -82,8 +82,37 @@ impl TeamStore<'_> {
         if !self.has_monitor(monitor).await? {
             return Ok(None);
         }
+        let mut found = self.store.fresh(monitor, span).await?;
+        found.extend(self.store.packed(monitor, span).await?);
+        found.sort_by_key(|(place, _)| std::cmp::Reverse((place.at, place.seq)));
+        // One that was written twice may be fresh and packed for a while.
+        found.dedup_by_key(|(place, _)| *place);
+        found.truncate(span.limit.map_or(usize::MAX, |limit| limit as usize));
+        Ok(Some(found))
+    }
+
+    pub(crate) async fn has_monitor(&self, monitor: MonitorId) -> Result<bool> {
+        let found: Option<i64> = read!(self.store, |db| {
+            sqlx::query_scalar("select created from monitors where id = $1 and team_id = $2")
+                .bind(monitor.uuid())
+                .bind(self.team.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(found.is_some())
+    }
+}
+
+impl Store {
+    /// Fresh heartbeats of a span, newest first. All who read them do it here
+    /// or in the next function.
+    pub(crate) async fn fresh(
+        &self,
+        monitor: MonitorId,
+        span: &Span,
+    ) -> Result<Vec<(Place, Heartbeat)>> {
         let before = span.before.unwrap_or(Place { at: Millis(i64::MAX), seq: i64::MAX });
-        let rows: Vec<Row> = read!(self.store, |db| {
+        let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(
                 "select at, seq, status, message, load_time, phases
                  from heartbeats
@@ -102,22 +131,56 @@ impl TeamStore<'_> {
             .fetch_all(db)
             .await
         })?;
-        rows.into_iter().map(Row::read).collect::<Result<_>>().map(Some)
+        rows.into_iter().map(Row::read).collect()
     }
 
-    pub(crate) async fn has_monitor(&self, monitor: MonitorId) -> Result<bool> {
-        let found: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar("select created from monitors where id = $1 and team_id = $2")
-                .bind(monitor.uuid())
-                .bind(self.team.uuid())
-                .fetch_optional(db)
-                .await
+    /// The oldest fresh heartbeats that are no newer than `until`, in order.
+    pub(crate) async fn oldest_fresh(
+        &self,
+        monitor: MonitorId,
+        until: Millis,
+        most: u32,
+    ) -> Result<Vec<(Place, Heartbeat)>> {
+        let rows: Vec<Row> = read!(self, |db| {
+            sqlx::query_as(
+                "select at, seq, status, message, load_time, phases
+                 from heartbeats
+                 where monitor_id = $1 and at <= $2
+                 order by at, seq
+                 limit $3",
+            )
+            .bind(monitor.uuid())
+            .bind(until.0)
+            .bind(i64::from(most))
+            .fetch_all(db)
+            .await
         })?;
-        Ok(found.is_some())
+        rows.into_iter().map(Row::read).collect()
     }
-}
 
-impl Store {
+    /// Packed heartbeats of a span, newest first, block by block.
+    async fn packed(&self, monitor: MonitorId, span: &Span) -> Result<Vec<(Place, Heartbeat)>> {
+        let most = span.limit.map_or(usize::MAX, |limit| limit as usize);
+        let mut found = Vec::new();
+        let before = span.before.unwrap_or(Place { at: Millis(i64::MAX), seq: i64::MAX });
+        let mut upper = span.to.0.min(before.at.0.saturating_add(1));
+        while found.len() < most {
+            let Some(block) = self.block_before(monitor, upper).await? else { break };
+            upper = block.from;
+            let entries = block.entries(monitor).unwrap_or_default();
+            let is_last = entries.first().is_some_and(|first| first.heartbeat.at < span.from);
+            found.extend(entries.into_iter().rev().filter_map(|entry| {
+                let (at, seq) = entry.place();
+                let wanted = span.from <= at && at < span.to && (at, seq) < (before.at, before.seq);
+                wanted.then_some((Place { at, seq }, entry.heartbeat))
+            }));
+            if is_last {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
     /// Deletes up to `batches` small batches of heartbeats whose monitor is
     /// gone; true when none are left.
     pub async fn sweep_graves(&self, batches: u32) -> Result<bool> {
@@ -126,7 +189,9 @@ impl Store {
                 sqlx::query_scalar("select monitor_id from graves limit 1").fetch_optional(db).await
             })?;
             let Some(grave) = grave else { return Ok(true) };
-            if self.delete_heartbeats(grave).await? < BATCH.cast_unsigned() {
+            if self.delete_heartbeats(grave).await? < BATCH.cast_unsigned()
+                && self.delete_past(grave).await?
+            {
                 write!(self, |db| {
                     sqlx::query("delete from graves where monitor_id = $1")
                         .bind(grave)

@@ -28,8 +28,14 @@ macro_rules! steps {
 }
 
 /// In order; a new step goes to the end and has a file in both folders.
-const STEPS: &[Step] =
-    steps!["0001_accounts", "0002_monitors", "0003_notifiers", "0004_billing", "0011_sessions",];
+const STEPS: &[Step] = steps![
+    "0001_accounts",
+    "0002_monitors",
+    "0003_notifiers",
+    "0004_billing",
+    "0006_history",
+    "0011_sessions",
+];
 
 const HISTORY: &str = "create table if not exists schema_migrations (
     name text primary key,

@@ -53,7 +53,7 @@ pub(crate) async fn heartbeats(
     }))
 }
 
-fn time(query: &mut Fields, field: &str) -> Option<Millis> {
+pub(super) fn time(query: &mut Fields, field: &str) -> Option<Millis> {
     query.optional(field, |text| {
         Millis::parse(text)
             .ok_or_else(|| Invalid::new("must be a time such as 2026-11-15T09:30:00Z"))

@@ -5,6 +5,7 @@ pub(crate) mod accounts;
 pub(crate) mod apikeys;
 pub(crate) mod contact;
 pub(crate) mod events;
+pub(crate) mod figures;
 pub(crate) mod history;
 pub(crate) mod membership;
 pub(crate) mod mfa;

@@ -7,6 +7,7 @@ mod contact;
 mod done;
 mod events;
 mod fields;
+mod figures;
 mod history;
 pub(crate) mod membership;
 mod mfa;
@@ -23,6 +24,7 @@ pub(crate) use contact::ContactUs;
 pub(crate) use done::Done;
 pub(crate) use events::event;
 pub(crate) use fields::{Fields, Wire};
+pub(crate) use figures::{SeriesBody, StatsBody, SummaryList};
 pub(crate) use history::{
     AlertBody, AlertList, HeartbeatAnswer, HeartbeatBody, HeartbeatList, Notify, load_time,
 };

@@ -4,6 +4,7 @@
 
 mod apikeys;
 mod contact;
+mod figures;
 mod membership;
 mod mfa;
 mod monitors;

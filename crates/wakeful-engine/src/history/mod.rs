@@ -1,4 +1,10 @@
-//! What a team reads of its past: heartbeats and alerts, newest first.
+//! What a team reads of its past: heartbeats and alerts, newest first, and the
+//! figures that they come to.
+
+mod figures;
+mod pieces;
+
+pub use figures::{Series, Source, Stats, Summary};
 
 use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::verdict::Heartbeat;

@@ -1,0 +1,151 @@
+//! monitor/{id}/stats, series, monitors/summary: the same figures whether
+//! heartbeats are fresh or folded.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_core::id::MonitorId;
+use wakeful_core::time::{Clock as _, Millis};
+use wakeful_testkit::{App, Client, User, both_engines};
+
+async fn monitor(client: &Client) -> String {
+    let body = json!({"name": "site", "type": "api", "heartbeat_interval": 60, "isactive": true,
+        "upside_down_mode": false, "tags": "shop"});
+    let json = client.post("monitor/save", &body).await.ok();
+    json["monitor"]["monitorid"].as_str().unwrap().to_owned()
+}
+
+/// Reports `(seconds to wait before, status, load time)`, one after the other.
+async fn report(app: &App, user: &User, id: &str, reports: &[(u64, &str, f64)]) {
+    for (wait, status, load_time) in reports {
+        app.clock.advance(Duration::from_secs(*wait));
+        let body = json!({"status": status, "payload": {"load_time": load_time}});
+        user.client.post(&format!("monitor/notify/{id}"), &body).await.ok();
+    }
+}
+
+/// Up for two minutes, down for half a minute, up again.
+const MINUTES: &[(u64, &str, f64)] =
+    &[(0, "up", 10.0), (60, "up", 20.0), (60, "down", 5.0), (30, "up", 30.0), (60, "up", 40.0)];
+
+async fn fold(app: &App, id: &str) {
+    let (id, now) = (MonitorId::parse(id).unwrap(), app.clock.now());
+    let folded = app.store.fold(id, now, Millis(0), 10_000).await.unwrap();
+    assert!(folded.heartbeats > 0);
+}
+
+fn without_times(mut stats: Value) -> Value {
+    for field in ["from", "to"] {
+        stats.as_object_mut().unwrap().remove(field);
+    }
+    stats
+}
+
+both_engines! {
+    async fn stats_tell_uptime_outages_and_load_times(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        report(&app, &ann, &id, MINUTES).await;
+        let stats = ann.client.get(&format!("monitor/{id}/stats")).await.ok();
+        assert_eq!(stats["monitorid"], id.as_str());
+        let spans = stats["spans"].as_array().unwrap();
+        let names: Vec<&str> = spans.iter().map(|span| span["span"].as_str().unwrap()).collect();
+        assert_eq!(names, ["24h", "7d", "30d", "90d", "365d"]);
+        for span in spans {
+            assert_eq!(span["checks"], json!({"up": 4, "down": 1, "pending": 0, "unknown": 0, "maintenance": 0}));
+            // 60 + 60 + 60 s up, 30 s down: 180 of 210.
+            assert_eq!((&span["uptime"], &span["uptime_checks"]), (&json!(85.7142), &json!(80.0)));
+            assert_eq!((&span["seconds"]["up"], &span["seconds"]["down"]), (&json!(180), &json!(30)));
+            assert_eq!((&span["outages"], &span["longest_outage"], &span["mean_time_to_recover"]),
+                (&json!(1), &json!(30), &json!(30)));
+            let load = &span["load_time"];
+            assert_eq!((&load["mean"], &load["min"], &load["max"]), (&json!(25.0), &json!(10.0), &json!(40.0)));
+            assert!((load["p50"].as_f64().unwrap() - 20.0).abs() <= 0.2, "{load}");
+            assert!((load["p99"].as_f64().unwrap() - 40.0).abs() <= 0.4, "{load}");
+            assert_eq!(span["phases"]["resolve"], Value::Null);
+        }
+        // The usual spans begin with a full hour: half an hour before 24 hours.
+        assert_eq!(spans[0]["from"], "2026-11-14T09:00:00.000Z");
+        assert_eq!(spans[0]["seconds"]["no_data"], 24 * 3600 + 1800);
+    }
+
+    async fn figures_are_the_same_fresh_and_folded(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        report(&app, &ann, &id, MINUTES).await;
+        let span = "from=2026-11-15T09:31:30Z&to=2026-11-15T09:33:00Z";
+        let paths = [
+            format!("monitor/{id}/stats?{span}"),
+            format!("monitor/{id}/series?{span}&points=30"),
+            format!("monitor/{id}/series?from=2026-11-15T00:00:00Z&to=2026-11-17T00:00:00Z&points=24"),
+            format!("monitor/{id}/series?from=2026-11-10T00:00:00Z&to=2026-11-17T00:00:00Z&points=3"),
+            format!("monitors/summary?ids={id},rubbish"),
+            format!("monitor/{id}/heartbeats?limit=3"),
+        ];
+        let mut fresh = Vec::new();
+        for path in &paths {
+            fresh.push(ann.client.get(path).await.ok());
+        }
+        let stats = &fresh[0]["spans"][0];
+        assert_eq!((&stats["span"], &stats["uptime"]), (&Value::Null, &json!(66.6666)));
+        assert_eq!(stats["seconds"]["no_data"], 0);
+        assert_eq!((&fresh[2]["step"], &fresh[2]["source"]), (&json!(7200), &json!("hour")));
+        assert_eq!((&fresh[3]["step"], &fresh[3]["source"]), (&json!(3 * 86_400), &json!("day")));
+        assert_eq!(fresh[4]["summaries"].as_array().unwrap().len(), 1);
+        fold(&app, &id).await;
+        assert_eq!(app.database.rows("heartbeats").await, 0);
+        for (path, fresh) in paths.iter().zip(&fresh) {
+            assert_eq!(ann.client.get(path).await.ok(), *fresh, "{path}");
+        }
+        // What comes late, into a minute that is folded, is counted at once.
+        let usual = ann.client.get(&format!("monitor/{id}/stats")).await.ok();
+        report(&app, &ann, &id, &[(60, "up", 40.0)]).await;
+        let more = ann.client.get(&format!("monitor/{id}/stats")).await.ok();
+        for (usual, more) in usual["spans"].as_array().unwrap().iter().zip(more["spans"].as_array().unwrap()) {
+            let (usual, more) = (without_times(usual.clone()), without_times(more.clone()));
+            assert_eq!(more["checks"]["up"], usual["checks"]["up"].as_u64().unwrap() + 1);
+            assert_eq!(more["seconds"]["up"], usual["seconds"]["up"].as_u64().unwrap() + 60);
+        }
+    }
+
+    async fn pages_of_heartbeats_go_over_fresh_and_folded_ones(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        report(&app, &ann, &id, MINUTES).await;
+        fold(&app, &id).await;
+        report(&app, &ann, &id, &[(60, "up", 50.0), (60, "up", 60.0)]).await;
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = ann.client.get(&format!("monitor/{id}/heartbeats?limit=2{cursor}")).await.ok();
+            seen.extend(page["heartbeats"].as_array().unwrap().iter().map(|beat| beat["load_time"].as_f64().unwrap()));
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert_eq!(seen, [60.0, 50.0, 40.0, 30.0, 5.0, 20.0, 10.0]);
+    }
+
+    async fn what_is_wrong_in_a_query_is_told(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        let wrong = [
+            (format!("monitor/{id}/stats?from=2026-11-15T09:00:00Z"), vec!["to"]),
+            (format!("monitor/{id}/stats?from=x&to=2026-11-15T09:00:00Z"), vec!["from"]),
+            (format!("monitor/{id}/stats?from=2026-11-15T09:00:00Z&to=2026-11-15T09:00:00Z"), vec!["to"]),
+            (format!("monitor/{id}/series?points=0"), vec!["points"]),
+            (format!("monitor/{id}/series?points=1001&from=y"), vec!["from", "points"]),
+            ("monitors/summary".to_owned(), vec!["ids"]),
+            (format!("monitors/summary?beats=101&ids={}", "x,".repeat(201)), vec!["ids", "beats"]),
+        ];
+        for (path, fields) in wrong {
+            assert_eq!(ann.client.get(&path).await.wrong_fields(), fields, "{path}");
+        }
+        let nothing = ann.client.get(&format!("monitor/{id}/stats")).await.ok();
+        assert_eq!((&nothing["spans"][0]["uptime"], &nothing["spans"][0]["load_time"]), (&Value::Null, &Value::Null));
+        assert_eq!(ann.client.get(&format!("monitor/{id}/series")).await.ok()["points"], json!([]));
+        let eve = app.sign_up("eve@example.com").await;
+        assert_eq!(eve.client.get(&format!("monitors/summary?ids={id}")).await.ok()["summaries"], json!([]));
+    }
+}

@@ -1,0 +1,200 @@
+//! A monitor's past: heartbeats packed into blocks, what hours and days come
+//! to, and the figures that are read from both. All of it is pure; the store
+//! keeps it and the engine asks for it. The formulas are in docs/history.md.
+
+mod checksum;
+mod coder;
+pub mod month;
+pub mod pack;
+pub mod rollup;
+pub mod sketch;
+pub mod tally;
+
+use std::ops::{Index, IndexMut};
+use std::time::Duration;
+
+use crate::observation::Phases;
+use crate::time::Millis;
+use crate::verdict::{Beat, Heartbeat};
+
+/// For how many intervals a heartbeat speaks when no other follows it. A check
+/// that takes its whole time-out still comes within two.
+const HOLDS: u32 = 2;
+
+pub const HOUR: Duration = Duration::from_secs(3600);
+pub const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// What a heartbeat counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    Up,
+    /// It belongs to an outage, the failures that led to it included.
+    Down,
+    /// It failed, and no outage came of it.
+    Pending,
+    /// We could not look.
+    Unknown,
+    Maintenance,
+}
+
+impl Standing {
+    pub const ALL: [Self; 5] =
+        [Self::Up, Self::Down, Self::Pending, Self::Unknown, Self::Maintenance];
+
+    fn of(number: u64) -> Self {
+        let number = usize::try_from(number).unwrap_or(0);
+        Self::ALL.get(number).copied().unwrap_or(Self::Unknown)
+    }
+}
+
+/// One number for each standing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares([u64; 5]);
+
+impl Shares {
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Up among up and down, in percent; nothing when there is neither.
+    pub fn uptime(&self) -> Option<f64> {
+        let (up, down) = (self[Standing::Up], self[Standing::Down]);
+        (up + down > 0).then(|| (up as f64) * 100.0 / ((up + down) as f64))
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (ours, theirs) in self.0.iter_mut().zip(other.0) {
+            *ours += theirs;
+        }
+    }
+}
+
+impl Index<Standing> for Shares {
+    type Output = u64;
+
+    fn index(&self, standing: Standing) -> &u64 {
+        &self.0[standing as usize]
+    }
+}
+
+impl IndexMut<Standing> for Shares {
+    fn index_mut(&mut self, standing: Standing) -> &mut u64 {
+        &mut self.0[standing as usize]
+    }
+}
+
+/// A heartbeat as history keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The number of the verdict among those of its monitor.
+    pub seq: i64,
+    pub standing: Standing,
+    /// The monitor's interval at that time, in seconds.
+    pub interval: u32,
+    pub heartbeat: Heartbeat,
+}
+
+impl Entry {
+    /// Puts a heartbeat into its place. Failures count as down from the first
+    /// one of an outage until it ends; outages must be in their order.
+    pub fn of(seq: i64, heartbeat: Heartbeat, interval: u32, outages: &[Outage]) -> Self {
+        let standing = match heartbeat.status {
+            Beat::Up => Standing::Up,
+            Beat::Unknown => Standing::Unknown,
+            Beat::Down if is_within(outages, heartbeat.at) => Standing::Down,
+            Beat::Down => Standing::Pending,
+        };
+        Self { seq, standing, interval, heartbeat }
+    }
+
+    /// Where it stands among the others of its monitor.
+    pub fn place(&self) -> (Millis, i64) {
+        (self.heartbeat.at, self.seq)
+    }
+
+    /// Until when it speaks if nothing follows.
+    fn reach(&self) -> Millis {
+        self.heartbeat.at.after(Duration::from_secs(self.interval.into()) * HOLDS)
+    }
+}
+
+/// A span in which a monitor was down: from its first failing check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    pub started: Millis,
+    /// Nothing while it lasts.
+    pub ended: Option<Millis>,
+}
+
+fn is_within(outages: &[Outage], at: Millis) -> bool {
+    let behind = outages.partition_point(|outage| outage.started <= at);
+    let last = behind.checked_sub(1).map(|place| &outages[place]);
+    last.is_some_and(|outage| outage.ended.is_none_or(|ended| at < ended))
+}
+
+/// Heartbeats in their order, each once, whatever order they came in.
+pub fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by_key(Entry::place);
+    entries.dedup_by_key(|entry| entry.place());
+    entries
+}
+
+/// The start of the hour or day that a time lies in.
+pub fn start_of(grain: Duration, at: Millis) -> Millis {
+    let grain = i64::try_from(grain.as_millis()).unwrap_or(1).max(1);
+    Millis(at.0.div_euclid(grain).saturating_mul(grain))
+}
+
+/// The phases in the order in which they are kept.
+fn spans(phases: &Phases) -> [Option<Duration>; 5] {
+    let Phases { resolve, connect, tls, first_byte, transfer } = *phases;
+    [resolve, connect, tls, first_byte, transfer]
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beat(at: i64, status: Beat) -> Heartbeat {
+        let (message, load_time, phases) = (String::new(), None, Phases::default());
+        Heartbeat { at: Millis(at), status, message, load_time, phases }
+    }
+
+    #[test]
+    fn failures_count_as_down_only_within_an_outage() {
+        let outages = [
+            Outage { started: Millis(100), ended: Some(Millis(200)) },
+            Outage { started: Millis(300), ended: None },
+        ];
+        for (at, standing) in [
+            (99, Standing::Pending),
+            (100, Standing::Down),
+            (199, Standing::Down),
+            (200, Standing::Pending),
+            (301, Standing::Down),
+        ] {
+            assert_eq!(Entry::of(1, beat(at, Beat::Down), 60, &outages).standing, standing, "{at}");
+        }
+        assert_eq!(Entry::of(1, beat(150, Beat::Up), 60, &outages).standing, Standing::Up);
+        let blind = Entry::of(1, beat(150, Beat::Unknown), 60, &outages);
+        assert_eq!(blind.standing, Standing::Unknown);
+    }
+
+    #[test]
+    fn a_heartbeat_written_twice_is_kept_once() {
+        let entry = |at, seq| Entry::of(seq, beat(at, Beat::Up), 60, &[]);
+        let kept = in_order(vec![entry(5, 2), entry(3, 1), entry(5, 2), entry(5, 3)]);
+        let places: Vec<i64> = kept.iter().map(|entry| entry.seq).collect();
+        assert_eq!(places, [1, 2, 3]);
+    }
+
+    #[test]
+    fn hours_and_days_begin_in_utc_before_and_after_1970() {
+        assert_eq!(start_of(DAY, Millis(86_400_001)), Millis(86_400_000));
+        assert_eq!(start_of(HOUR, Millis(-1)), Millis(-3_600_000));
+    }
+}

@@ -1,0 +1,75 @@
+use super::*;
+use crate::observation::Phases;
+use crate::verdict::{Beat, Heartbeat};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn entry() -> impl Strategy<Value = Entry> {
+    let span = || prop::option::of((0_u64..2_000_000).prop_map(Duration::from_micros));
+    let phases = (span(), span(), span(), span(), span());
+    (0_i64..90_000_000, 0_u64..5, 1_u32..90_000, span(), phases).prop_map(
+        |(at, standing, interval, load_time, (resolve, connect, tls, first_byte, transfer))| {
+            let phases = Phases { resolve, connect, tls, first_byte, transfer };
+            let (at, message, status) = (Millis(at), String::new(), Beat::Up);
+            let heartbeat = Heartbeat { at, status, message, load_time, phases };
+            Entry { seq: at.0, standing: Standing::of(standing), interval, heartbeat }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn roll_ups_are_read_as_they_were_written(
+        hours in prop::collection::vec(prop::collection::vec(entry(), 1..16), 0..26),
+    ) {
+        let rollups: Vec<Rollup> = hours
+            .into_iter()
+            .filter_map(|hour| Rollup::of(&super::super::in_order(hour)))
+            .collect();
+        let bytes = pack(&rollups, Depth::Whole);
+        prop_assert_eq!(unpack(&bytes, Depth::Whole), Ok(rollups.clone()));
+        let means = unpack(&bytes, Depth::Means).unwrap();
+        prop_assert_eq!(unpack(&pack(&rollups, Depth::Means), Depth::Whole), Ok(means.clone()));
+        prop_assert_eq!(means.len(), rollups.len());
+        for (mean, whole) in means.iter().zip(&rollups) {
+            prop_assert_eq!(&mean.times.load, &whole.times.load);
+            for (mean, whole) in mean.times.phases.iter().zip(&whole.times.phases) {
+                prop_assert_eq!((mean.count, mean.sum), (whole.count, whole.sum));
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_roll_up_is_told(
+        hour in prop::collection::vec(entry(), 1..40), at in any::<prop::sample::Index>(), bit in 0_u8..8,
+    ) {
+        let rollup = Rollup::of(&super::super::in_order(hour)).unwrap();
+        let mut bytes = pack(&[rollup], Depth::Whole);
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1_u8 << bit;
+        prop_assert_eq!(unpack(&bytes, Depth::Whole), Err(Damaged));
+    }
+}
+
+#[test]
+fn only_checks_that_were_up_have_load_times() {
+    let mut entry = Entry::of(
+        1,
+        Heartbeat {
+            at: Millis(0),
+            status: Beat::Down,
+            message: String::new(),
+            load_time: Some(Duration::from_millis(5)),
+            phases: Phases::default(),
+        },
+        60,
+        &[],
+    );
+    assert_eq!(Rollup::of([&entry]).unwrap().times, Times::default());
+    entry.standing = Standing::Up;
+    let times = Rollup::of([&entry]).unwrap().times;
+    assert_eq!((times.shortest, times.longest, times.load.sum), (5_000, 5_000, 5_000));
+    assert_eq!(times.percentile(0.99), Some(5_000.0));
+}

@@ -1,0 +1,189 @@
+//! The figures of monitors: of the usual spans, of any span, as a series for a
+//! chart, and in short for many monitors at once.
+
+use std::time::Duration;
+use wakeful_core::history::rollup::{Depth, Spread};
+use wakeful_core::history::tally::{Outages, Tally, steps};
+use wakeful_core::history::{DAY, HOUR, start_of};
+use wakeful_core::id::MonitorId;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Heartbeat;
+use wakeful_store::Span;
+
+use super::pieces::Reader;
+use crate::caller::Caller;
+use crate::{Engine, Error, Result};
+
+/// The spans that everybody asks for, and their names.
+const USUAL: [(&str, u32); 5] = [("24h", 1), ("7d", 7), ("30d", 30), ("90d", 90), ("365d", 365)];
+/// More single heartbeats than this are not read for one chart.
+const MOST_HEARTBEATS: u64 = 20_000;
+
+/// The figures of one span.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// The name of a usual span.
+    pub span: Option<&'static str>,
+    pub tally: Tally,
+    pub outages: Outages,
+    /// As they are known for the whole days of the span.
+    pub phases: [Spread; 5],
+}
+
+#[derive(Clone, Debug)]
+pub struct Series {
+    pub from: Millis,
+    pub to: Millis,
+    pub step: Duration,
+    pub source: Source,
+    pub points: Vec<Tally>,
+}
+
+/// What the points of a series are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Raw,
+    Hour,
+    Day,
+}
+
+impl Source {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Hour => "hour",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// A monitor in short.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub monitor: MonitorId,
+    pub day: Tally,
+    pub month: Tally,
+    /// The newest heartbeats, newest last.
+    pub beats: Vec<Heartbeat>,
+}
+
+impl Engine {
+    /// The usual spans until now. They begin with a full hour.
+    pub async fn usual_stats(&self, caller: &Caller, monitor: MonitorId) -> Result<Vec<Stats>> {
+        let team = self.store().team(caller.team);
+        let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let now = self.now();
+        let reader = Reader::new(&past, now).await?;
+        let mut stats = Vec::with_capacity(USUAL.len());
+        for (name, days) in USUAL {
+            let from = start_of(HOUR, now.before(DAY * days));
+            stats.push(Stats { span: Some(name), ..figures(&reader, from, now).await? });
+        }
+        Ok(stats)
+    }
+
+    /// One span, as exact as the past is kept.
+    pub async fn stats(
+        &self,
+        caller: &Caller,
+        monitor: MonitorId,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Stats> {
+        let team = self.store().team(caller.team);
+        let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let reader = Reader::new(&past, self.now()).await?;
+        figures(&reader, from, to).await
+    }
+
+    /// At most `points` equal steps of a span.
+    pub async fn series(
+        &self,
+        caller: &Caller,
+        monitor: MonitorId,
+        (from, to): (Millis, Millis),
+        points: u32,
+    ) -> Result<Series> {
+        let team = self.store().team(caller.team);
+        let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let now = self.now();
+        let reader = Reader::new(&past, now).await?;
+        let (source, step) = grain(&reader, from, to, points);
+        let from = start_of(step, from);
+        let pieces = match source {
+            Source::Raw => reader.by_heartbeats(step, from, to).await?,
+            Source::Hour => reader.by_grain(HOUR, from, to).await?,
+            Source::Day => reader.by_grain(DAY, from, to).await?,
+        };
+        let points = steps(&pieces.rollups, pieces.before, (from, pieces.to), step);
+        Ok(Series { from, to, step, source, points })
+    }
+
+    /// These monitors in short; those that the team does not have are left out.
+    pub async fn summaries(
+        &self,
+        caller: &Caller,
+        monitors: &[MonitorId],
+        beats: u32,
+    ) -> Result<Vec<Summary>> {
+        let team = self.store().team(caller.team);
+        let now = self.now();
+        let mut summaries = Vec::with_capacity(monitors.len());
+        for monitor in monitors {
+            let Some(past) = team.past(*monitor).await? else { continue };
+            let reader = Reader::new(&past, now).await?;
+            let span = Span {
+                from: Millis(i64::MIN),
+                to: now.after(Duration::from_millis(1)),
+                limit: Some(beats),
+                before: None,
+            };
+            let newest = match beats {
+                0 => Vec::new(),
+                _ => team.heartbeats(*monitor, &span).await?.unwrap_or_default(),
+            };
+            summaries.push(Summary {
+                monitor: *monitor,
+                day: tally(&reader, start_of(HOUR, now.before(DAY)), now).await?,
+                month: tally(&reader, start_of(HOUR, now.before(DAY * 30)), now).await?,
+                beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
+            });
+        }
+        Ok(summaries)
+    }
+}
+
+async fn figures(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {
+    let tally = tally(reader, from, to).await?;
+    let outages = Outages::within(reader.past.outages(), tally.from, tally.to);
+    let phases = reader.phases(tally.from, tally.to).await?;
+    Ok(Stats { span: None, tally, outages, phases })
+}
+
+/// The figures of a span but for how phases were spread.
+pub(super) async fn tally(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Tally> {
+    let pieces = reader.by_days(from, to, Depth::Means).await?;
+    let mut tally = Tally::new(pieces.from, pieces.to.max(pieces.from), pieces.before);
+    pieces.rollups.iter().for_each(|rollup| tally.add(rollup));
+    Ok(tally.finish())
+}
+
+/// What a series is made of, and its step: a second, an hour or a day, or as
+/// many of these as it takes to stay below the points that are asked for.
+fn grain(reader: &Reader<'_>, from: Millis, to: Millis, points: u32) -> (Source, Duration) {
+    let span = to.since(from);
+    let least = Duration::from_millis((span.as_millis() as u64).div_ceil(points.max(1).into()));
+    let whole = |unit: Duration| {
+        let count = least.as_millis().div_ceil(unit.as_millis()).max(1);
+        unit * u32::try_from(count).unwrap_or(u32::MAX)
+    };
+    let heartbeats = span.as_secs() / u64::from(reader.past.interval().max(1));
+    let few = heartbeats <= MOST_HEARTBEATS;
+    if least < HOUR && few && reader.extent().has_heartbeats(from) {
+        return (Source::Raw, whole(Duration::from_secs(1)));
+    }
+    match least < DAY && reader.extent().has_hours(from) {
+        true => (Source::Hour, whole(HOUR)),
+        false => (Source::Day, whole(DAY)),
+    }
+}

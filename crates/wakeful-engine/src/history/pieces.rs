@@ -1,0 +1,219 @@
+//! What a span is made of: whole days and hours where they are rolled up,
+//! single heartbeats at its ends and where they are fresh. Where single
+//! heartbeats are let go already, the span grows to the whole hour or day that
+//! is still known, and says so.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+use wakeful_core::history::rollup::{Depth, Last, Rollup, Spread};
+use wakeful_core::history::{DAY, Entry, HOUR, start_of};
+use wakeful_core::time::Millis;
+use wakeful_store::{Extent, Past};
+
+use crate::Result;
+
+pub(super) struct Pieces {
+    pub(super) from: Millis,
+    pub(super) to: Millis,
+    /// The last heartbeat before the span.
+    pub(super) before: Option<Last>,
+    /// In order; none reaches over an end of the span.
+    pub(super) rollups: Vec<Rollup>,
+}
+
+/// One monitor's past, as it is when somebody asks.
+pub(super) struct Reader<'a> {
+    pub(super) past: &'a Past<'a>,
+    now: Millis,
+    folded: Option<Millis>,
+    extent: Extent,
+}
+
+/// The fresh heartbeats of a span.
+struct Fresh {
+    /// Behind everything that is folded, in order.
+    new: Vec<Entry>,
+    /// The days of those that came late: what they came to is to be counted
+    /// from the heartbeats.
+    late: BTreeSet<Millis>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) async fn new(past: &'a Past<'a>, now: Millis) -> Result<Self> {
+        let (folded, extent) = (past.folded_until().await?, past.extent().await?);
+        Ok(Self { past, now, folded, extent })
+    }
+
+    /// The span by days, exact at its ends as far as heartbeats are kept.
+    pub(super) async fn by_days(&self, from: Millis, to: Millis, depth: Depth) -> Result<Pieces> {
+        let (to, until) = self.end(to);
+        let fresh = self.fresh(from, until).await?;
+        let mut pieces = Pieces { from, to, before: None, rollups: Vec::new() };
+        let days = self.past.days(start_of(DAY, from), until, depth).await?;
+        let mut starts = fresh.late.clone();
+        starts.extend(days.iter().map(|day| start_of(DAY, day.first)));
+        for start in starts {
+            let end = start.after(DAY);
+            let day = days.iter().find(|day| start_of(DAY, day.first) == start);
+            let whole = from <= start && (end <= until || self.is_open(until));
+            match day {
+                _ if fresh.late.contains(&start) => {
+                    let part = self.folded_beats(start.max(from), end.min(until)).await?;
+                    pieces.rollups.extend(Rollup::of(&part));
+                }
+                Some(day) if whole => pieces.rollups.push(day.clone()),
+                Some(day) => self.by_hours(start, day, (from, until), &mut pieces).await?,
+                None => {}
+            }
+        }
+        pieces.rollups.extend(Rollup::of(&fresh.new));
+        pieces.before = self.past.last_before(pieces.from).await?;
+        Ok(pieces)
+    }
+
+    /// The part of a day that lies within a span.
+    async fn by_hours(
+        &self,
+        day: Millis,
+        whole: &Rollup,
+        (from, until): (Millis, Millis),
+        pieces: &mut Pieces,
+    ) -> Result<()> {
+        let hours = self.past.hours(day, day.after(DAY)).await?;
+        if hours.is_empty() {
+            pieces.widen(day, day.after(DAY), self.now);
+            pieces.rollups.push(whole.clone());
+        }
+        for hour in hours {
+            let start = start_of(HOUR, hour.first);
+            let end = start.after(HOUR);
+            if end <= from || start >= until {
+                continue;
+            }
+            if from <= start && (end <= until || self.is_open(until)) {
+                pieces.rollups.push(hour);
+            } else if self.extent.has_heartbeats(start) {
+                let part = self.folded_beats(start.max(from), end.min(until)).await?;
+                pieces.rollups.extend(Rollup::of(&part));
+            } else {
+                pieces.widen(start, end, self.now);
+                pieces.rollups.push(hour);
+            }
+        }
+        Ok(())
+    }
+
+    /// The span cut into what fits steps of a grain; it must begin with one.
+    pub(super) async fn by_grain(
+        &self,
+        grain: Duration,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Pieces> {
+        let (to, until) = self.end(to);
+        let fresh = self.fresh(from, until).await?;
+        let first = start_of(DAY, from);
+        let known = match grain {
+            HOUR => self.past.hours(first, until).await?,
+            _ => self.past.days(first, until, Depth::Means).await?,
+        };
+        let is_late = |rollup: &Rollup| fresh.late.contains(&start_of(DAY, rollup.first));
+        let within = |rollup: &Rollup| from <= rollup.first && rollup.first < until;
+        let mut rollups: Vec<Rollup> =
+            known.into_iter().filter(|rollup| within(rollup) && !is_late(rollup)).collect();
+        for day in &fresh.late {
+            let part = self.folded_beats((*day).max(from), day.after(DAY).min(until)).await?;
+            rollups.extend(cut(&part, grain));
+        }
+        rollups.sort_by_key(|rollup| rollup.first);
+        rollups.extend(cut(&fresh.new, grain));
+        let before = self.past.last_before(from).await?;
+        Ok(Pieces { from, to, before, rollups })
+    }
+
+    /// Single heartbeats, cut into steps.
+    pub(super) async fn by_heartbeats(
+        &self,
+        step: Duration,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Pieces> {
+        let (to, until) = self.end(to);
+        let entries = self.past.heartbeats(from, until).await?;
+        let before = self.past.last_before(from).await?;
+        let rollups = entries.chunk_by(|one, two| {
+            let place =
+                |entry: &Entry| (entry.heartbeat.at.0 - from.0).div_euclid(step.as_millis() as i64);
+            place(one) == place(two)
+        });
+        Ok(Pieces { from, to, before, rollups: rollups.filter_map(Rollup::of).collect() })
+    }
+
+    /// How phases were spread. Hours do not keep that: a span of up to two days
+    /// is read heartbeat by heartbeat, a longer one by whole days.
+    pub(super) async fn phases(&self, from: Millis, to: Millis) -> Result<[Spread; 5]> {
+        let mut phases: [Spread; 5] = Default::default();
+        let mut add = |rollup: &Rollup| {
+            for (ours, theirs) in phases.iter_mut().zip(&rollup.times.phases) {
+                ours.merge(theirs);
+            }
+        };
+        let (_, until) = self.end(to);
+        if to.since(from) <= DAY * 2 + HOUR && self.extent.has_heartbeats(from) {
+            Rollup::of(&self.past.heartbeats(from, until).await?).iter().for_each(&mut add);
+        } else {
+            let days = self.past.days(start_of(DAY, from), until, Depth::Whole).await?;
+            days.iter().for_each(&mut add);
+            Rollup::of(&self.fresh(from, until).await?.new).iter().for_each(&mut add);
+        }
+        Ok(phases)
+    }
+
+    /// Where a span ends, and before when its heartbeats are: one of this very
+    /// millisecond counts.
+    fn end(&self, to: Millis) -> (Millis, Millis) {
+        match to < self.now {
+            true => (to, to),
+            false => (self.now, Millis(self.now.0 + 1)),
+        }
+    }
+
+    fn is_open(&self, until: Millis) -> bool {
+        until > self.now
+    }
+
+    pub(super) fn extent(&self) -> &Extent {
+        &self.extent
+    }
+
+    async fn fresh(&self, from: Millis, to: Millis) -> Result<Fresh> {
+        let mut new = self.past.fresh(from, to).await?;
+        let folded = self.folded.unwrap_or(Millis(i64::MIN));
+        let behind = new.partition_point(|entry| entry.heartbeat.at <= folded);
+        let late = new.drain(..behind).map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
+        Ok(Fresh { new, late })
+    }
+
+    /// The heartbeats of a span up to the last folded one, late ones included.
+    async fn folded_beats(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
+        let folded = self.folded.unwrap_or(Millis(i64::MIN));
+        let mut entries = self.past.heartbeats(from, to).await?;
+        entries.retain(|entry| entry.heartbeat.at <= folded);
+        Ok(entries)
+    }
+}
+
+impl Pieces {
+    fn widen(&mut self, from: Millis, to: Millis, now: Millis) {
+        self.from = self.from.min(from);
+        self.to = self.to.max(to.min(now));
+    }
+}
+
+/// What the heartbeats of each hour or day come to.
+fn cut(entries: &[Entry], grain: Duration) -> impl Iterator<Item = Rollup> {
+    let same = move |one: &Entry, two: &Entry| {
+        start_of(grain, one.heartbeat.at) == start_of(grain, two.heartbeat.at)
+    };
+    entries.chunk_by(same).filter_map(Rollup::of)
+}

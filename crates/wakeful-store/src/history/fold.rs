@@ -1,0 +1,442 @@
+//! Folding: fresh heartbeats become part of blocks, and what their hours and
+//! days come to is computed anew. One short transaction takes the heartbeats
+//! out and puts the blocks in, so each is in exactly one place at any moment,
+//! whenever the process dies. Reading and packing happen before it; a revision
+//! and the count of what was taken out show that nothing changed meanwhile.
+
+use sqlx::Error;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+use wakeful_core::history::pack::{FULL, Packed, pack};
+use wakeful_core::history::rollup::{self, Depth, Rollup};
+use wakeful_core::history::{DAY, Entry, HOUR, in_order, start_of};
+use wakeful_core::id::MonitorId;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Status;
+
+use super::Grain;
+use crate::dialect::{either, from_row, read, within};
+use crate::heartbeats::Place;
+use crate::{Result, Store, StoreError, StoredMonitor};
+
+/// A block spans no more than a week, so that what is older than a limit is
+/// let go about then.
+const LONGEST: i64 = 7 * 24 * 3_600_000;
+
+/// What one step of folding did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folded {
+    /// How many fresh heartbeats were taken out.
+    pub heartbeats: usize,
+    /// There was more than one step takes, or somebody else was at it.
+    pub more: bool,
+}
+
+/// Monitors with something to fold. `last` is where the next page begins,
+/// nothing at the end.
+#[derive(Clone, Debug)]
+pub struct Foldable {
+    pub monitors: Vec<MonitorId>,
+    pub last: Option<MonitorId>,
+}
+
+struct Index {
+    from: i64,
+    to: i64,
+    count: i64,
+}
+
+from_row!(Index, |row| Self {
+    from: row.try_get("from_at")?,
+    to: row.try_get("to_at")?,
+    count: row.try_get("count")?,
+});
+
+/// What a step puts into the store.
+#[derive(Default)]
+struct Work {
+    /// Blocks that go, by their beginning.
+    gone: Vec<i64>,
+    blocks: Vec<(i64, i64, i64, Packed)>,
+    hours: Vec<(i64, Vec<u8>)>,
+    days: Vec<(i64, Vec<u8>)>,
+}
+
+impl Store {
+    /// Of the monitors behind `after`, those with a heartbeat older than
+    /// `before`, or older than one that is folded already.
+    pub async fn foldable(
+        &self,
+        after: Option<MonitorId>,
+        before: Millis,
+        limit: u32,
+    ) -> Result<Foldable> {
+        let rows: Vec<(Uuid, Option<i64>, Option<i64>)> = read!(self, |db| {
+            sqlx::query_as(
+                "select m.id,
+                        (select min(h.at) from heartbeats h where h.monitor_id = m.id),
+                        (select f.until from folds f where f.monitor_id = m.id)
+                 from monitors m
+                 where m.id > $1
+                 order by m.id
+                 limit $2",
+            )
+            .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        let is_due = |oldest: Option<i64>, until: Option<i64>| {
+            oldest.is_some_and(|oldest| oldest < before.0 || until.is_some_and(|at| oldest <= at))
+        };
+        let due = rows.iter().filter(|(_, oldest, until)| is_due(*oldest, *until));
+        let monitors = due.map(|(id, ..)| (*id).into()).collect();
+        let last = rows.last().map(|(id, ..)| (*id).into());
+        Ok(Foldable { monitors, last })
+    }
+
+    /// Folds the oldest `most` heartbeats of a monitor that are no newer than
+    /// `until`; those older than `kept` are let go instead.
+    pub async fn fold(
+        &self,
+        monitor: MonitorId,
+        until: Millis,
+        kept: Millis,
+        most: u32,
+    ) -> Result<Folded> {
+        let done = |more| Folded { heartbeats: 0, more };
+        let Some(stored) = self.monitors_by_id(&[monitor]).await?.pop() else {
+            return Ok(done(false));
+        };
+        let revision = self.fold_revision(monitor).await?;
+        let fresh = self.oldest_fresh(monitor, decided(&stored, until), most).await?;
+        let (Some((first, _)), Some((last, _))) = (fresh.first(), fresh.last()) else {
+            return Ok(done(false));
+        };
+        let (first, last, count) = (*first, *last, fresh.len());
+        let interval = stored.monitor.heartbeat_interval.seconds();
+        let outages = self.outages(monitor).await?;
+        let entry = |(place, beat): (Place, _)| Entry::of(place.seq, beat, interval, &outages);
+        let fresh = fresh.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= kept);
+        let work = self.fold_work(monitor, fresh.collect()).await?;
+        match self.put_fold(monitor, revision, &work, (first, last, count)).await {
+            Ok(true) => Ok(Folded { heartbeats: count, more: count == most as usize }),
+            // Somebody else folded the same monitor; there the rest is.
+            Ok(false) | Err(StoreError::Taken) => Ok(done(true)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn fold_revision(&self, monitor: MonitorId) -> Result<i64> {
+        let revision: Option<i64> = read!(self, |db| {
+            sqlx::query_scalar("select revision from folds where monitor_id = $1")
+                .bind(monitor.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(revision.unwrap_or(0))
+    }
+
+    async fn fold_work(&self, monitor: MonitorId, fresh: Vec<Entry>) -> Result<Work> {
+        let mut work = Work::default();
+        let Some(first) = fresh.first() else { return Ok(work) };
+        let blocks = self.blocks_from(monitor, first.heartbeat.at).await?;
+        let mut written: Vec<Entry> = Vec::new();
+        for (block, new) in by_block(&blocks, &fresh) {
+            let mut entries = new;
+            if let Some(from) = block {
+                let found = self.block_before(monitor, from.saturating_add(1)).await?;
+                let old = found.map(|block| block.entries(monitor));
+                // A damaged block stays as it is, beside a new one.
+                if let Some(Ok(old)) = old {
+                    entries.extend(old);
+                    work.gone.push(from);
+                }
+            }
+            for chunk in chunks(&in_order(entries)) {
+                let (from, to) = (chunk[0].heartbeat.at.0, chunk[chunk.len() - 1].heartbeat.at.0);
+                work.blocks.push((from, to, chunk.len() as i64, pack(chunk)));
+                written.extend_from_slice(chunk);
+            }
+        }
+        let days: BTreeSet<Millis> =
+            fresh.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
+        for day in days {
+            self.roll_up(monitor, day, &written, &fresh, &mut work).await?;
+        }
+        Ok(work)
+    }
+
+    /// The blocks from the one that a time falls into.
+    async fn blocks_from(&self, monitor: MonitorId, at: Millis) -> Result<Vec<Index>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select from_at, to_at, count
+                 from blocks
+                 where monitor_id = $1
+                 and from_at >= coalesce((select max(b.from_at) from blocks b
+                                          where b.monitor_id = $1 and b.from_at <= $2), $2)
+                 order by from_at",
+            )
+            .bind(monitor.uuid())
+            .bind(at.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// What a day comes to with all that is written of it, and its hours.
+    async fn roll_up(
+        &self,
+        monitor: MonitorId,
+        day: Millis,
+        written: &[Entry],
+        fresh: &[Entry],
+        work: &mut Work,
+    ) -> Result<()> {
+        let end = day.after(DAY);
+        let of_day = |entry: &&Entry| day <= entry.heartbeat.at && entry.heartbeat.at < end;
+        let fresh: Vec<Entry> = fresh.iter().filter(of_day).cloned().collect();
+        let mut entries: Vec<Entry> = written.iter().filter(of_day).cloned().collect();
+        let mut whole = true;
+        let mut phases = true;
+        for block in self.blocks(monitor, day, end).await? {
+            if work.gone.contains(&block.from) {
+                phases &= block.phases.is_some();
+                continue;
+            }
+            match block.entries(monitor) {
+                Ok(read) => entries.extend(read.iter().filter(of_day).cloned()),
+                Err(_) => whole = false,
+            }
+            phases &= block.phases.is_some();
+        }
+        let entries = in_order(entries);
+        let before = self.known_day(monitor, day).await?;
+        let hours_before = self.known_hours(monitor, day).await?;
+        let of_hours = |entries: &[Entry]| -> BTreeMap<Millis, Rollup> {
+            let hours = entries.chunk_by(|one, two| {
+                start_of(HOUR, one.heartbeat.at) == start_of(HOUR, two.heartbeat.at)
+            });
+            hours.filter_map(Rollup::of).map(|hour| (start_of(HOUR, hour.first), hour)).collect()
+        };
+        let (mut new_day, mut hours) = (Rollup::of(&entries), of_hours(&entries));
+        if !whole {
+            // Some heartbeats are damaged, but what they came to is still known.
+            new_day = appended(before.clone(), Rollup::of(&fresh));
+            for (at, hour) in of_hours(&fresh) {
+                let known = hours_before.get(&at).cloned();
+                hours.extend(appended(known, Some(hour)).map(|hour| (at, hour)));
+            }
+            for (at, hour) in &hours_before {
+                hours.entry(*at).or_insert_with(|| hour.clone());
+            }
+        }
+        if !phases && let Some(day) = &mut new_day {
+            keep_phases(day, before.as_ref(), &fresh);
+            for (at, hour) in &mut hours {
+                let of_hour = |entry: &&Entry| start_of(HOUR, entry.heartbeat.at) == *at;
+                let fresh: Vec<Entry> = fresh.iter().filter(of_hour).cloned().collect();
+                keep_phases(hour, hours_before.get(at), &fresh);
+            }
+        }
+        let hours: Vec<Rollup> = hours.into_values().collect();
+        work.hours.push((day.0, rollup::pack(&hours, Depth::Means)));
+        let new_day: Vec<Rollup> = new_day.into_iter().collect();
+        work.days.push((day.0, rollup::pack(&new_day, Depth::Whole)));
+        Ok(())
+    }
+
+    async fn known_day(&self, monitor: MonitorId, day: Millis) -> Result<Option<Rollup>> {
+        let row = self.rolled(Grain::Days, monitor, day, Millis(day.0.saturating_add(1))).await?;
+        Ok(row.first().and_then(|(_, data)| rollup::unpack(data, Depth::Whole).ok()?.pop()))
+    }
+
+    async fn known_hours(
+        &self,
+        monitor: MonitorId,
+        day: Millis,
+    ) -> Result<BTreeMap<Millis, Rollup>> {
+        let row = self.rolled(Grain::Hours, monitor, day, Millis(day.0.saturating_add(1))).await?;
+        let hours = row.first().and_then(|(_, data)| rollup::unpack(data, Depth::Means).ok());
+        let hours = hours.unwrap_or_default().into_iter();
+        Ok(hours.map(|hour| (start_of(HOUR, hour.first), hour)).collect())
+    }
+
+    /// False, and nothing changed, when something else did meanwhile.
+    async fn put_fold(
+        &self,
+        monitor: MonitorId,
+        revision: i64,
+        work: &Work,
+        (first, last, count): (Place, Place, usize),
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let taken = within!(tx, |db| {
+            // The monitor cannot go before the blocks are there for its grave.
+            let there: Option<i64> = sqlx::query_scalar(self.hold_monitor())
+                .bind(monitor.uuid())
+                .fetch_optional(&mut *db)
+                .await?;
+            if there.is_none() {
+                return Ok(false);
+            }
+            let raised = sqlx::query(
+                "insert into folds (monitor_id, revision, until)
+                 values ($1, $2 + 1, $3)
+                 on conflict (monitor_id) do update
+                 set revision = excluded.revision,
+                     until = case when folds.until > excluded.until
+                                  then folds.until else excluded.until end
+                 where folds.revision = $2",
+            )
+            .bind(monitor.uuid())
+            .bind(revision)
+            .bind(last.at.0)
+            .execute(&mut *db)
+            .await?;
+            let deleted = sqlx::query(
+                "delete from heartbeats
+                 where monitor_id = $1 and (at, seq) >= ($2, $3) and (at, seq) <= ($4, $5)",
+            )
+            .bind(monitor.uuid())
+            .bind(first.at.0)
+            .bind(first.seq)
+            .bind(last.at.0)
+            .bind(last.seq)
+            .execute(&mut *db)
+            .await?;
+            if raised.rows_affected() == 0 || deleted.rows_affected() != count as u64 {
+                return Ok(false);
+            }
+            for from in &work.gone {
+                sqlx::query("delete from blocks where monitor_id = $1 and from_at = $2")
+                    .bind(monitor.uuid())
+                    .bind(from)
+                    .execute(&mut *db)
+                    .await?;
+            }
+            for (from, to, count, packed) in &work.blocks {
+                let phases = Some(&packed.phases[..]).filter(|phases| !phases.is_empty());
+                sqlx::query(
+                    "insert into blocks (monitor_id, from_at, to_at, count, data, phases)
+                     values ($1, $2, $3, $4, $5, $6)",
+                )
+                .bind(monitor.uuid())
+                .bind(from)
+                .bind(to)
+                .bind(count)
+                .bind(&packed.data[..])
+                .bind(phases)
+                .execute(&mut *db)
+                .await?;
+            }
+            for (at, data) in &work.hours {
+                sqlx::query(
+                    "insert into hours (monitor_id, at, data) values ($1, $2, $3)
+                     on conflict (monitor_id, at) do update set data = excluded.data",
+                )
+                .bind(monitor.uuid())
+                .bind(at)
+                .bind(&data[..])
+                .execute(&mut *db)
+                .await?;
+            }
+            for (at, data) in &work.days {
+                sqlx::query(
+                    "insert into days (monitor_id, at, data) values ($1, $2, $3)
+                     on conflict (monitor_id, at) do update set data = excluded.data",
+                )
+                .bind(monitor.uuid())
+                .bind(at)
+                .bind(&data[..])
+                .execute(&mut *db)
+                .await?;
+            }
+            Ok::<_, Error>(true)
+        })?;
+        if taken {
+            tx.commit().await?;
+        }
+        Ok(taken)
+    }
+
+    fn hold_monitor(&self) -> &'static str {
+        either!(
+            self,
+            sqlite: "select created from monitors where id = $1",
+            postgres: "select created from monitors where id = $1 for key share"
+        )
+    }
+}
+
+/// Until when the standing of heartbeats is known: failures that may yet turn
+/// out to be an outage wait.
+fn decided(stored: &StoredMonitor, until: Millis) -> Millis {
+    match &stored.state.failing {
+        Some(row) if stored.state.status != Status::Down => {
+            until.min(Millis(row.started.0.saturating_sub(1)))
+        }
+        _ => until,
+    }
+}
+
+/// Sorts new heartbeats to the blocks that they belong into; those that fit
+/// none begin a new one.
+fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)> {
+    let mut sorted: BTreeMap<Option<i64>, Vec<Entry>> = BTreeMap::new();
+    for entry in fresh {
+        let at = entry.heartbeat.at.0;
+        let behind = blocks.partition_point(|block| block.from <= at);
+        let block = behind.checked_sub(1).map(|place| &blocks[place]);
+        let is_last = behind == blocks.len();
+        let full = |block: &&Index| {
+            is_last && block.to < at && (block.count >= FULL as i64 || at - block.from >= LONGEST)
+        };
+        let block = block.filter(|block| !full(block)).map(|block| block.from);
+        sorted.entry(block).or_default().push(entry.clone());
+    }
+    sorted.into_iter().collect()
+}
+
+/// Pieces of at most a block each. Heartbeats of one millisecond stay together:
+/// a block is found by the time of its first.
+fn chunks(entries: &[Entry]) -> Vec<&[Entry]> {
+    let mut chunks = Vec::new();
+    let mut rest = entries;
+    while !rest.is_empty() {
+        let until = rest[0].heartbeat.at.0.saturating_add(LONGEST);
+        let mut end = rest.partition_point(|entry| entry.heartbeat.at.0 < until).clamp(1, FULL);
+        while end < rest.len() && rest[end].heartbeat.at == rest[end - 1].heartbeat.at {
+            end += 1;
+        }
+        let (chunk, behind) = rest.split_at(end);
+        chunks.push(chunk);
+        rest = behind;
+    }
+    chunks
+}
+
+/// What is known with what is new behind it.
+fn appended(known: Option<Rollup>, new: Option<Rollup>) -> Option<Rollup> {
+    match (known, new) {
+        (Some(mut known), Some(new)) if known.last.at <= new.first => {
+            known.merge(&new);
+            Some(known)
+        }
+        (Some(known), _) => Some(known),
+        (None, new) => new,
+    }
+}
+
+/// Where phases were let go already, what they came to stays.
+fn keep_phases(rollup: &mut Rollup, before: Option<&Rollup>, fresh: &[Entry]) {
+    let Some(before) = before else { return };
+    let mut phases = before.times.phases.clone();
+    if let Some(new) = Rollup::of(fresh) {
+        for (ours, theirs) in phases.iter_mut().zip(&new.times.phases) {
+            ours.merge(theirs);
+        }
+    }
+    rollup.times.phases = phases;
+}

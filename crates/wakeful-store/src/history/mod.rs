@@ -1,0 +1,123 @@
+//! The past of monitors: fresh heartbeats and packed ones read as one, what
+//! hours and days came to, folding the first into the second, and letting go
+//! of what is old enough. A block or roll-up that the disk damaged is told,
+//! left out and left alone; the others are read as ever.
+
+mod fold;
+mod past;
+mod retention;
+
+pub use fold::{Foldable, Folded};
+pub use past::{Extent, Past};
+pub use retention::Limits;
+
+use wakeful_core::history::rollup::Damaged;
+use wakeful_core::history::{Entry, pack};
+use wakeful_core::id::MonitorId;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{from_row, read};
+use crate::{Result, Store};
+
+pub(crate) struct Block {
+    pub(crate) from: i64,
+    pub(crate) data: Vec<u8>,
+    pub(crate) phases: Option<Vec<u8>>,
+}
+
+from_row!(Block, |row| Self {
+    from: row.try_get("from_at")?,
+    data: row.try_get("data")?,
+    phases: row.try_get("phases")?,
+});
+
+impl Block {
+    /// The heartbeats of this block; told to the operator when it is damaged.
+    pub(crate) fn entries(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
+        let from = Millis(self.from);
+        let mut entries = pack::unpack(&self.data).inspect_err(|_| {
+            tracing::error!(monitor.id = %monitor, "the heartbeats of monitor {monitor} from {from} on are damaged and left out");
+        })?;
+        let phases = self.phases.as_deref().unwrap_or_default();
+        if pack::unpack_phases(phases, &mut entries).is_err() {
+            tracing::error!(monitor.id = %monitor, "the phases of monitor {monitor} from {from} on are damaged and left out");
+        }
+        Ok(entries)
+    }
+}
+
+impl Store {
+    /// The blocks that touch a span, `from` included and `to` not, in order.
+    pub(crate) async fn blocks(
+        &self,
+        monitor: MonitorId,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Vec<Block>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select from_at, data, phases
+                 from blocks
+                 where monitor_id = $1 and from_at < $3 and to_at >= $2
+                 order by from_at",
+            )
+            .bind(monitor.uuid())
+            .bind(from.0)
+            .bind(to.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// The newest block that begins before a time.
+    pub(crate) async fn block_before(
+        &self,
+        monitor: MonitorId,
+        before: i64,
+    ) -> Result<Option<Block>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select from_at, data, phases
+                 from blocks
+                 where monitor_id = $1 and from_at < $2
+                 order by from_at desc
+                 limit 1",
+            )
+            .bind(monitor.uuid())
+            .bind(before)
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    /// Rows of `hours` or `days` from one time until before another, in order.
+    pub(crate) async fn rolled(
+        &self,
+        table: Grain,
+        monitor: MonitorId,
+        from: Millis,
+        to: Millis,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        let sql = match table {
+            Grain::Hours => {
+                "select at, data from hours
+                 where monitor_id = $1 and at >= $2 and at < $3
+                 order by at"
+            }
+            Grain::Days => {
+                "select at, data from days
+                 where monitor_id = $1 and at >= $2 and at < $3
+                 order by at"
+            }
+        };
+        Ok(read!(self, |db| {
+            sqlx::query_as(sql).bind(monitor.uuid()).bind(from.0).bind(to.0).fetch_all(db).await
+        })?)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grain {
+    Hours,
+    Days,
+}

@@ -1,0 +1,130 @@
+//! Letting go of what is old enough: a few rows of one monitor at a time, and
+//! nothing is written where nothing is to go.
+
+use uuid::Uuid;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::time::Millis;
+
+use crate::dialect::{Pool, read, write};
+use crate::{Result, Store};
+
+/// So few rows at a time are deleted that nobody waits for it.
+const BATCH: i64 = 50;
+
+/// What is older goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub heartbeats: Millis,
+    pub phases: Millis,
+    pub hours: Millis,
+    pub days: Millis,
+}
+
+impl Store {
+    /// The monitors behind `after` with their teams.
+    pub async fn monitors_after(
+        &self,
+        after: Option<MonitorId>,
+        limit: u32,
+    ) -> Result<Vec<(MonitorId, TeamId)>> {
+        let rows: Vec<(Uuid, Uuid)> = read!(self, |db| {
+            sqlx::query_as("select id, team_id from monitors where id > $1 order by id limit $2")
+                .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
+                .bind(i64::from(limit))
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(rows.into_iter().map(|(id, team)| (id.into(), team.into())).collect())
+    }
+
+    /// Lets go of a few rows of a monitor that are beyond the limits; how many.
+    pub async fn let_go(&self, monitor: MonitorId, limits: &Limits) -> Result<u64> {
+        let mut gone = 0;
+        for (found, go, limit) in [
+            (
+                "select count(*) from blocks where monitor_id = $1 and to_at < $2",
+                "delete from blocks
+                 where monitor_id = $1
+                 and from_at in (select from_at from blocks
+                                 where monitor_id = $1 and to_at < $2
+                                 order by from_at limit $3)",
+                limits.heartbeats,
+            ),
+            (
+                "select count(*) from blocks
+                 where monitor_id = $1 and to_at < $2 and phases is not null",
+                "update blocks set phases = null
+                 where monitor_id = $1
+                 and from_at in (select from_at from blocks
+                                 where monitor_id = $1 and to_at < $2 and phases is not null
+                                 order by from_at limit $3)",
+                limits.phases,
+            ),
+            (
+                "select count(*) from hours where monitor_id = $1 and at < $2",
+                "delete from hours
+                 where monitor_id = $1
+                 and at in (select at from hours
+                            where monitor_id = $1 and at < $2
+                            order by at limit $3)",
+                limits.hours,
+            ),
+            (
+                "select count(*) from days where monitor_id = $1 and at < $2",
+                "delete from days
+                 where monitor_id = $1
+                 and at in (select at from days
+                            where monitor_id = $1 and at < $2
+                            order by at limit $3)",
+                limits.days,
+            ),
+        ] {
+            let count: i64 = read!(self, |db| {
+                sqlx::query_scalar(found).bind(monitor.uuid()).bind(limit.0).fetch_one(db).await
+            })?;
+            if count > 0 {
+                gone += write!(self, |db| {
+                    sqlx::query(go)
+                        .bind(monitor.uuid())
+                        .bind(limit.0)
+                        .bind(BATCH)
+                        .execute(db)
+                        .await
+                        .map(|done| done.rows_affected())
+                })?;
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Deletes some of the folded past of a monitor that is gone; true when
+    /// nothing is left.
+    pub(crate) async fn delete_past(&self, monitor: Uuid) -> Result<bool> {
+        let all = Limits {
+            heartbeats: Millis(i64::MAX),
+            phases: Millis(i64::MIN),
+            hours: Millis(i64::MAX),
+            days: Millis(i64::MAX),
+        };
+        if self.let_go(monitor.into(), &all).await? > 0 {
+            return Ok(false);
+        }
+        write!(self, |db| {
+            sqlx::query("delete from folds where monitor_id = $1")
+                .bind(monitor)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(true)
+    }
+
+    /// Gives up to `pages` empty pages of the file back to the system; how many
+    /// empty ones are left. PostgreSQL reuses its space by itself.
+    pub async fn shrink(&self, pages: u32) -> Result<i64> {
+        let Pool::Sqlite { writer, .. } = &self.pool else { return Ok(0) };
+        let vacuum = sqlx::AssertSqlSafe(format!("pragma incremental_vacuum({pages})"));
+        sqlx::query(vacuum).execute(writer).await?;
+        Ok(sqlx::query_scalar("pragma freelist_count").fetch_one(writer).await?)
+    }
+}
