@@ -491,6 +491,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitor/{monitorid}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A monitor's figures in equal steps, for a chart. */
+        get: operations["get_monitor_series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/{monitorid}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The figures of a monitor over the usual spans, or from `from` until `to`. */
+        get: operations["get_monitor_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitors": {
         parameters: {
             query?: never;
@@ -502,6 +536,60 @@ export interface paths {
         get: operations["get_monitors"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's monitors as short rows, for lists that show many. */
+        get: operations["get_monitors_rows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Up to 200 monitors in short; ids that are not the team's are left out. */
+        get: operations["get_monitors_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows what a notifier that is still being written would send about an
+         *     invented monitor. Nothing is sent and nothing is kept.
+         */
+        post: operations["post_notifier_preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -969,6 +1057,28 @@ export interface components {
             apikey: string;
             enckey: string;
         };
+        Beat: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            load_time?: number | null;
+            message: string;
+            /** @description up, down or unknown. */
+            status: string;
+        };
+        /** @description How many heartbeats of each kind; pending ones failed and no outage came of it. */
+        Checks: {
+            /** Format: int64 */
+            down: number;
+            /** Format: int64 */
+            maintenance: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            unknown: number;
+            /** Format: int64 */
+            up: number;
+        };
         ContactUs: {
             /** Format: email */
             "contact-email": string;
@@ -1140,6 +1250,23 @@ export interface components {
             last_used: string;
             /** Format: uuid */
             sessionid: string;
+        };
+        /** @description Of checks that were up, in milliseconds; percentiles to within one percent. */
+        LoadTime: {
+            /** Format: double */
+            max: number;
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            min: number;
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p90: number;
+            /** Format: double */
+            p95: number;
+            /** Format: double */
+            p99: number;
         };
         LogIn: {
             email: string;
@@ -1343,6 +1470,41 @@ export interface components {
             next_cursor?: string | null;
             success: boolean;
         };
+        MonitorRow: {
+            /** Format: int32 */
+            heartbeat_interval: number;
+            isactive: boolean;
+            /** Format: date-time */
+            last_check?: string | null;
+            last_message: string;
+            /**
+             * Format: double
+             * @description Milliseconds; null before the first check.
+             */
+            load_time?: number | null;
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+            /** @description The ids of those who are told. */
+            notifiers: string[];
+            /** @description pending, up or down. */
+            status: string;
+            /**
+             * Format: date-time
+             * @description When the status became what it is.
+             */
+            status_since?: string | null;
+            tags: string[];
+            /** @description What is watched, in one line; empty for api. */
+            target: string;
+            type: string;
+        };
+        MonitorRows: {
+            monitors: components["schemas"]["MonitorRow"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
         NewApiKey: {
             name: string;
         };
@@ -1412,6 +1574,16 @@ export interface components {
             notifiers: components["schemas"]["Notifier"][];
             success: boolean;
         };
+        /** @description A message about an invented monitor, as a receiver would get it. */
+        NotifierPreview: {
+            body: string;
+            content_type: string;
+            /** @description The HTML part of a mail, otherwise null. */
+            html?: string | null;
+            /** @description Of a mail, otherwise null. */
+            subject?: string | null;
+            success: boolean;
+        };
         NotifierWebhook: {
             headers: string;
             /** @description What signs the messages; shown when it is made and never again. */
@@ -1428,6 +1600,37 @@ export interface components {
             payload?: Record<string, never> | null;
             /** @description up or down, in any letter case. */
             status: string;
+        };
+        /** @description Where the time went in the mean; null for what was never reached. */
+        PhaseMeans: {
+            /** Format: double */
+            connect?: number | null;
+            /** Format: double */
+            first_byte?: number | null;
+            /** Format: double */
+            resolve?: number | null;
+            /** Format: double */
+            tls?: number | null;
+            /** Format: double */
+            transfer?: number | null;
+        };
+        PhaseTime: {
+            /** Format: double */
+            mean: number;
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p95: number;
+            /** Format: double */
+            p99: number;
+        };
+        /** @description Where the time went; null for what was never reached. */
+        PhaseTimes: {
+            connect?: components["schemas"]["PhaseTime"] | null;
+            first_byte?: components["schemas"]["PhaseTime"] | null;
+            resolve?: components["schemas"]["PhaseTime"] | null;
+            tls?: components["schemas"]["PhaseTime"] | null;
+            transfer?: components["schemas"]["PhaseTime"] | null;
         };
         /** @description Where the time went, each in milliseconds. */
         Phases: {
@@ -1473,6 +1676,43 @@ export interface components {
             /** @description From the smallest to the largest. */
             plans: components["schemas"]["PlanBody"][];
             success: boolean;
+        };
+        Point: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            down: number;
+            /** Format: double */
+            max?: number | null;
+            /** Format: double */
+            mean?: number | null;
+            /** Format: double */
+            min?: number | null;
+            /** Format: double */
+            p50?: number | null;
+            /** Format: double */
+            p95?: number | null;
+            /** Format: double */
+            p99?: number | null;
+            /** Format: int64 */
+            pending: number;
+            phases: components["schemas"]["PhaseMeans"];
+            /** Format: int64 */
+            unknown: number;
+            /** Format: int64 */
+            up: number;
+            /** Format: double */
+            uptime?: number | null;
+        };
+        /** @description As much of a notifier as decides what its messages look like. */
+        PreviewNotifier: {
+            email?: components["schemas"]["SaveEmail"] | null;
+            /** @description monitor.down, monitor.up, monitor.certificate_expiring or notifier.test. */
+            event?: string | null;
+            name?: string | null;
+            /** @description email or webhook. */
+            type: string;
+            webhook?: components["schemas"]["SaveWebhook"] | null;
         };
         Pushed: {
             msg?: string;
@@ -1655,6 +1895,42 @@ export interface components {
             /** @description http or https; required. */
             url?: string | null;
         };
+        /** @description For how many seconds heartbeats of each kind spoke. */
+        Seconds: {
+            /** Format: int64 */
+            down: number;
+            /** Format: int64 */
+            maintenance: number;
+            /**
+             * Format: int64
+             * @description Nothing was heard.
+             */
+            no_data: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            unknown: number;
+            /** Format: int64 */
+            up: number;
+        };
+        Series: {
+            /** Format: date-time */
+            from: string;
+            /** Format: uuid */
+            monitorid: string;
+            /** @description Steps without a heartbeat are left out. */
+            points: components["schemas"]["Point"][];
+            /** @description raw, hour or day: what the points are made of. */
+            source: string;
+            /**
+             * Format: int64
+             * @description Seconds from one point to the next.
+             */
+            step: number;
+            success: boolean;
+            /** Format: date-time */
+            to: string;
+        };
         SessionList: {
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
@@ -1671,6 +1947,72 @@ export interface components {
             /** @description A Bearer Token. */
             token: string;
             user: components["schemas"]["User"];
+        };
+        Stats: {
+            /** Format: uuid */
+            monitorid: string;
+            spans: components["schemas"]["StatsSpan"][];
+            success: boolean;
+        };
+        StatsSpan: {
+            checks: components["schemas"]["Checks"];
+            /**
+             * Format: date-time
+             * @description What the figures cover: the usual spans begin with a full hour, and where
+             *     single heartbeats are no longer kept, others do too.
+             */
+            from: string;
+            load_time?: components["schemas"]["LoadTime"] | null;
+            /**
+             * Format: int64
+             * @description Seconds of the longest one within the span.
+             */
+            longest_outage?: number | null;
+            /**
+             * Format: int64
+             * @description Seconds, of those that ended within the span.
+             */
+            mean_time_to_recover?: number | null;
+            /**
+             * Format: int64
+             * @description Outages that touch the span.
+             */
+            outages: number;
+            phases: components["schemas"]["PhaseTimes"];
+            seconds: components["schemas"]["Seconds"];
+            /** @description 24h, 7d, 30d, 90d or 365d; null for a span that was asked for. */
+            span?: string | null;
+            /** Format: date-time */
+            to: string;
+            /**
+             * Format: double
+             * @description By duration: up seconds among up and down seconds, in percent; null without data.
+             */
+            uptime?: number | null;
+            /**
+             * Format: double
+             * @description By heartbeats.
+             */
+            uptime_checks?: number | null;
+        };
+        Summaries: {
+            success: boolean;
+            summaries: components["schemas"]["Summary"][];
+        };
+        Summary: {
+            /** @description Newest last. */
+            beats: components["schemas"]["Beat"][];
+            /**
+             * Format: double
+             * @description The median of 24 hours, in milliseconds.
+             */
+            load_time?: number | null;
+            /** Format: uuid */
+            monitorid: string;
+            /** Format: double */
+            uptime_24h?: number | null;
+            /** Format: double */
+            uptime_30d?: number | null;
         };
         TeamList: {
             /** @description The team's users. */
@@ -4050,6 +4392,172 @@ export interface operations {
             };
         };
     };
+    get_monitor_series: {
+        parameters: {
+            query?: {
+                /** @description Default: a day before `to` */
+                from?: string;
+                /** @description Default: now */
+                to?: string;
+                /** @description At most so many; default: 300 */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The points */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Series"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitor_stats: {
+        parameters: {
+            query?: {
+                /** @description With `to`: one span instead of the usual ones */
+                from?: string;
+                /** @description With `from`: the end of the span */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The monitor's id */
+                monitorid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such monitor */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_monitors: {
         parameters: {
             query?: {
@@ -4100,6 +4608,241 @@ export interface operations {
                 };
             };
             /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitors_rows: {
+        parameters: {
+            query?: {
+                /** @description Monitors a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+                /** @description Only this type */
+                type?: string;
+                /** @description Only pending, up or down */
+                status?: string;
+                /** @description Only with this tag */
+                tag?: string;
+                /** @description Part of a name, target or tag */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The monitors */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRows"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_monitors_summary: {
+        parameters: {
+            query: {
+                /** @description 1 to 200 ids, with commas */
+                ids: string;
+                /** @description Newest heartbeats of each; default: 40 */
+                beats?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The monitors in short */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summaries"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_notifier_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewNotifier"];
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotifierPreview"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
             422: {
                 headers: {
                     [name: string]: unknown;
