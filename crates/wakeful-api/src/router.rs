@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 use crate::app::Api;
 use crate::routes::{
     accounts, apikeys, contact, events, figures, history, membership, mfa, monitors, notifiers,
-    passwords, payment_callback, paymentmethods, push, sessions, team,
+    passwords, payment_callback, paymentmethods, push, report, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -66,6 +66,7 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(figures::stats))
         .routes(routes!(figures::series))
         .routes(routes!(figures::summary))
+        .routes(routes!(report::report))
         .routes(routes!(history::alerts))
         .routes(routes!(history::monitor_alerts))
         .routes(routes!(events::stream))

@@ -13,7 +13,7 @@ mod contact;
 pub mod deliver;
 mod error;
 mod hasher;
-mod history;
+pub mod history;
 pub mod janitor;
 mod letters;
 pub mod mailer;
@@ -34,7 +34,7 @@ pub use bus::{Event, Subscription};
 pub use caller::{Caller, Via};
 pub use contact::ContactForm;
 pub use error::Error;
-pub use history::{Series, Source, Stats, Summary};
+pub use history::{Report, ReportLine, Series, Source, Stats, Summary};
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
 pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft};
@@ -77,6 +77,7 @@ pub struct Settings {
     /// Who reads the contact form; empty: the sender of the service's mail.
     pub contact_to: String,
     pub billing: billing::Settings,
+    pub history: history::keeper::Settings,
     /// How many checks run at the same time.
     pub checks_at_once: usize,
     /// Hosts and ports that answer as long as our own network works.
@@ -100,6 +101,7 @@ impl Default for Settings {
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),
             billing: billing::Settings::default(),
+            history: history::keeper::Settings::default(),
             checks_at_once: 512,
             sentinels: Vec::new(),
             nats: None,

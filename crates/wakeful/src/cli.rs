@@ -84,6 +84,11 @@ pub enum Command {
     /// Care for the key that seals stored passwords
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Look whether all is well: database, history, clock, rights, checks
+    ///
+    /// The service may go on running. Ends with 2 when something is wrong.
+    #[command(after_help = "Example: wakeful doctor --data ./data")]
+    Doctor,
     /// Show and check settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -189,6 +194,7 @@ mod tests {
             "membership set ann@example.com enterprise",
             "key rotate",
             "key prune",
+            "doctor",
             "config default",
             "config check",
             "completions bash",

@@ -7,6 +7,7 @@ use wakeful_engine::Engine;
 use wakeful_store::{Location, backup_sqlite, restore_sqlite};
 
 use crate::cli::{Command, KeyCommand, MembershipCommand, UserCommand};
+use crate::doctor;
 use crate::lock;
 use crate::settings::Settings;
 use crate::wiring::{self, Outcome};
@@ -20,6 +21,7 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Backup { file } => backup(settings, &file).await,
         Command::Restore { file, yes } => restore(settings, &file, yes).await,
         Command::Key(command) => key(settings, command).await,
+        Command::Doctor => doctor::run(settings).await,
         Command::Serve | Command::Config(_) | Command::Completions { .. } => {
             unreachable!("handled before settings were read")
         }

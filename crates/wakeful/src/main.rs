@@ -6,6 +6,7 @@
 mod cli;
 mod clock;
 mod commands;
+mod doctor;
 mod lock;
 mod logging;
 mod redact;

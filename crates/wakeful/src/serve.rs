@@ -10,6 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
+use wakeful_engine::history::keeper;
 use wakeful_engine::{Engine, billing, deliver, janitor, mailer, watch};
 
 use crate::settings::{DatabaseUrl, Settings};
@@ -54,6 +55,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
     tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(keeper::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
     let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));

@@ -18,6 +18,7 @@ use url::Url;
 use wakeful_core::email::Email;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
+use wakeful_engine::history::keeper::Settings as History;
 
 use crate::cli::Flags;
 use layers::{Layers, Origin};
@@ -38,6 +39,7 @@ pub struct Settings {
     pub sessions: Sessions,
     pub limits: Limits,
     pub mail: Mail,
+    pub history: History,
     pub network: Network,
     pub billing: Billing,
     report: String,
@@ -199,6 +201,7 @@ impl Settings {
             limits: Limits::read(from),
             mail: Mail::read(from),
             billing: Billing::read(from),
+            history: history(from),
             network: Network { egress: from.egress("network.egress") },
             data,
             report: String::new(),
@@ -273,6 +276,16 @@ impl Limits {
             resets_per_hour: limit("limits.resets_per_hour"),
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
         }
+    }
+}
+
+fn history(from: &mut Reader<'_>) -> History {
+    let mut days = |key| from.number(key, 2..=36_500);
+    History {
+        raw_days: days("history.raw_days"),
+        phase_days: days("history.phase_days"),
+        hour_days: days("history.hour_days"),
+        day_days: days("history.day_days"),
     }
 }
 

@@ -86,6 +86,7 @@ pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Optio
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
+        history: settings.history,
         nats,
         ..wakeful_engine::Settings::default()
     };

@@ -351,11 +351,11 @@ pub(crate) fn uptime(shares: &Shares) -> Option<f64> {
     shares.uptime().map(|percent| (percent * 1e4).floor() / 1e4)
 }
 
-fn in_millis(micros: f64) -> f64 {
+pub(super) fn in_millis(micros: f64) -> f64 {
     micros.round() / 1e3
 }
 
-fn seconds(millis: u64) -> u64 {
+pub(super) fn seconds(millis: u64) -> u64 {
     (millis + 500) / 1_000
 }
 

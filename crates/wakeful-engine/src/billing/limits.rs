@@ -72,6 +72,14 @@ impl Engine {
         }
     }
 
+    /// For how many days the team's plan keeps its past; nothing without limits.
+    pub(crate) async fn history_days(&self, team: TeamId) -> Result<Option<u32>> {
+        if !self.settings().billing.limits {
+            return Ok(None);
+        }
+        Ok(Some(self.plan_now(team).await?.limits.history_days))
+    }
+
     /// The plan that serves a team now.
     async fn plan_now(&self, team: TeamId) -> Result<Plan> {
         let standing = self.standing(team).await?;

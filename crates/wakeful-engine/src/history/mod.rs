@@ -2,9 +2,12 @@
 //! figures that they come to.
 
 mod figures;
+pub mod keeper;
 mod pieces;
+mod report;
 
 pub use figures::{Series, Source, Stats, Summary};
+pub use report::{Report, ReportLine};
 
 use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::verdict::Heartbeat;

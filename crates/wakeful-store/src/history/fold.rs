@@ -23,6 +23,11 @@ use crate::{Result, Store, StoreError, StoredMonitor};
 /// let go about then.
 const LONGEST: i64 = 7 * 24 * 3_600_000;
 
+/// So many heartbeats fill a block for the time being: what is added every hour
+/// makes little to write anew. When enough of them stand in a row, they become
+/// one full block.
+const SMALL: i64 = 1_024;
+
 /// What one step of folding did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
@@ -144,7 +149,13 @@ impl Store {
         let mut written: Vec<Entry> = Vec::new();
         for (block, new) in by_block(&blocks, &fresh) {
             let mut entries = new;
-            if let Some(from) = block {
+            let is_new_end =
+                block.is_none() && blocks.last().is_some_and(|last| last.from < first_at(&entries));
+            let joined = match is_new_end {
+                true => self.small_row(monitor).await?,
+                false => block.into_iter().collect(),
+            };
+            for from in joined {
                 let found = self.block_before(monitor, from.saturating_add(1)).await?;
                 let old = found.map(|block| block.entries(monitor));
                 // A damaged block stays as it is, beside a new one.
@@ -183,6 +194,28 @@ impl Store {
             .fetch_all(db)
             .await
         })?)
+    }
+
+    /// The small blocks at the end, when together they fill one.
+    async fn small_row(&self, monitor: MonitorId) -> Result<Vec<i64>> {
+        let newest: Vec<Index> = read!(self, |db| {
+            sqlx::query_as(
+                "select from_at, to_at, count
+                 from blocks
+                 where monitor_id = $1
+                 order by from_at desc
+                 limit $2",
+            )
+            .bind(monitor.uuid())
+            .bind(FULL as i64 / SMALL)
+            .fetch_all(db)
+            .await
+        })?;
+        let row: Vec<&Index> =
+            newest.iter().take_while(|block| block.count < FULL as i64 / 2).collect();
+        let together: i64 = row.iter().map(|block| block.count).sum();
+        let fills = together >= FULL as i64 - SMALL;
+        Ok(row.iter().filter(|_| fills).map(|block| block.from).collect())
     }
 
     /// What a day comes to with all that is written of it, and its hours.
@@ -391,12 +424,16 @@ fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)>
         let block = behind.checked_sub(1).map(|place| &blocks[place]);
         let is_last = behind == blocks.len();
         let full = |block: &&Index| {
-            is_last && block.to < at && (block.count >= FULL as i64 || at - block.from >= LONGEST)
+            is_last && block.to < at && (block.count >= SMALL || at - block.from >= LONGEST)
         };
         let block = block.filter(|block| !full(block)).map(|block| block.from);
         sorted.entry(block).or_default().push(entry.clone());
     }
     sorted.into_iter().collect()
+}
+
+fn first_at(entries: &[Entry]) -> i64 {
+    entries.first().map_or(i64::MAX, |entry| entry.heartbeat.at.0)
 }
 
 /// Pieces of at most a block each. Heartbeats of one millisecond stay together:

@@ -125,6 +125,12 @@ impl Store {
         let Pool::Sqlite { writer, .. } = &self.pool else { return Ok(0) };
         let vacuum = sqlx::AssertSqlSafe(format!("pragma incremental_vacuum({pages})"));
         sqlx::query(vacuum).execute(writer).await?;
-        Ok(sqlx::query_scalar("pragma freelist_count").fetch_one(writer).await?)
+        self.empty_pages().await
+    }
+
+    /// How many pages of the file hold nothing.
+    pub async fn empty_pages(&self) -> Result<i64> {
+        let Pool::Sqlite { readers, .. } = &self.pool else { return Ok(0) };
+        Ok(sqlx::query_scalar("pragma freelist_count").fetch_one(readers).await?)
     }
 }

@@ -1,0 +1,73 @@
+//! A month of all monitors, or of those with one tag.
+
+use wakeful_core::history::month::Month;
+use wakeful_core::history::tally::{Outages, Tally};
+use wakeful_core::history::{Shares, Standing};
+use wakeful_core::monitor::Monitor;
+use wakeful_core::time::Millis;
+
+use super::figures::tally;
+use super::pieces::Reader;
+use crate::caller::Caller;
+use crate::{Engine, MonitorFilter, Result};
+
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub month: Month,
+    pub tag: Option<String>,
+    /// The end of the month, or now while it lasts.
+    pub to: Millis,
+    pub lines: Vec<ReportLine>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReportLine {
+    pub monitor: Monitor,
+    pub tally: Tally,
+    pub outages: Outages,
+}
+
+impl Report {
+    /// All monitors together, by duration, in milliseconds.
+    pub fn millis(&self) -> Shares {
+        let mut total = Shares::default();
+        for line in &self.lines {
+            for standing in Standing::ALL {
+                total[standing] += line.tally.millis[standing];
+            }
+        }
+        total
+    }
+
+    pub fn outages(&self) -> u64 {
+        self.lines.iter().map(|line| line.outages.count).sum()
+    }
+}
+
+impl Engine {
+    /// The figures of a month. Monitors that were made after it are left out.
+    pub async fn report(
+        &self,
+        caller: &Caller,
+        month: Month,
+        tag: Option<String>,
+    ) -> Result<Report> {
+        let now = self.now();
+        let to = month.to.min(now).max(month.from);
+        let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };
+        let team = self.store().team(caller.team);
+        let mut lines = Vec::new();
+        for (stored, _) in team.monitors(&filter).await? {
+            if stored.monitor.created >= month.to {
+                continue;
+            }
+            // Nothing: it was deleted meanwhile.
+            let Some(past) = team.past(stored.monitor.id).await? else { continue };
+            let reader = Reader::new(&past, now).await?;
+            let tally = tally(&reader, month.from, to).await?;
+            let outages = Outages::within(past.outages(), tally.from, tally.to);
+            lines.push(ReportLine { monitor: stored.monitor, tally, outages });
+        }
+        Ok(Report { month, tag, to, lines })
+    }
+}
