@@ -12,6 +12,7 @@ mod caller;
 mod contact;
 pub mod deliver;
 mod error;
+mod failpoint;
 mod hasher;
 mod history;
 pub mod janitor;
@@ -24,6 +25,7 @@ mod notifiers;
 mod operator;
 mod passwords;
 mod random;
+pub mod reminders;
 mod team;
 pub mod watch;
 

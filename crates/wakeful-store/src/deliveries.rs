@@ -489,7 +489,7 @@ impl Store {
 
     /// Ids in one text, as each engine reads it best: PostgreSQL finds rows by
     /// an array through the index, whatever it knows of the table.
-    fn listed(&self, ids: &[DeliveryId]) -> String {
+    pub(crate) fn listed(&self, ids: &[DeliveryId]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
         either!(self, sqlite: json(&ids), postgres: ids.join(","))
     }

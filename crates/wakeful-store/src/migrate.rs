@@ -34,6 +34,7 @@ const STEPS: &[Step] = steps![
     "0003_notifiers",
     "0004_billing",
     "0006_history",
+    "0009_reminders",
     "0011_sessions",
 ];
 

@@ -23,7 +23,15 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Self {
+    /// Nothing when there is no longer anything to tell.
+    pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Option<Self> {
+        match overtaken(engine, std::slice::from_ref(&row)).await {
+            true => None,
+            false => Some(Self::told(engine, row).await),
+        }
+    }
+
+    async fn told(engine: &Engine, row: ClaimedDelivery) -> Self {
         let notice = Notice::parse(&row.body);
         let late = !row.last_answer.is_empty() || engine.now().since(row.created) >= OLD_NEWS;
         let outage = notice.as_ref().filter(|_| row.kind == notice::DOWN && late);
@@ -39,6 +47,18 @@ impl Bundle {
             _ => Self { rows: vec![row], notice },
         }
     }
+}
+
+/// Gives up what reminds of an outage that is over; true when that is all of
+/// it. When the store does not say, the reminder goes its way.
+async fn overtaken(engine: &Engine, rows: &[ClaimedDelivery]) -> bool {
+    let reminders = rows.iter().filter(|row| row.kind == notice::REMINDER);
+    let reminders: Vec<DeliveryId> = reminders.map(|row| row.id).collect();
+    if reminders.is_empty() {
+        return false;
+    }
+    let over = engine.store().withdraw_reminders(&reminders, engine.now()).await;
+    over.is_ok_and(|over| over.len() == rows.len())
 }
 
 /// Writes down what an attempt came to. When that fails, the lease ends and
@@ -86,6 +106,10 @@ async fn try_settle(
     let store = engine.store();
     let since =
         store.deliveries_failed(notifier.id, &ids, first.lease, &answer, next_try, now).await?;
+    for bundle in bundles {
+        // Those behind it need not wait for the next try.
+        overtaken(engine, &bundle.rows).await;
+    }
     let id = notifier.id;
     tracing::info!(notifier.id = %id, answer, "a message of notifier {id} did not arrive");
     if matches!(outcome, Outcome::Gone(_)) {
