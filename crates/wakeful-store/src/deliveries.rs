@@ -372,7 +372,16 @@ impl Store {
             .await
             .map(|done| done.rows_affected())
         })?;
-        Ok(mails + deliveries)
+        let payments = write!(self, |db| {
+            sqlx::query(
+                "update payment_attempts set lease_until = 0
+                 where state in ('waiting', 'refund') and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments)
     }
 
     /// How many rows wait, for the metrics.
