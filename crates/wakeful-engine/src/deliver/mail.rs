@@ -114,11 +114,12 @@ async fn send(
         }
     };
     failpoint::here("after-send");
-    if matches!(outcome, Outcome::Delivered(_)) {
-        engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
-    }
+    let taken = matches!(outcome, Outcome::Delivered(_));
     settle(engine, notifier, &bundles, outcome).await;
     failpoint::here("after-acknowledgement");
+    if taken {
+        engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
+    }
     Ok(())
 }
 

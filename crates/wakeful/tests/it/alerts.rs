@@ -155,6 +155,7 @@ async fn no_change_of_status_goes_untold_wherever_the_process_dies() {
             if !reported {
                 reported = story.report(&server, &id, status).await;
             }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
     server.kill().await;

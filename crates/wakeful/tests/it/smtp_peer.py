@@ -38,7 +38,7 @@ class Keeper:
 def login(user, password):
     def check(server, session, envelope, mechanism, data):
         good = (data.login, data.password) == (user.encode(), password.encode())
-        return AuthResult(success=good, auth_data=user)
+        return AuthResult(success=good, handled=good, auth_data=user)
 
     return {"authenticator": check, "auth_required": True, "auth_require_tls": False}
 
