@@ -21,12 +21,14 @@ mod paced;
 mod picture;
 mod process;
 mod reader;
+mod receiver;
 mod report;
 mod seed;
 mod service;
 mod site;
 mod start;
 mod stats;
+mod storm;
 mod target;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -93,6 +95,7 @@ enum Part {
     Https,
     Paced,
     Start,
+    Storm,
     Million,
 }
 
@@ -146,6 +149,9 @@ async fn measure(run: &Run) -> Outcome<()> {
     }
     if run.wants(Part::Start) {
         start::measure(run, &target, &mut report).await?;
+    }
+    if run.wants(Part::Storm) {
+        storm::measure(run, &target, &mut report).await?;
     }
     if run.wants(Part::Million) {
         million::measure(run, &target, &mut report).await?;

@@ -89,6 +89,7 @@ impl Crowd {
             timeout: None,
             retries: self.retries,
             retry_interval: None,
+            resend_interval: None,
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

@@ -41,6 +41,11 @@ impl Service {
     pub async fn start(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<Self> {
         let data = tempfile::tempdir()?;
         let token = seed::seed(data.path(), crowd).await?;
+        Self::launch(run, target, data, token).await
+    }
+
+    /// Starts the service on a folder that is ready.
+    pub async fn launch(run: &Run, target: &Target, data: TempDir, token: String) -> Outcome<Self> {
         let listen = free_port()?;
         let client = reqwest::Client::builder().no_proxy().build()?;
         let base = format!("http://{listen}");
@@ -94,6 +99,18 @@ impl Service {
         Ok(request.send().await?.error_for_status()?)
     }
 
+    pub async fn post(&self, path: &str, body: &Value) -> Outcome<Value> {
+        self.post_as(&self.token, path, body).await
+    }
+
+    /// The same as somebody else.
+    pub async fn post_as(&self, token: &str, path: &str, body: &Value) -> Outcome<Value> {
+        let request = self.client.post(format!("{}/api/v1/{path}", self.base));
+        let request = request.bearer_auth(token).header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await?.error_for_status()?;
+        Ok(serde_json::from_slice(&answer.bytes().await?)?)
+    }
+
     /// How many heartbeats are in the database, and how many of them not up.
     pub async fn stored(&self) -> Outcome<(u64, u64)> {
         stored(self.data.path()).await
@@ -105,13 +122,18 @@ impl Service {
     }
 
     /// Ends the service by SIGTERM and waits for it.
-    pub async fn stop(mut self) -> Outcome<()> {
+    pub async fn stop(self) -> Outcome<()> {
+        self.leave().await.map(drop)
+    }
+
+    /// The same; what it leaves behind can be started again.
+    pub async fn leave(mut self) -> Outcome<(TempDir, String)> {
         for trouble in self.troubles().iter().take(5) {
             println!("  wakeful said: {trouble}");
         }
         Command::new("kill").arg(self.pid.to_string()).status().await?;
         timeout(Duration::from_secs(15), self.child.wait()).await??;
-        Ok(())
+        Ok((self.data, self.token))
     }
 }
 

@@ -93,6 +93,7 @@ mod tests {
             timeout: None,
             retries: DEFAULT_RETRIES,
             retry_interval: None,
+            resend_interval: None,
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

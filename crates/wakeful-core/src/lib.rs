@@ -16,6 +16,7 @@ pub mod notifier;
 mod number;
 pub mod observation;
 pub mod password;
+pub mod reminder;
 pub mod schedule;
 pub mod seal;
 pub mod secret;

@@ -16,6 +16,8 @@ use crate::time::Millis;
 const LONGEST: usize = 20_000;
 
 pub const DOWN: &str = "monitor.down";
+/// It is still down.
+pub const REMINDER: &str = "monitor.reminder";
 pub const UP: &str = "monitor.up";
 pub const CERTIFICATE: &str = "monitor.certificate_expiring";
 pub const TEST: &str = "notifier.test";

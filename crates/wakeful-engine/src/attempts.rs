@@ -1,5 +1,7 @@
 //! Limits on trying. Failed logins count per account and address, so guessing
-//! is slow and nobody can lock another out; the rest counts per address.
+//! is slow and nobody can lock another out. Declined cards count per team and
+//! per address, so that stolen numbers are not tried out here; the rest counts
+//! per address.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -41,6 +43,36 @@ impl Engine {
 
     pub(crate) fn notifier_tests(&self, team: TeamId) -> Limit {
         limit("notifier test", &[&team.to_string()], TESTS_A_MINUTE, MINUTE)
+    }
+
+    /// A team of its own is quickly made, so the address counts as well.
+    fn declined_cards(&self, team: TeamId, from: IpAddr) -> [Limit; 2] {
+        let most = self.settings().declined_cards_per_hour;
+        [
+            limit("declined card", &["team", &team.to_string()], most, HOUR),
+            limit("declined card", &["from", &from.to_string()], most.saturating_mul(2), HOUR),
+        ]
+    }
+
+    /// Does something with a card, unless too many were declined. It is counted
+    /// before and taken back after, so that many at once are no way around it.
+    pub(crate) async fn with_card<T>(
+        &self,
+        team: TeamId,
+        from: IpAddr,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let limits = self.declined_cards(team, from);
+        for limit in &limits {
+            self.count(limit).await?;
+        }
+        let done = work.await;
+        if !matches!(done, Err(Error::Declined(_))) {
+            for limit in &limits {
+                self.store().take_back_hit(limit.key).await?;
+            }
+        }
+        done
     }
 
     /// Refuses when the limit is reached, without counting.

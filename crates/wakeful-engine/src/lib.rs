@@ -12,6 +12,7 @@ mod caller;
 mod contact;
 pub mod deliver;
 mod error;
+mod failpoint;
 mod hasher;
 pub mod history;
 pub mod janitor;
@@ -24,6 +25,7 @@ mod notifiers;
 mod operator;
 mod passwords;
 mod random;
+pub mod reminders;
 mod team;
 pub mod watch;
 
@@ -73,6 +75,7 @@ pub struct Settings {
     pub signups_per_hour: u32,
     pub contacts_per_hour: u32,
     pub resets_per_hour: u32,
+    pub declined_cards_per_hour: u32,
     pub mail_from: String,
     /// Who reads the contact form; empty: the sender of the service's mail.
     pub contact_to: String,
@@ -98,6 +101,7 @@ impl Default for Settings {
             signups_per_hour: 100,
             contacts_per_hour: 20,
             resets_per_hour: 3,
+            declined_cards_per_hour: 10,
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),
             billing: billing::Settings::default(),

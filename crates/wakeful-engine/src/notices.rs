@@ -4,14 +4,16 @@
 //! outage finds its alert without anybody remembering the id.
 
 use serde_json::{Value, json};
+use std::time::Duration;
 use wakeful_core::alert::Alert;
 use wakeful_core::certificate::Warning;
 use wakeful_core::id::{AlertId, EventId, MonitorId};
 use wakeful_core::monitor::Monitor;
+use wakeful_core::notice;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Change, Heartbeat, Status, Step};
-use wakeful_store::{NewEvent, Record};
+use wakeful_store::{DueReminder, NewEvent, Record, StoredMonitor};
 
 /// The record of a verdict that changes nothing.
 pub(crate) fn plain(monitor: MonitorId, seq: i64, step: &Step) -> Record {
@@ -48,7 +50,7 @@ fn tell_change(record: &mut Record, monitor: &Monitor, change: &Change, payload:
         record.closes = Some((alert, *at));
     }
     let word = change.status.as_str();
-    let kind = if change.status == Status::Down { "monitor.down" } else { "monitor.up" };
+    let kind = if change.status == Status::Down { notice::DOWN } else { notice::UP };
     let text = format!("[{}] {word}: {message}", monitor.name);
     let told = Told {
         previous: change.previous,
@@ -56,8 +58,9 @@ fn tell_change(record: &mut Record, monitor: &Monitor, change: &Change, payload:
         down_since: Some(outage.started),
         down_seconds: Some(at.since(outage.started).as_secs()),
         payload,
+        ..Told::by(record)
     };
-    let event = event(record, monitor, kind, alert, &text, &told);
+    let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &told);
     record.events.push(event);
 }
 
@@ -66,38 +69,75 @@ fn tell_warning(record: &mut Record, monitor: &Monitor, warning: &Warning) {
     let alert = alert_id(monitor.id, "certificate", now);
     record.opens.push(Alert::of_warning(alert, monitor, warning, now));
     let text = format!("[{}] {}", monitor.name, warning.message);
-    let told = Told {
-        previous: record.state.status,
-        message: &warning.message,
-        down_since: None,
-        down_seconds: None,
-        payload: None,
-    };
-    let event = event(record, monitor, "monitor.certificate_expiring", alert, &text, &told);
+    let told = Told { message: &warning.message, ..Told::by(record) };
+    let number = record.seq.to_string();
+    let event = event(monitor, notice::CERTIFICATE, alert, &number, &text, &told);
     record.events.push(event);
 }
 
+/// What the notifiers are told of an outage that lasts.
+pub(crate) fn reminder(stored: &StoredMonitor, of: &DueReminder, now: Millis) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let lasted = now.since(of.started);
+    let text = format!(
+        "[{}] still down after {}: {}",
+        monitor.name,
+        notice::words(lasted),
+        state.last_message
+    );
+    let told = Told {
+        at: now,
+        status: Status::Down,
+        previous: Status::Down,
+        message: &state.last_message,
+        load_time: state.load_time,
+        down_since: Some(of.started),
+        down_seconds: Some(lasted.as_secs()),
+        payload: None,
+    };
+    event(monitor, notice::REMINDER, of.alert, &of.due.0.to_string(), &text, &told)
+}
+
 struct Told<'a> {
+    at: Millis,
+    status: Status,
     previous: Status,
     message: &'a str,
+    load_time: Option<Duration>,
     down_since: Option<Millis>,
     down_seconds: Option<u64>,
     payload: Option<&'a Value>,
 }
 
+impl<'a> Told<'a> {
+    /// What the verdict says by itself.
+    fn by(record: &'a Record) -> Self {
+        Self {
+            at: record.heartbeat.at,
+            status: record.state.status,
+            previous: record.state.status,
+            message: &record.heartbeat.message,
+            load_time: record.heartbeat.load_time,
+            down_since: None,
+            down_seconds: None,
+            payload: None,
+        }
+    }
+}
+
+/// `number` tells it from the other events of this kind of the monitor.
 fn event(
-    record: &Record,
     monitor: &Monitor,
     kind: &'static str,
     alert: AlertId,
+    number: &str,
     text: &str,
     told: &Told<'_>,
 ) -> NewEvent {
-    let at = record.heartbeat.at;
-    let id = EventId::new(at, unlike(&format!("event {} {} {kind}", monitor.id, record.seq)));
+    let id = EventId::new(told.at, unlike(&format!("event {} {number} {kind}", monitor.id)));
     let body = json!({
         "type": kind,
-        "timestamp": at,
+        "timestamp": told.at,
         "text": text,
         "data": {
             "eventid": id,
@@ -109,10 +149,10 @@ fn event(
                 "target": monitor.spec.target(),
                 "tags": monitor.tags,
             },
-            "status": record.state.status.as_str(),
+            "status": told.status.as_str(),
             "previous_status": told.previous.as_str(),
             "message": told.message,
-            "load_time": record.heartbeat.load_time.map(|span| span.as_micros() as f64 / 1_000.0),
+            "load_time": told.load_time.map(|span| span.as_micros() as f64 / 1_000.0),
             "down_since": told.down_since,
             "down_seconds": told.down_seconds,
             "payload": told.payload,

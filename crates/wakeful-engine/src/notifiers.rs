@@ -2,6 +2,7 @@
 //! the messages sent by them.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitor::Name;
 use wakeful_core::monitor::spec::{Headers, Host, HttpUrl};
@@ -62,6 +63,9 @@ pub struct NotifierView {
     pub notifier: Notifier,
     pub secret: Option<SigningSecret>,
 }
+
+/// How long a person who tests waits: not so long that the request is given up.
+const A_TEST: Duration = Duration::from_secs(20);
 
 impl From<Notifier> for NotifierView {
     fn from(notifier: Notifier) -> Self {
@@ -195,18 +199,24 @@ impl Engine {
         let now = self.now();
         let event = EventId::new(now, random::bytes());
         let notice = Notice::test(event, notifier.name.as_str(), now);
-        let outcome = match &notifier.channel {
-            Channel::Webhook(hook) => {
-                webhook::deliver(self.net(), hook, &notice, self.public_url(), now).await
-            }
-            Channel::Email(spec) => {
-                let letter = letters::letter(spec, &notice, self.public_url(), None, now);
-                email::deliver(self.net(), spec, &letter).await
+        let sending = async {
+            match &notifier.channel {
+                Channel::Webhook(hook) => {
+                    webhook::deliver(self.net(), hook, &notice, self.public_url(), now).await
+                }
+                Channel::Email(spec) => {
+                    let letter = letters::letter(spec, &notice, self.public_url(), None, now);
+                    email::deliver(self.net(), spec, &letter).await
+                }
             }
         };
-        match outcome {
-            Outcome::Delivered(answer) => Ok(answer),
-            failed => Err(Error::NotDelivered(failed.answer().to_owned())),
+        match tokio::time::timeout(A_TEST, sending).await {
+            Ok(Outcome::Delivered(answer)) => Ok(answer),
+            Ok(failed) => Err(Error::NotDelivered(failed.answer().to_owned())),
+            Err(_) => {
+                let words = format!("the receiver did not finish within {} s", A_TEST.as_secs());
+                Err(Error::NotDelivered(words))
+            }
         }
     }
 

@@ -24,7 +24,8 @@ pub struct Delivery {
     pub id: DeliveryId,
     pub notifier: NotifierId,
     pub notifier_name: String,
-    /// `monitor.down`, `monitor.up` or `monitor.certificate_expiring`.
+    /// `monitor.down`, `monitor.reminder`, `monitor.up` or
+    /// `monitor.certificate_expiring`.
     pub kind: String,
     /// `waiting`, `delivered` or `failed`.
     pub state: String,

@@ -372,7 +372,16 @@ impl Store {
             .await
             .map(|done| done.rows_affected())
         })?;
-        Ok(mails + deliveries)
+        let payments = write!(self, |db| {
+            sqlx::query(
+                "update payment_attempts set lease_until = 0
+                 where state in ('waiting', 'refund') and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments)
     }
 
     /// How many rows wait, for the metrics.
@@ -489,7 +498,7 @@ impl Store {
 
     /// Ids in one text, as each engine reads it best: PostgreSQL finds rows by
     /// an array through the index, whatever it knows of the table.
-    fn listed(&self, ids: &[DeliveryId]) -> String {
+    pub(crate) fn listed(&self, ids: &[DeliveryId]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
         either!(self, sqlite: json(&ids), postgres: ids.join(","))
     }

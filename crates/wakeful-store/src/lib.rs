@@ -25,11 +25,14 @@ mod monitors;
 mod notifiers;
 mod open;
 mod operator;
+mod payments;
 mod record;
+mod reminders;
 mod reseal;
 mod resets;
 mod sessions;
 mod team;
+mod usage;
 
 pub use accounts::{Account, NewAccount};
 pub use alerts::{Delivery, ListedAlert};
@@ -45,19 +48,20 @@ pub use invoices::Invoice;
 pub use keyring::{Keyring, KeyringError};
 pub use limits::Hits;
 pub use mails::{ClaimedMail, Mail};
-pub use memberships::{
-    Attempt, Begun, InvoiceEntry, NewAttempt, Settled, Settlement, StoredMembership, Use,
-};
+pub use memberships::{InvoiceEntry, Settled, Settlement, StoredMembership};
 pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
 pub use notifiers::DeletedNotifier;
 pub use open::{Location, Options};
 pub use operator::ListedUser;
+pub use payments::{Attempt, Begun, NewAttempt};
 pub use record::{NewEvent, Record};
+pub use reminders::{DueReminder, Reminder};
 pub use reseal::Resealed;
 pub use sessions::{FoundSession, NewSession, Session};
 pub use team::{Member, TeamStore, UserChange};
+pub use usage::Use;
 
 use dialect::Pool;
 use std::sync::Arc;

@@ -59,6 +59,18 @@ impl Store {
         })?)
     }
 
+    /// Takes one count back: what was tried went well.
+    pub async fn take_back_hit(&self, key: Digest) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update limits set hits = hits - 1 where digest = $1 and hits > 0")
+                .bind(&key.0[..])
+                .execute(db)
+                .await
+                .map(drop)
+        })?;
+        Ok(())
+    }
+
     pub async fn sweep_limits(&self, oldest: Millis) -> Result<u64> {
         Ok(write!(self, |db| {
             sqlx::query("delete from limits where started < $1")

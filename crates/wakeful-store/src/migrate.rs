@@ -34,6 +34,8 @@ const STEPS: &[Step] = steps![
     "0003_notifiers",
     "0004_billing",
     "0006_history",
+    "0009_reminders",
+    "0010_over_since",
     "0011_sessions",
 ];
 

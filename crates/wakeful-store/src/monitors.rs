@@ -65,7 +65,7 @@ pub enum Saved {
 macro_rules! columns {
     () => {
         "id, team_id, name, spec, secret, isactive, heartbeat_interval, timeout,
-         retry_interval, retries, upside_down_mode, tags, push_token,
+         retry_interval, resend_interval, retries, upside_down_mode, tags, push_token,
          revision, state, seq, created, modified"
     };
 }
@@ -80,6 +80,7 @@ pub(crate) struct Row {
     heartbeat_interval: i64,
     timeout: Option<i64>,
     retry_interval: Option<i64>,
+    resend_interval: i64,
     retries: i64,
     upside_down_mode: bool,
     tags: String,
@@ -101,6 +102,7 @@ from_row!(Row, |row| Self {
     heartbeat_interval: row.try_get("heartbeat_interval")?,
     timeout: row.try_get("timeout")?,
     retry_interval: row.try_get("retry_interval")?,
+    resend_interval: row.try_get("resend_interval")?,
     retries: row.try_get("retries")?,
     upside_down_mode: row.try_get("upside_down_mode")?,
     tags: row.try_get("tags")?,
@@ -133,6 +135,7 @@ impl Row {
             timeout: self.timeout.map(seconds),
             retries: u16::try_from(self.retries).map_err(|_| damaged())?,
             retry_interval: self.retry_interval.map(seconds),
+            resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
             upside_down_mode: self.upside_down_mode,
             tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
             notifiers: Vec::new(),
@@ -272,9 +275,9 @@ impl TeamStore<'_> {
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
-                  push_token, modified, created)
+                  push_token, modified, resend_interval, created)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18)",
+                         $17, $18, $19)",
             )
             .bind(monitor.id.uuid())
             .bind(self.team.uuid())
@@ -293,6 +296,7 @@ impl TeamStore<'_> {
             .bind(sealed.push_digest())
             .bind(sealed.push_token.as_deref())
             .bind(monitor.modified.0)
+            .bind(resend_interval(monitor))
             .bind(monitor.created.0)
             .execute(&mut *db)
             .await?;
@@ -310,12 +314,14 @@ impl TeamStore<'_> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
         let saved = within!(tx, |db| {
+            // While the old settings are still there to compare with.
+            crate::reminders::pace_anew!(db, self.team, monitor);
             let done = sqlx::query(
                 "update monitors
                  set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
                      heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
-                     push_token = $16, modified = $17, revision = revision + 1
+                     push_token = $16, modified = $17, resend_interval = $18, revision = revision + 1
                  where id = $1 and team_id = $2",
             )
             .bind(monitor.id.uuid())
@@ -335,6 +341,7 @@ impl TeamStore<'_> {
             .bind(sealed.push_digest())
             .bind(sealed.push_token.as_deref())
             .bind(monitor.modified.0)
+            .bind(resend_interval(monitor))
             .execute(&mut *db)
             .await?;
             if done.rows_affected() == 0 {
@@ -500,6 +507,11 @@ fn seconds(number: i64) -> Duration {
 
 fn in_seconds(span: Duration) -> i64 {
     i64::try_from(span.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// Seconds between reminders; 0 for none.
+pub(crate) fn resend_interval(monitor: &Monitor) -> i64 {
+    monitor.resend_interval.map_or(0, in_seconds)
 }
 
 /// Links a monitor to its notifiers, in order; gives those the team has not.

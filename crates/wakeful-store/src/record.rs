@@ -65,6 +65,7 @@ struct StateRow {
 #[derive(Serialize)]
 struct AlertRow<'a> {
     id: Simple,
+    told: i64,
     monitor: Simple,
     kind: &'static str,
     cause: &'a str,
@@ -94,7 +95,7 @@ struct DeliveryRow<'a> {
 /// An id as both engines read it out of JSON.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Simple(String);
+pub(crate) struct Simple(String);
 
 impl From<Uuid> for Simple {
     fn from(id: Uuid) -> Self {
@@ -102,7 +103,7 @@ impl From<Uuid> for Simple {
     }
 }
 
-struct Link {
+pub(crate) struct Link {
     monitor: MonitorId,
     notifier: NotifierId,
 }
@@ -135,6 +136,16 @@ impl Store {
                 sqlx::query(self.insert_alerts()).bind(opened(records)).execute(&mut *db).await?;
                 sqlx::query(self.close_alerts()).bind(closed(records)).execute(&mut *db).await?;
                 Ok::<_, Error>(())
+            })?;
+        }
+        if records.iter().any(|record| record.closes.is_some()) {
+            within!(tx, |db| {
+                sqlx::query(self.overtake_reminders())
+                    .bind(closed(records))
+                    .bind(Self::overtaken())
+                    .execute(&mut *db)
+                    .await
+                    .map(drop)
             })?;
         }
         if records.iter().any(|record| !record.events.is_empty()) {
@@ -205,18 +216,24 @@ impl Store {
     fn insert_alerts(&self) -> &'static str {
         either!(
             self,
-            sqlite: "insert into alerts (id, team_id, monitor_id, kind, cause, started, ended)
+            sqlite: "insert into alerts
+                 (id, team_id, monitor_id, kind, cause, started, ended, remind_at)
                  select unhex(r.value ->> 'id'), m.team_id, m.id, r.value ->> 'kind',
-                        r.value ->> 'cause', r.value ->> 'started', r.value ->> 'ended'
+                        r.value ->> 'cause', r.value ->> 'started', r.value ->> 'ended',
+                        case when r.value ->> 'ended' is null and m.resend_interval > 0
+                             then (r.value ->> 'told') + m.resend_interval * 1000 end
                  from json_each($1) r
                  join monitors m on m.id = unhex(r.value ->> 'monitor')
                  where true
                  on conflict do nothing",
-            postgres: "insert into alerts (id, team_id, monitor_id, kind, cause, started, ended)
-                 select r.id, m.team_id, m.id, r.kind, r.cause, r.started, r.ended
+            postgres: "insert into alerts
+                 (id, team_id, monitor_id, kind, cause, started, ended, remind_at)
+                 select r.id, m.team_id, m.id, r.kind, r.cause, r.started, r.ended,
+                        case when r.ended is null and m.resend_interval > 0
+                             then r.told + m.resend_interval * 1000 end
                  from json_to_recordset(cast($1 as json))
                       as r(id uuid, monitor uuid, kind text, cause text, started bigint,
-                           ended bigint)
+                           ended bigint, told bigint)
                  join monitors m on m.id = r.monitor
                  on conflict do nothing"
         )
@@ -226,12 +243,12 @@ impl Store {
         either!(
             self,
             sqlite: "update alerts
-                 set ended = r.ended
+                 set ended = r.ended, remind_at = null
                  from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended
                        from json_each($1)) r
                  where alerts.id = r.id and alerts.ended is null",
             postgres: "update alerts
-                 set ended = r.ended
+                 set ended = r.ended, remind_at = null
                  from json_to_recordset(cast($1 as json)) as r(id uuid, ended bigint)
                  where alerts.id = r.id and alerts.ended is null"
         )
@@ -258,26 +275,26 @@ impl Store {
     fn select_listeners(&self) -> &'static str {
         either!(
             self,
-            sqlite: "select d.monitor_id, d.notifier_id
+            sqlite: "select distinct d.monitor_id, d.notifier_id
                  from json_each($1) r
                  join deliveries d on d.alert_id = unhex(r.value ->> 'id')
                  join notifiers n on n.id = d.notifier_id
-                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null
                  and not exists (
                      select 1 from monitor_notifiers l
                      where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)",
-            postgres: "select d.monitor_id, d.notifier_id
+            postgres: "select distinct d.monitor_id, d.notifier_id
                  from json_to_recordset(cast($1 as json)) as r(id uuid)
                  join deliveries d on d.alert_id = r.id
                  join notifiers n on n.id = d.notifier_id
-                 where d.kind = 'monitor.down' and n.disabled_at is null
+                 where d.kind in ('monitor.down', 'monitor.reminder') and n.disabled_at is null
                  and not exists (
                      select 1 from monitor_notifiers l
                      where l.monitor_id = d.monitor_id and l.notifier_id = d.notifier_id)"
         )
     }
 
-    fn insert_deliveries(&self) -> &'static str {
+    pub(crate) fn insert_deliveries(&self) -> &'static str {
         either!(
             self,
             sqlite: "insert into deliveries
@@ -351,9 +368,10 @@ fn heartbeats(records: &[Record]) -> String {
 fn opened(records: &[Record]) -> String {
     let rows: Vec<AlertRow<'_>> = records
         .iter()
-        .flat_map(|record| &record.opens)
-        .map(|alert| AlertRow {
+        .flat_map(|record| record.opens.iter().map(|alert| (record.heartbeat.at, alert)))
+        .map(|(told, alert)| AlertRow {
             id: alert.id.uuid().into(),
+            told: told.0,
             monitor: alert.monitor.uuid().into(),
             kind: alert.kind.as_str(),
             cause: &alert.cause,
@@ -386,35 +404,45 @@ fn told(records: &[Record]) -> String {
 }
 
 fn deliveries(records: &[Record], links: &[Link]) -> String {
+    let events = records.iter().flat_map(|record| {
+        let at = record.heartbeat.at;
+        record.events.iter().map(move |event| (record.monitor, record.seq, at, event))
+    });
+    told_to(events, links)
+}
+
+/// A row for each of these events and each notifier of its monitor. An event
+/// comes with its monitor, its place among the monitor's, and its time.
+pub(crate) fn told_to<'a>(
+    events: impl Iterator<Item = (MonitorId, i64, Millis, &'a NewEvent)>,
+    links: &[Link],
+) -> String {
     let mut notifiers: HashMap<MonitorId, Vec<NotifierId>> = HashMap::new();
     for link in links {
         notifiers.entry(link.monitor).or_default().push(link.notifier);
     }
     let mut rows = Vec::new();
-    for record in records {
-        let linked = notifiers.get(&record.monitor).map_or(&[][..], Vec::as_slice);
-        for event in &record.events {
-            rows.extend(linked.iter().map(|notifier| delivery(record, event, *notifier)));
-        }
+    for (monitor, sequence, created, event) in events {
+        let linked = notifiers.get(&monitor).map_or(&[][..], Vec::as_slice);
+        rows.extend(linked.iter().map(|notifier| DeliveryRow {
+            id: delivery_id(event, *notifier, created).uuid().into(),
+            event: event.id.uuid().into(),
+            monitor: monitor.uuid().into(),
+            notifier: notifier.uuid().into(),
+            alert: event.alert.uuid().into(),
+            sequence,
+            kind: event.kind,
+            body: &event.body,
+            created: created.0,
+        }));
     }
     json(&rows)
 }
 
-fn delivery<'a>(record: &Record, event: &'a NewEvent, notifier: NotifierId) -> DeliveryRow<'a> {
-    let created = record.heartbeat.at;
-    // The same event for the same notifier has the same id, written twice or not.
+/// The same event for the same notifier has the same id, written twice or not.
+fn delivery_id(event: &NewEvent, notifier: NotifierId, created: Millis) -> DeliveryId {
     let Digest(hash) = Digest::of(&format!("delivery {} {notifier}", event.id));
     let mut unlike = [0; 10];
     unlike.copy_from_slice(&hash[..10]);
-    DeliveryRow {
-        id: DeliveryId::new(created, unlike).uuid().into(),
-        event: event.id.uuid().into(),
-        monitor: record.monitor.uuid().into(),
-        notifier: notifier.uuid().into(),
-        alert: event.alert.uuid().into(),
-        sequence: record.seq,
-        kind: event.kind,
-        body: &event.body,
-        created: created.0,
-    }
+    DeliveryId::new(created, unlike)
 }

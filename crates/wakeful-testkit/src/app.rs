@@ -30,6 +30,8 @@ pub struct Setup {
     /// Whether monitors are checked by the clock. Without, they are only
     /// checked when asked to, and reports are recorded all the same.
     pub watch: bool,
+    /// Whether what waits in the outbox is sent.
+    pub deliver: bool,
 }
 
 impl Setup {
@@ -40,6 +42,7 @@ impl Setup {
             api: ApiSettings::default(),
             egress: Policy::Private,
             watch: false,
+            deliver: true,
         }
     }
 
@@ -91,6 +94,12 @@ impl App {
         Self::node(database, clock, setup).await
     }
 
+    /// The same, with something set otherwise.
+    pub async fn restart_with(mut self, change: impl FnOnce(&mut Setup)) -> Self {
+        change(&mut self.setup);
+        self.restart().await
+    }
+
     async fn node(database: Arc<Database>, clock: Arc<TestClock>, setup: Setup) -> Self {
         // Another test of the same process may have been first.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
@@ -107,7 +116,9 @@ impl App {
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
-        tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
+        if setup.deliver {
+            tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
+        }
         match setup.watch {
             true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
             false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
 use wakeful_engine::history::keeper;
-use wakeful_engine::{Engine, billing, deliver, janitor, mailer, watch};
+use wakeful_engine::{Engine, billing, deliver, janitor, mailer, reminders, watch};
 
 use crate::settings::{DatabaseUrl, Settings};
 use crate::wiring::{self, Failure, Outcome};
@@ -57,6 +57,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(keeper::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
     let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
     if let Some(listener) = metrics_listener {

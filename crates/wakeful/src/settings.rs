@@ -3,6 +3,7 @@
 //! once, each in one sentence. `layers` finds the values, `reader` understands them.
 
 mod layers;
+mod plans;
 mod problem;
 mod reader;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use url::Url;
+use wakeful_core::billing::Catalogue;
 use wakeful_core::email::Email;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -109,6 +111,7 @@ pub struct Limits {
     pub signups_per_hour: u32,
     pub contacts_per_hour: u32,
     pub resets_per_hour: u32,
+    pub declined_cards_per_hour: u32,
     pub api_calls_per_minute: u32,
 }
 
@@ -141,6 +144,7 @@ pub struct Network {
 pub struct Billing {
     pub enabled: bool,
     pub limits: bool,
+    pub catalogue: Catalogue,
     pub processor: PaymentProcessor,
     pub stripe_url: Url,
     pub stripe_key: Option<Secret>,
@@ -274,6 +278,7 @@ impl Limits {
             signups_per_hour: limit("limits.signups_per_hour"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
+            declined_cards_per_hour: limit("limits.declined_cards_per_hour"),
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
         }
     }
@@ -295,6 +300,7 @@ impl Billing {
         Self {
             enabled: from.flag("billing.enabled"),
             limits: from.flag("billing.limits"),
+            catalogue: from.plans("billing.plans"),
             processor,
             stripe_url: from.base_url("billing.stripe_url"),
             stripe_key: from.stripe_key("billing.stripe_key", processor),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
-use wakeful_engine::billing::{self, Catalogue, Processor, Sandbox, Stripe};
+use wakeful_engine::billing::{self, Processor, Sandbox, Stripe};
 use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
 use wakeful_outbound::mail::{Postbox, Security, Smtp};
 use wakeful_outbound::net::Net;
@@ -83,6 +83,7 @@ pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Optio
         signups_per_hour: limits.signups_per_hour,
         contacts_per_hour: limits.contacts_per_hour,
         resets_per_hour: limits.resets_per_hour,
+        declined_cards_per_hour: limits.declined_cards_per_hour,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),
         billing: billing(settings, &clock),
@@ -134,7 +135,7 @@ fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {
     billing::Settings {
         enabled: chosen.enabled,
         limits: chosen.limits,
-        catalogue: Catalogue::built_in(),
+        catalogue: chosen.catalogue.clone(),
         processor,
     }
 }

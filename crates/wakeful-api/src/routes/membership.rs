@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
+use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
@@ -25,6 +26,7 @@ use crate::wire::{
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
+    ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MembershipSaved> {
     let read = SaveMembership::read(&mut fields, api.engine().now());
@@ -32,7 +34,7 @@ pub(crate) async fn save(
     let With::Pay(with) = wanted.method else {
         return Err(ApiError::not_found("payment method"));
     };
-    let chosen = api.engine().choose_plan(&caller.who, &wanted.plan, &with).await?;
+    let chosen = api.engine().choose_plan(&caller.who, from, &wanted.plan, &with).await?;
     Ok(Json(MembershipSaved::of(&chosen)))
 }
 

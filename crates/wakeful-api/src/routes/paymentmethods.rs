@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
+use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
@@ -28,11 +29,12 @@ pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<Me
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
+    ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MethodSaved> {
     let read = source(&mut fields, api.engine().now());
     let card = fields.finish(read)?;
-    let method = api.engine().save_payment_method(&caller.who, &card).await?;
+    let method = api.engine().save_payment_method(&caller.who, from, &card).await?;
     Ok(Json(MethodSaved::of(method)))
 }
 

@@ -1,16 +1,26 @@
-//! The plans a team may have: what each costs and what it allows. The built-in
-//! table is the contract's.
+//! The plans a team may have: what each costs and what it allows. There is a
+//! built-in catalogue, and an operator may set another.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::money::Money;
+use crate::Invalid;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanId(String);
 
 impl PlanId {
+    /// An id that may stand in an address and in a sentence.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        match (1..=32).contains(&text.len()) && text.chars().all(plain) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(Invalid::new("must have 1 to 32 of the characters a-z, 0-9, - and _")),
+        }
+    }
+
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
@@ -58,6 +68,34 @@ pub struct Limits {
 pub struct Catalogue(Vec<Plan>);
 
 impl Catalogue {
+    /// The plans of an operator, from the smallest to the largest.
+    pub fn new(plans: Vec<Plan>) -> Result<Self, Invalid> {
+        let Some((first, others)) = plans.split_first() else {
+            return Err(Invalid::new("must hold at least the plan none"));
+        };
+        if first.id.as_str() != "none" || first.price != Price::Free {
+            let words = "must begin with the plan none at the price 0, where every team starts";
+            return Err(Invalid::new(words));
+        }
+        if let Some(plan) = others.iter().find(|plan| plan.price == Price::Free) {
+            return Err(Invalid::new(format!("must not give {} away: only none is free", plan.id)));
+        }
+        for (place, plan) in plans.iter().enumerate() {
+            // A member writes either: what one plan is called must not mean another.
+            let called = [plan.id.as_str(), plan.name.as_str()];
+            let taken = plans[..place].iter().any(|other| {
+                called.iter().any(|name| {
+                    name.eq_ignore_ascii_case(other.id.as_str())
+                        || name.eq_ignore_ascii_case(&other.name)
+                })
+            });
+            if taken {
+                return Err(Invalid::new(format!("must not call two plans {}", plan.name)));
+            }
+        }
+        Ok(Self(plans))
+    }
+
     pub fn built_in() -> Self {
         let plan =
             |id: &str, name: &str, price, monitors, shortest_interval, users, history_days| {
@@ -72,6 +110,14 @@ impl Catalogue {
             plan("business", "Business", monthly(99), Some(10_000), 1, Some(200), 730),
             plan("enterprise", "Enterprise", Price::Contract, None, 1, None, 1_825),
         ])
+    }
+
+    /// What is within the limits of every plan: so many monitors, and intervals
+    /// of so many seconds.
+    pub fn within_all(&self) -> (u32, u32) {
+        let monitors = self.0.iter().filter_map(|plan| plan.limits.monitors).min();
+        let interval = self.0.iter().map(|plan| plan.limits.shortest_interval).max();
+        (monitors.unwrap_or(u32::MAX), interval.unwrap_or(1))
     }
 
     /// What a team without a plan has.
@@ -113,6 +159,33 @@ mod tests {
         }
         assert_eq!(catalogue.find("none"), Some(catalogue.none()));
         assert_eq!(catalogue.find("platinum"), None);
+    }
+
+    #[test]
+    fn a_catalogue_begins_with_none_and_has_no_two_plans_of_a_name() {
+        let built_in = Catalogue::built_in().0;
+        assert_eq!(Catalogue::new(built_in.clone()), Ok(Catalogue::built_in()));
+        assert_eq!(Catalogue::built_in().within_all(), (50, 60));
+        let wrong = |change: fn(&mut Vec<Plan>)| {
+            let mut plans = built_in.clone();
+            change(&mut plans);
+            Catalogue::new(plans).map(drop).map_err(|why| why.to_string())
+        };
+        for (change, words) in [
+            ((|plans| plans.clear()) as fn(&mut Vec<Plan>), "at least the plan none"),
+            (|plans| drop(plans.remove(0)), "begin with the plan none"),
+            (|plans| plans[0].price = Price::Contract, "begin with the plan none"),
+            (|plans| plans[2].price = Price::Free, "pro away"),
+            (|plans| plans[3].id = PlanId::new("pro"), "two plans Business"),
+            (|plans| plans[3].name = "PRO".to_owned(), "two plans PRO"),
+        ] {
+            let why = wrong(change).expect_err(words);
+            assert!(why.contains(words), "{why}");
+        }
+        assert!(PlanId::parse("team-2").is_ok());
+        for id in ["", "Team", "two words", &"x".repeat(33)] {
+            assert!(PlanId::parse(id).is_err(), "{id}");
+        }
     }
 
     #[test]

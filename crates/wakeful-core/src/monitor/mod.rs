@@ -58,6 +58,8 @@ pub struct Monitor {
     pub retries: u16,
     /// As set; `retry_interval()` is what holds.
     pub retry_interval: Option<Duration>,
+    /// How often people are told again while it is down; nothing: they are not.
+    pub resend_interval: Option<Duration>,
     pub upside_down_mode: bool,
     pub tags: Tags,
     pub notifiers: Vec<NotifierId>,
@@ -153,6 +155,7 @@ mod tests {
             timeout: None,
             retries: DEFAULT_RETRIES,
             retry_interval: None,
+            resend_interval: None,
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),

@@ -10,6 +10,7 @@ use crate::Invalid;
 const TIMEOUT: RangeInclusive<u64> = 1..=300;
 const RETRY_INTERVAL: RangeInclusive<u64> = 1..=3_600;
 const RETRIES: RangeInclusive<u64> = 0..=100;
+const RESEND_INTERVAL: RangeInclusive<u64> = 1..=2_592_000;
 const GRACE: RangeInclusive<u64> = 0..=2_592_000;
 
 /// Seconds between checks: a second to thirty days.
@@ -64,6 +65,11 @@ pub fn timeout(seconds: u64) -> Result<Duration, Invalid> {
 
 pub fn retry_interval(seconds: u64) -> Result<Duration, Invalid> {
     within(&RETRY_INTERVAL, seconds)
+}
+
+/// Between reminders of an outage that lasts.
+pub fn resend_interval(seconds: u64) -> Result<Duration, Invalid> {
+    within(&RESEND_INTERVAL, seconds)
 }
 
 pub fn grace(seconds: u64) -> Result<Duration, Invalid> {
@@ -125,6 +131,10 @@ mod tests {
             (
                 [retry_interval(1), retry_interval(3_600)],
                 [retry_interval(0), retry_interval(3_601)],
+            ),
+            (
+                [resend_interval(1), resend_interval(2_592_000)],
+                [resend_interval(0), resend_interval(2_592_001)],
             ),
             ([grace(0), grace(2_592_000)], [grace(2_592_001), grace(u64::MAX)]),
         ] {

@@ -11,7 +11,7 @@ use wakeful_store::{Attempt, InvoiceEntry, Mail, Settled, Settlement};
 
 use super::{ROUNDS, words};
 use crate::letters::Words;
-use crate::{Engine, Result, random};
+use crate::{Engine, Result, failpoint, random};
 
 /// After this a member no longer waits: what was not charged by then is not
 /// charged behind their back.
@@ -31,7 +31,9 @@ impl Engine {
         if attempt.refund {
             return self.give_back(attempt, &attempt.receipt).await;
         }
-        let outcome = match self.ask(attempt).await {
+        let asked = self.ask(attempt).await;
+        failpoint::here("after-charge");
+        let outcome = match asked {
             Ok(receipt) => self.paid(attempt, &receipt).await?,
             Err(PaymentError::Declined(decline)) => self.declined(attempt, decline).await?,
             Err(error) => self.unclear(attempt, &error).await?,

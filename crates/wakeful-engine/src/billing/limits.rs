@@ -1,6 +1,7 @@
-//! The limits of plans, where the operator has them enforced. What a smaller
-//! plan no longer allows keeps running for 14 days, the team is told, and then
-//! the newest monitors are set inactive. Nothing is deleted.
+//! The limits of plans, where the operator has them enforced. What a plan does
+//! not allow, because it is smaller than the last or because limits are new,
+//! keeps running for 14 days, the team is told, and then the newest monitors
+//! are set inactive. Nothing is deleted.
 
 use std::time::Duration;
 use wakeful_core::billing::{Limits, Plan};
@@ -72,12 +73,12 @@ impl Engine {
         }
     }
 
-    /// For how many days the team's plan keeps its past; nothing without limits.
-    pub(crate) async fn history_days(&self, team: TeamId) -> Result<Option<u32>> {
-        if !self.settings().billing.limits {
-            return Ok(None);
+    /// How many days of history a team has; nothing where there is no limit.
+    pub async fn history_days(&self, team: TeamId) -> Result<Option<u32>> {
+        match self.settings().billing.limits {
+            true => Ok(Some(self.plan_now(team).await?.limits.history_days)),
+            false => Ok(None),
         }
-        Ok(Some(self.plan_now(team).await?.limits.history_days))
     }
 
     /// The plan that serves a team now.
@@ -92,14 +93,12 @@ impl Engine {
         Error::PlanLimit { limit, plan: plan.name.clone(), next }
     }
 
-    /// Looks at one team that has or had a plan.
     async fn watch_limits(&self, team: TeamId) -> Result<()> {
         let store = self.store().team(team);
-        let standing = self.standing(team).await?;
         let plan = self.plan_now(team).await?;
         let used = store.usage(plan.limits.shortest_interval).await?;
         let now = self.now();
-        match (over(&plan, used), standing.over_since) {
+        match (over(&plan, used), store.over_since().await?) {
             (None, None) => Ok(()),
             (None, Some(_)) => Ok(store.set_over_since(None).await?),
             (Some(over), None) => {
@@ -170,11 +169,12 @@ impl Watch {
     }
 }
 
-/// Looks at every team that has or had a plan.
+/// Looks at every team that may use more than its plan allows.
 pub async fn watch(engine: &Engine) -> Result<()> {
+    let (monitors, interval) = engine.settings().billing.catalogue.within_all();
     let mut after = TeamId::new(Millis(0), [0; 10]);
     loop {
-        let teams = engine.store().members_after(after, PAGE).await?;
+        let teams = engine.store().teams_to_watch(after, monitors, interval, PAGE).await?;
         let Some(last) = teams.last() else { return Ok(()) };
         after = *last;
         for team in teams {

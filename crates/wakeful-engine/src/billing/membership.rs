@@ -1,5 +1,6 @@
 //! The plan of a team: chosen, stopped, set by an administrator, and shown.
 
+use std::net::IpAddr;
 use wakeful_core::billing::{
     Action, Charge, Event, Money, Period, Plan, PlanId, Price, Source, Standing, State, Why, step,
 };
@@ -59,7 +60,13 @@ impl Engine {
 
     /// Gives the team a plan and charges its first period, or changes the plan
     /// or the method. Declined: nothing has changed.
-    pub async fn choose_plan(&self, caller: &Caller, plan: &str, with: &PayWith) -> Result<Chosen> {
+    pub async fn choose_plan(
+        &self,
+        caller: &Caller,
+        from: IpAddr,
+        plan: &str,
+        with: &PayWith,
+    ) -> Result<Chosen> {
         let plan = self.plan_called(plan)?;
         let team = self.store().team(caller.team);
         // What is refused in any case is refused before a card goes anywhere.
@@ -67,16 +74,21 @@ impl Engine {
         if team.payment_under_way().await? {
             return Err(Error::PaymentUnderWay);
         }
+        self.with_card(caller.team, from, self.pay(caller.team, &plan, with)).await
+    }
+
+    async fn pay(&self, team: TeamId, plan: &Plan, with: &PayWith) -> Result<Chosen> {
         match with {
             PayWith::Saved(id) => {
-                let method = team.method(*id).await?.ok_or(Error::NotFound("payment method"))?;
-                self.choose_with(caller.team, &plan, &method).await
+                let method = self.store().team(team).method(*id).await?;
+                let method = method.ok_or(Error::NotFound("payment method"))?;
+                self.choose_with(team, plan, &method).await
             }
             PayWith::New(source) => {
-                let method = self.add_method(caller.team, source).await?;
-                let chosen = self.choose_with(caller.team, &plan, &method).await;
+                let method = self.add_method(team, source).await?;
+                let chosen = self.choose_with(team, plan, &method).await;
                 if let Err(Error::Declined(_) | Error::PaymentUnderWay) = chosen {
-                    self.drop_method(caller.team, method.id).await;
+                    self.drop_method(team, method.id).await;
                 }
                 chosen
             }
@@ -222,7 +234,6 @@ impl Engine {
             id: MembershipId::new(self.now(), random::bytes()),
             state: State::default(),
             method: None,
-            over_since: None,
             revision: 0,
         }))
     }

@@ -1,6 +1,7 @@
 //! The payment methods of a team. A card passes through here to the processor;
 //! what is kept is what the processor answers.
 
+use std::net::IpAddr;
 use wakeful_core::billing::Source;
 use wakeful_core::id::{MethodId, TeamId};
 use wakeful_outbound::payment::{Decline, Processor};
@@ -15,8 +16,14 @@ impl Engine {
     }
 
     /// Saves a card; the team's first becomes the default.
-    pub async fn save_payment_method(&self, caller: &Caller, source: &Source) -> Result<MethodId> {
-        let method = self.add_method(caller.team, source).await?;
+    pub async fn save_payment_method(
+        &self,
+        caller: &Caller,
+        from: IpAddr,
+        source: &Source,
+    ) -> Result<MethodId> {
+        let added = self.add_method(caller.team, source);
+        let method = self.with_card(caller.team, from, added).await?;
         self.store().team(caller.team).finish_method(method.id, self.now()).await?;
         Ok(method.id)
     }

@@ -14,7 +14,7 @@ use wakeful_outbound::notify::{email, letters};
 use super::LEASE;
 use super::desk::Landed;
 use super::settle::{Bundle, settle};
-use crate::{Engine, Result};
+use crate::{Engine, Result, failpoint};
 
 /// Messages that one recipient gets within a minute.
 const A_MINUTE: usize = 6;
@@ -94,9 +94,10 @@ async fn send(
 ) -> Result<()> {
     let now = engine.now();
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
+    failpoint::here("after-claim");
     let mut bundles = Vec::with_capacity(claimed.len());
     for row in claimed {
-        bundles.push(Bundle::of(engine, row).await);
+        bundles.extend(Bundle::of(engine, row).await);
     }
     let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
     let outcome = match &notices[..] {
@@ -112,14 +113,17 @@ async fn send(
             email::deliver(engine.net(), spec, &letter).await
         }
     };
-    if matches!(outcome, Outcome::Delivered(_)) {
+    failpoint::here("after-send");
+    let taken = matches!(outcome, Outcome::Delivered(_));
+    settle(engine, notifier, &bundles, outcome).await;
+    failpoint::here("after-acknowledgement");
+    if taken {
         engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
     }
-    settle(engine, notifier, &bundles, outcome).await;
     Ok(())
 }
 
-/// The letter about one notice; a recovery answers the letter of the outage.
+/// The letter about one notice; a reminder or recovery answers the letter of the outage.
 async fn answering(
     engine: &Engine,
     spec: &EmailSpec,
@@ -127,7 +131,8 @@ async fn answering(
     notice: &Notice,
 ) -> Result<Letter> {
     let alone = notice.data.down_eventid.is_none();
-    let outage = notice.data.alertid.filter(|_| notice.is(notice::UP) && alone);
+    let later = notice.is(notice::UP) || notice.is(notice::REMINDER);
+    let outage = notice.data.alertid.filter(|_| later && alone);
     let answers = match outage {
         Some(alert) => engine.store().outage_event(alert, notifier).await?,
         None => None,

@@ -12,12 +12,18 @@ mod webhook;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use wakeful_outbound::notify;
 
 use crate::Engine;
 use desk::Desk;
 
-/// Longer than any attempt may take.
+/// A row is kept while it is sent: twice as long as any attempt may take.
 const LEASE: Duration = Duration::from_secs(60);
+const _: () = assert!(
+    LEASE.as_secs() >= 2 * notify::email::TOTAL.as_secs()
+        && LEASE.as_secs() >= 2 * notify::webhook::TOTAL.as_secs(),
+    "somebody else would send what is still being sent"
+);
 /// Other nodes fill the outbox too, and waits come to their end.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Between looks that only the end of an attempt asks for.

@@ -9,11 +9,13 @@ use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::Notifier;
 use wakeful_store::ClaimedDelivery;
 
-use crate::{Engine, Result, letters, random};
+use crate::{Engine, Error, Result, letters, random};
 
 /// An outage that waited this long without being told is old news. Before,
 /// its recovery is told by itself: nobody has missed anything yet.
 const OLD_NEWS: Duration = Duration::from_secs(120);
+/// Between tries to write down what came of an attempt.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// One message: a row of the outbox, or two that are told as one.
 pub(super) struct Bundle {
@@ -23,7 +25,15 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Self {
+    /// Nothing when there is no longer anything to tell.
+    pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Option<Self> {
+        match overtaken(engine, std::slice::from_ref(&row)).await {
+            true => None,
+            false => Some(Self::told(engine, row).await),
+        }
+    }
+
+    async fn told(engine: &Engine, row: ClaimedDelivery) -> Self {
         let notice = Notice::parse(&row.body);
         let late = !row.last_answer.is_empty() || engine.now().since(row.created) >= OLD_NEWS;
         let outage = notice.as_ref().filter(|_| row.kind == notice::DOWN && late);
@@ -41,17 +51,38 @@ impl Bundle {
     }
 }
 
-/// Writes down what an attempt came to. When that fails, the lease ends and
-/// the message goes out once more, with the same id.
+/// Gives up what reminds of an outage that is over; true when that is all of
+/// it. When the store does not say, the reminder goes its way.
+async fn overtaken(engine: &Engine, rows: &[ClaimedDelivery]) -> bool {
+    let reminders = rows.iter().filter(|row| row.kind == notice::REMINDER);
+    let reminders: Vec<DeliveryId> = reminders.map(|row| row.id).collect();
+    if reminders.is_empty() {
+        return false;
+    }
+    let over = engine.store().withdraw_reminders(&reminders, engine.now()).await;
+    over.is_ok_and(|over| over.len() == rows.len())
+}
+
+/// Writes down what an attempt came to, in more than one try when the store is
+/// busy. When that fails, the lease ends and the message goes out once more,
+/// with the same id.
 pub(super) async fn settle(
     engine: &Engine,
     notifier: &Notifier,
     bundles: &[Bundle],
     outcome: Outcome,
 ) {
-    if let Err(error) = try_settle(engine, notifier, bundles, outcome).await {
+    let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
+    let Some(lease) = rows().map(|row| row.lease).min() else { return };
+    count(notifier, &outcome, rows().count());
+    while let Err(error) = try_settle(engine, notifier, bundles, &outcome).await {
+        if engine.now().after(PAUSE) < lease && matches!(error, Error::Store(_)) {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
         let id = notifier.id;
         tracing::warn!(notifier.id = %id, error = &error as &dyn std::error::Error, "what came of messages of notifier {id} cannot be kept; they may be sent again");
+        return;
     }
 }
 
@@ -59,21 +90,20 @@ async fn try_settle(
     engine: &Engine,
     notifier: &Notifier,
     bundles: &[Bundle],
-    outcome: Outcome,
+    outcome: &Outcome,
 ) -> Result<()> {
     let now = engine.now();
     let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
     let ids: Vec<DeliveryId> = rows().map(|row| row.id).collect();
     let Some(first) = rows().next() else { return Ok(()) };
-    count(notifier, &outcome, rows().count());
-    let answer = outcome.answer().to_owned();
-    let next_try = match &outcome {
+    let answer = outcome.answer();
+    let next_try = match outcome {
         Outcome::Delivered(_) => {
+            engine.store().deliveries_arrived(notifier.id, &ids, answer, now).await?;
             for row in rows() {
                 let lag = now.since(row.created).as_secs_f64();
                 metrics::histogram!("wakeful_delivery_lag_seconds").record(lag);
             }
-            engine.store().deliveries_arrived(notifier.id, &ids, &answer, now).await?;
             return Ok(());
         }
         Outcome::Failed(failure) => {
@@ -85,7 +115,11 @@ async fn try_settle(
     };
     let store = engine.store();
     let since =
-        store.deliveries_failed(notifier.id, &ids, first.lease, &answer, next_try, now).await?;
+        store.deliveries_failed(notifier.id, &ids, first.lease, answer, next_try, now).await?;
+    for bundle in bundles {
+        // Those behind it need not wait for the next try.
+        overtaken(engine, &bundle.rows).await;
+    }
     let id = notifier.id;
     tracing::info!(notifier.id = %id, answer, "a message of notifier {id} did not arrive");
     if matches!(outcome, Outcome::Gone(_)) {

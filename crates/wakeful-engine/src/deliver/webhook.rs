@@ -6,7 +6,7 @@ use wakeful_outbound::notify::webhook;
 use wakeful_store::ClaimedDelivery;
 
 use super::settle::{Bundle, settle};
-use crate::Engine;
+use crate::{Engine, failpoint};
 
 pub(super) async fn deliver(
     engine: &Engine,
@@ -14,7 +14,8 @@ pub(super) async fn deliver(
     hook: &WebhookSpec,
     row: ClaimedDelivery,
 ) {
-    let bundle = Bundle::of(engine, row).await;
+    failpoint::here("after-claim");
+    let Some(bundle) = Bundle::of(engine, row).await else { return };
     let outcome = match &bundle.notice {
         None => Outcome::Refused("the stored event cannot be read".to_owned()),
         Some(notice) => {
@@ -22,5 +23,7 @@ pub(super) async fn deliver(
             webhook::deliver(engine.net(), hook, notice, &link, engine.now()).await
         }
     };
+    failpoint::here("after-send");
     settle(engine, notifier, &[bundle], outcome).await;
+    failpoint::here("after-acknowledgement");
 }

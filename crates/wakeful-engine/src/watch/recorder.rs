@@ -19,7 +19,7 @@ use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
 use crate::bus::{Edit, Event};
-use crate::{Engine, notices};
+use crate::{Engine, failpoint, notices};
 
 /// How long plain verdicts are gathered.
 const GATHER: Duration = Duration::from_millis(250);
@@ -282,7 +282,14 @@ async fn write(engine: &Engine, batch: &[Item]) -> Result<(), StoreError> {
             .collect(),
     };
     let records: Vec<Record> = batch.iter().filter_map(|item| record(item, &monitors)).collect();
+    let tells = records.iter().any(|record| !record.events.is_empty());
+    if tells {
+        failpoint::here("before-enqueue");
+    }
     let written = engine.store().record(&records).await?;
+    if tells {
+        failpoint::here("after-enqueue");
+    }
     if written < batch.len() {
         // A monitor may be gone without this node having been told: with its
         // team, by the command line, by another node. The watch looks again.

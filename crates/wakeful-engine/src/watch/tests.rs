@@ -22,6 +22,7 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         timeout: None,
         retries: DEFAULT_RETRIES,
         retry_interval: None,
+        resend_interval: None,
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: Vec::new(),

@@ -165,6 +165,7 @@ pub(crate) fn tcp(address: SocketAddr) -> Draft {
         timeout: None,
         retries: 1,
         retry_interval: None,
+        resend_interval: None,
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: Vec::new(),

@@ -7,5 +7,6 @@ mod monitors;
 #[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
 mod nats;
 mod network;
+mod reminders;
 mod trouble;
 mod watch;

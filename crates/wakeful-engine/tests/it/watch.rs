@@ -157,6 +157,7 @@ async fn put_in(bench: &Bench, target: &Target, count: u64, seconds: u64) {
             timeout: None,
             retries: 1,
             retry_interval: None,
+            resend_interval: None,
             upside_down_mode: false,
             tags: tags.clone(),
             notifiers: Vec::new(),

@@ -24,7 +24,7 @@ use crate::net::tls::{Offer, Trust};
 use crate::net::{Deadline, Net, Target, Trace};
 
 /// All of the conversation, from the name to the last reply.
-const TOTAL: Duration = Duration::from_secs(30);
+pub const TOTAL: Duration = Duration::from_secs(30);
 
 const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
 

@@ -38,6 +38,7 @@ pub fn letter(
 pub(super) fn pages(notice: &Notice, link: &str) -> (String, String) {
     let mut fields = Map::new();
     fields.insert("title".into(), json!(template::title(notice)));
+    fields.insert("word".into(), json!(word(notice)));
     fields.insert("message".into(), json!(told(notice)));
     fields.insert("color".into(), json!(format!("#{:06x}", Tone::of(notice).color)));
     fields.insert("rows".into(), Value::Array(rows(notice)));
@@ -49,16 +50,21 @@ pub(super) fn pages(notice: &Notice, link: &str) -> (String, String) {
 /// One letter that names everything that happened.
 pub fn digest(spec: &EmailSpec, notices: &[Notice], link: &str, date: Millis) -> Letter {
     let count = |kind| notices.iter().filter(|notice| notice.is(kind)).count();
-    let others = notices.len() - count(notice::DOWN) - count(notice::UP);
-    let parts: Vec<String> =
-        [(count(notice::DOWN), "down"), (count(notice::UP), "up"), (others, "other")]
-            .iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, word)| format!("{number} {word}"))
-            .collect();
+    let (down, still, up) = (count(notice::DOWN), count(notice::REMINDER), count(notice::UP));
+    let others = notices.len() - down - still - up;
+    let parts: Vec<String> = [(down, "down"), (still, "still down"), (up, "up"), (others, "other")]
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
     let title = format!("{} changes: {}", notices.len(), parts.join(", "));
     let mut fields = Map::new();
     fields.insert("title".into(), json!(title));
+    // The colour of the worst of it.
+    let worst =
+        notices.iter().find(|notice| notice.is(notice::DOWN) || notice.is(notice::REMINDER));
+    let tone = worst.or(notices.first()).map_or(0, |notice| Tone::of(notice).color);
+    fields.insert("color".into(), json!(format!("#{tone:06x}")));
     fields.insert("lines".into(), notices.iter().map(line).collect());
     fields.insert("link".into(), json!(link));
     let events: Vec<String> =
@@ -101,6 +107,7 @@ fn usual_subject(notice: &Notice) -> String {
     let lasted = notice.lasted().unwrap_or_default();
     match notice.kind.as_str() {
         notice::DOWN => format!("[Down] {name}: {}", notice.data.message),
+        notice::REMINDER => format!("[Down] {name} is still down after {lasted}"),
         notice::UP if notice.data.down_eventid.is_some() => {
             format!("[Up] {name} was down for {lasted}")
         }
@@ -149,19 +156,34 @@ fn rows(notice: &Notice) -> Vec<Value> {
         .collect()
 }
 
+/// What it is in a word or two.
+fn word(notice: &Notice) -> &'static str {
+    match notice.kind.as_str() {
+        notice::DOWN => "Down",
+        notice::REMINDER => "Still down",
+        notice::UP => "Up",
+        notice::CERTIFICATE => "Certificate",
+        _ => "Test",
+    }
+}
+
 fn line(notice: &Notice) -> Value {
     let word = match notice.kind.as_str() {
-        notice::DOWN => "DOWN",
+        notice::DOWN | notice::REMINDER => "DOWN",
         notice::UP => "UP  ",
         notice::CERTIFICATE => "CERT",
         _ => "    ",
     };
     let message: String = told(notice).chars().take(200).collect();
-    let lasted = notice.lasted().filter(|_| notice.is(notice::UP));
+    let message = match (notice.kind.as_str(), notice.lasted()) {
+        (notice::UP, Some(lasted)) => format!("{message}, was down for {lasted}"),
+        (notice::REMINDER, Some(lasted)) => format!("{message}, still down after {lasted}"),
+        _ => message,
+    };
     json!({
         "word": word,
         "name": notice.name(),
-        "message": lasted.map_or(message.clone(), |lasted| format!("{message}, was down for {lasted}")),
+        "message": message,
         "time": time(&notice.timestamp),
         "color": format!("#{:06x}", Tone::of(notice).color),
     })

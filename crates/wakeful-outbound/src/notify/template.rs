@@ -64,7 +64,7 @@ pub(crate) struct Tone {
 impl Tone {
     pub(crate) fn of(notice: &Notice) -> Self {
         match notice.kind.as_str() {
-            notice::DOWN => Self { emoji: "🔴", color: 0xc2_29_0a },
+            notice::DOWN | notice::REMINDER => Self { emoji: "🔴", color: 0xc2_29_0a },
             notice::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
             notice::CERTIFICATE => Self { emoji: "⚠️", color: 0xb7_79_00 },
             _ => Self { emoji: "🔔", color: 0x5b_6b_7b },
@@ -77,6 +77,9 @@ pub fn title(notice: &Notice) -> String {
     let name = notice.name();
     match notice.kind.as_str() {
         notice::DOWN => format!("{name} is down"),
+        notice::REMINDER => {
+            format!("{name} is still down after {}", notice.lasted().unwrap_or_default())
+        }
         notice::UP if notice.data.down_eventid.is_some() => format!("{name} was down"),
         notice::UP => format!("{name} is up again"),
         notice::CERTIFICATE => format!("The certificate of {name} runs out"),

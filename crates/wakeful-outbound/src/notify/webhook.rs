@@ -27,7 +27,7 @@ use crate::net::{Deadline, Net, Trace};
 /// From the name to a connection that is ready to be spoken on.
 const CONNECT: Duration = Duration::from_secs(5);
 /// From the name to the end of the answer.
-const TOTAL: Duration = Duration::from_secs(15);
+pub const TOTAL: Duration = Duration::from_secs(15);
 /// Bytes of an answer that are read.
 const READ: usize = 4_096;
 

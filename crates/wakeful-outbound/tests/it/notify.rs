@@ -112,6 +112,7 @@ async fn every_ready_template_gives_the_shape_its_receiver_wants() {
         let mut all = serde_json::Map::new();
         for (name, notice) in [
             ("down", notice("monitor.down")),
+            ("reminder", notice("monitor.reminder")),
             ("up", notice("monitor.up")),
             ("was down", was_down()),
             ("certificate", certificate()),

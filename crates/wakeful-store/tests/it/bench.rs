@@ -73,6 +73,7 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         timeout: Some(Duration::from_secs(7)),
         retries: 3,
         retry_interval: Some(Duration::from_secs(9)),
+        resend_interval: None,
         upside_down_mode: true,
         tags: Tags::parse("web, eu").expect("tags"),
         notifiers: Vec::new(),

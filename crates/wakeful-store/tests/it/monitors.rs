@@ -51,6 +51,7 @@ async fn reads_back(store: Store) {
         isactive: false,
         timeout: None,
         retry_interval: None,
+        resend_interval: None,
         notifiers: vec![one],
         push_token: None,
         ..saved

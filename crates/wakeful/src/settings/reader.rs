@@ -35,7 +35,7 @@ const URLS: [&str; 2] = ["database.url", "nats.url"];
 const SQLITE_FILE: &str = "wakeful.db";
 
 pub(super) struct Reader<'a> {
-    layers: &'a Layers,
+    pub(super) layers: &'a Layers,
     pub(super) problems: Vec<Problem>,
 }
 

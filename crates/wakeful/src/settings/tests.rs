@@ -52,6 +52,110 @@ fn start() -> Start {
     Start::default()
 }
 
+const PLANS: &str = r#"
+[[billing.plans]]
+id = "none"
+name = "Free"
+price = 0
+monitors = 10
+shortest_interval = 300
+users = 1
+history_days = 7
+
+[[billing.plans]]
+id = "team"
+price = "19.50"
+monitors = 500
+shortest_interval = 30
+history_days = 365
+
+[[billing.plans]]
+id = "house"
+name = "In-house"
+price = "contract"
+shortest_interval = 1
+history_days = 3650
+"#;
+
+#[test]
+fn an_operator_has_plans_of_their_own() {
+    assert_eq!(start().settings().billing.catalogue, Catalogue::built_in());
+    let plans = start().file(PLANS).settings().billing.catalogue;
+    let told: Vec<String> = plans
+        .plans()
+        .iter()
+        .map(|plan| {
+            format!("{} {} {:?} {:?}", plan.id, plan.name, plan.price, plan.limits.monitors)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "none Free Free Some(10)",
+            "team team Monthly(Money(1950)) Some(500)",
+            "house In-house Contract None",
+        ]
+    );
+    assert_eq!(plans.none().limits.history_days, 7);
+    let one = r#"[{id = "none", price = 0, shortest_interval = 60, history_days = 1}]"#;
+    let by_variable = start().variable("WAKEFUL_BILLING_PLANS", one).settings();
+    assert_eq!(by_variable.billing.catalogue.plans().len(), 1);
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_said_in_one_sentence() {
+    for (right, wrong, sentence) in [
+        (
+            "id = \"team\"",
+            "id = \"The team\"",
+            "plan 2 (The team): id must have 1 to 32 of the characters a-z, 0-9, - and _",
+        ),
+        (
+            "\"19.50\"",
+            "19.5",
+            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+        ),
+        (
+            "\"19.50\"",
+            "\"19.5\"",
+            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+        ),
+        (
+            "\"19.50\"",
+            "-3",
+            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+        ),
+        ("\"19.50\"", "0", "the list must not give team away: only none is free"),
+        (
+            "price = 0",
+            "price = 1",
+            "the list must begin with the plan none at the price 0, where every team starts",
+        ),
+        (
+            "monitors = 500",
+            "monitors = 0",
+            "plan 2 (team): monitors must be a whole number from 1 to 1000000000",
+        ),
+        (
+            "monitors = 500",
+            "monitor = 500",
+            "plan 2 (team): monitor is no field of a plan; the fields are id, name, price, monitors, shortest_interval, users, history_days",
+        ),
+        (
+            "history_days = 7",
+            "",
+            "plan 1 (none): history_days must be a whole number from 1 to 3650",
+        ),
+        ("In-house", "TEAM", "the list must not call two plans TEAM"),
+    ] {
+        let file = PLANS.replacen(right, wrong, 1);
+        assert_ne!(file, PLANS);
+        refused(&file, &format!("billing.plans (from FILE): {sentence}."));
+    }
+    let sentence = "billing.plans (from WAKEFUL_BILLING_PLANS): must be a list of plans, each below [[billing.plans]].";
+    refused_variable("WAKEFUL_BILLING_PLANS", "starter", sentence);
+}
+
 fn refused(file: &str, sentence: &str) {
     assert_eq!(start().file(file).refusal(), sentence, "{file}");
 }

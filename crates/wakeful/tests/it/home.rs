@@ -81,11 +81,23 @@ impl Home {
         self
     }
 
+    /// Lets the next servers die at this place of the code, at the given visit.
+    #[must_use]
+    pub(crate) fn dying_at(self, place: &str, visit: u32) -> Self {
+        self.variable("WAKEFUL_TEST_FAILPOINT", &format!("{place}:{visit}"))
+    }
+
+    /// The next servers live.
+    #[must_use]
+    pub(crate) fn living(self) -> Self {
+        self.dying_at("nowhere", 1)
+    }
+
     /// Limits so high that a test which is not about them never meets one.
     #[must_use]
     pub(crate) fn without_limits(self) -> Self {
         let names = ["FAILED_LOGINS_PER_MINUTE", "SIGNUPS_PER_HOUR", "CONTACTS_PER_HOUR"];
-        let more = ["RESETS_PER_HOUR", "API_CALLS_PER_MINUTE"];
+        let more = ["RESETS_PER_HOUR", "API_CALLS_PER_MINUTE", "DECLINED_CARDS_PER_HOUR"];
         let all = names.into_iter().chain(more);
         all.fold(self, |home, name| home.set(&format!("LIMITS_{name}"), "1000000"))
     }
@@ -195,6 +207,11 @@ impl Server {
     /// kill -9.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
+    }
+
+    /// Whether the process has ended by itself.
+    pub(crate) fn is_dead(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     pub(crate) async fn signal(&self, name: &str) {

@@ -18,7 +18,7 @@ pub(crate) struct Peer {
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     mode: &'static str,
-    port: u64,
+    pub(crate) port: u64,
     password: Option<String>,
 }
 
@@ -29,8 +29,28 @@ impl Peer {
         certificate: Option<&Certificate>,
         password: Option<&str>,
     ) -> Self {
+        Self::on(0, mode, certificate, password).await.expect("a free port")
+    }
+
+    /// The same where notifiers look for it: TLS from the first byte is what
+    /// port 465 stands for. Nothing when that port is not for us to open.
+    pub(crate) async fn try_start(
+        mode: &'static str,
+        certificate: Option<&Certificate>,
+        password: Option<&str>,
+    ) -> Option<Self> {
+        Self::on(if mode == "tls" { 465 } else { 0 }, mode, certificate, password).await
+    }
+
+    async fn on(
+        port: u16,
+        mode: &'static str,
+        certificate: Option<&Certificate>,
+        password: Option<&str>,
+    ) -> Option<Self> {
         let mut command = python_tool("python");
         command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/smtp_peer.py")).arg(mode);
+        command.arg("--port").arg(port.to_string());
         if let Some(certificate) = certificate {
             command.arg("--cert").arg(&certificate.cert).arg("--key").arg(&certificate.key);
         }
@@ -42,8 +62,13 @@ impl Peer {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let password = password.map(str::to_owned);
         let mut peer = Self { _child: child, input, lines, mode, port: 0, password };
-        peer.port = peer.next().await["port"].as_u64().unwrap();
-        peer
+        peer.port = peer.next().await["port"].as_u64()?;
+        Some(peer)
+    }
+
+    /// What a notifier says for this mode.
+    pub(crate) fn security(&self) -> &'static str {
+        if self.mode == "none" { "none" } else { "TLS" }
     }
 
     /// The settings of a service that sends through this server.
@@ -103,6 +128,14 @@ pub(crate) struct Mail {
 }
 
 impl Mail {
+    /// What a header field says, unfolded; empty when it is not there.
+    pub(crate) fn field(&self, name: &str) -> String {
+        let unfolded = self.head.replace("\r\n ", " ").replace("\r\n\t", " ");
+        let mut fields = unfolded.split("\r\n").filter_map(|line| line.split_once(':'));
+        let found = fields.find(|(given, _)| given.eq_ignore_ascii_case(name));
+        found.map_or(String::new(), |(_, value)| value.trim().to_owned())
+    }
+
     /// The names of its header fields, in lower case.
     pub(crate) fn fields(&self) -> Vec<String> {
         let own = self.head.lines().filter(|line| !line.starts_with([' ', '\t']));

@@ -1,9 +1,9 @@
 """A mail server for the tests: aiosmtpd on a free port of 127.0.0.1.
 
-smtp_peer.py none|starttls|tls [--cert PEM --key PEM] [--login USER PASSWORD]
+smtp_peer.py none|starttls|tls [--cert PEM --key PEM] [--login USER PASSWORD] [--port PORT]
 
 Says what happens as JSON lines: {"port": …} once it listens, then {"mail": …} for
-each mail it took. A line `CERT KEY` on standard input makes new connections use
+each mail it took; {"port": null} when it may not have the port. A line `CERT KEY` on standard input makes new connections use
 that certificate and is answered by {"certificate": …}. Ends with its input.
 """
 
@@ -38,7 +38,7 @@ class Keeper:
 def login(user, password):
     def check(server, session, envelope, mechanism, data):
         good = (data.login, data.password) == (user.encode(), password.encode())
-        return AuthResult(success=good, auth_data=user)
+        return AuthResult(success=good, handled=good, auth_data=user)
 
     return {"authenticator": check, "auth_required": True, "auth_require_tls": False}
 
@@ -55,6 +55,7 @@ async def main():
     parser.add_argument("--cert")
     parser.add_argument("--key")
     parser.add_argument("--login", nargs=2)
+    parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     context = None
     if options.cert:
@@ -62,12 +63,16 @@ async def main():
         context.load_cert_chain(options.cert, options.key)
     more = login(*options.login) if options.login else {}
     loop = asyncio.get_running_loop()
-    listener = await loop.create_server(
-        lambda: server(options.mode, context, dict(more)),
-        "127.0.0.1",
-        0,
-        ssl=context if options.mode == "tls" else None,
-    )
+    try:
+        listener = await loop.create_server(
+            lambda: server(options.mode, context, dict(more)),
+            "127.0.0.1",
+            options.port,
+            ssl=context if options.mode == "tls" else None,
+        )
+    except OSError:
+        say(port=None)
+        return
     say(port=listener.sockets[0].getsockname()[1])
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         cert, key = line.split()

@@ -55,6 +55,8 @@ pub(crate) struct SaveMonitor {
     retries: Option<u16>,
     /// Seconds between re-checks; 0 for the default.
     retry_interval: Option<u32>,
+    /// Seconds between reminders while it is down; 0 for none.
+    resend_interval: Option<u32>,
     /// For api: seconds that a report may be late.
     grace: Option<u32>,
 }
@@ -130,6 +132,8 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Dra
     let timeout = span(fields, "timeout", timing::timeout, stored.and_then(|old| old.timeout));
     let kept = stored.and_then(|old| old.retry_interval);
     let retry_interval = span(fields, "retry_interval", timing::retry_interval, kept);
+    let kept = stored.and_then(|old| old.resend_interval);
+    let resend_interval = span(fields, "resend_interval", timing::resend_interval, kept);
     let retries = fields.optional_number("retries", timing::retries);
     let tags = fields.optional_items("tags", None);
     let tags = tags.and_then(|tags| fields.believe("tags", Tags::of(texts(&tags))));
@@ -143,6 +147,7 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Dra
         timeout,
         retries: retries.or(stored.map(|old| old.retries)).unwrap_or(DEFAULT_RETRIES),
         retry_interval,
+        resend_interval,
         upside_down_mode: upside_down?,
         tags: tags.or(stored.map(|old| old.tags.clone())).unwrap_or_default(),
         notifiers: notifiers.or(stored.map(|old| old.notifiers.clone())).unwrap_or_default(),
@@ -329,6 +334,7 @@ mod tests {
             timeout: draft.timeout,
             retries: draft.retries,
             retry_interval: draft.retry_interval,
+            resend_interval: draft.resend_interval,
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers,

@@ -46,6 +46,8 @@ pub(crate) struct MonitorBody {
     retries: u16,
     /// Seconds; null for the default.
     retry_interval: Option<u64>,
+    /// Seconds between reminders while it is down; 0: none.
+    resend_interval: u64,
     /// Seconds; null for the default and for other types than api.
     grace: Option<u64>,
     /// Where a target reports itself by opening an address.
@@ -119,6 +121,7 @@ impl MonitorBody {
             timeout: monitor.timeout.map(|span| span.as_secs()),
             retries: monitor.retries,
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
+            resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
             grace: grace.map(|span| span.as_secs()),
             push_url: monitor
                 .push_token

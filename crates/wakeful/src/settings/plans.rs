@@ -1,0 +1,126 @@
+//! An operator's own plans, read from `[[billing.plans]]`: each by its fields,
+//! and what is wrong with the plan and the field named.
+
+use toml::{Table, Value};
+use wakeful_core::billing::{Catalogue, Limits, Money, Plan, PlanId, Price};
+
+use super::layers::Entry;
+use super::problem::Problem;
+use super::reader::Reader;
+
+const FIELDS: [&str; 7] =
+    ["id", "name", "price", "monitors", "shortest_interval", "users", "history_days"];
+const LONGEST_INTERVAL: u32 = 2_592_000;
+const LONGEST_HISTORY: u32 = 3_650;
+/// A price beyond any plan, in cents, which still adds up over the years.
+const DEAREST: i64 = 100_000_000;
+
+impl Reader<'_> {
+    /// The plans as set, or the built-in ones when none are.
+    pub(super) fn plans(&mut self, key: &'static str) -> Catalogue {
+        let entry = self.layers.get(key);
+        catalogue(entry).unwrap_or_else(|what| {
+            self.problems.push(Problem::Plan { key, origin: entry.origin.clone(), what });
+            Catalogue::built_in()
+        })
+    }
+}
+
+fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
+    let tables = tables(entry).ok_or("must be a list of plans, each below [[billing.plans]]")?;
+    if tables.is_empty() {
+        return Ok(Catalogue::built_in());
+    }
+    let plans = tables.iter().zip(1..).map(|(table, number)| {
+        plan(table).map_err(|what| {
+            let id = table.get("id").and_then(Value::as_str).unwrap_or("without an id");
+            format!("plan {number} ({id}): {what}")
+        })
+    });
+    let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    Catalogue::new(plans).map_err(|why| format!("the list {why}"))
+}
+
+/// A variable holds the list as TOML writes it in one line.
+fn tables(entry: &Entry) -> Option<Vec<Table>> {
+    let list = match &entry.value {
+        Value::String(text) if entry.is_plain_text() => {
+            format!("plans = {text}").parse::<Table>().ok()?.remove("plans")?
+        }
+        value => value.clone(),
+    };
+    let Value::Array(list) = list else { return None };
+    list.into_iter()
+        .map(|one| match one {
+            Value::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect()
+}
+
+fn plan(table: &Table) -> Result<Plan, String> {
+    if let Some(unknown) = table.keys().find(|key| !FIELDS.contains(&key.as_str())) {
+        return Err(format!(
+            "{unknown} is no field of a plan; the fields are {}",
+            FIELDS.join(", ")
+        ));
+    }
+    let id = table.get("id").and_then(Value::as_str).ok_or("id must be a text")?;
+    let name = table.get("name").and_then(Value::as_str).unwrap_or(id).trim();
+    if name.is_empty() || name.chars().count() > 64 {
+        return Err("name must have 1 to 64 characters".to_owned());
+    }
+    Ok(Plan {
+        id: PlanId::parse(id).map_err(|why| format!("id {why}"))?,
+        name: name.to_owned(),
+        price: price(table.get("price"))?,
+        limits: Limits {
+            monitors: optional(table, "monitors", 1_000_000_000)?,
+            shortest_interval: number(table, "shortest_interval", LONGEST_INTERVAL)?,
+            users: optional(table, "users", 1_000_000_000)?,
+            history_days: number(table, "history_days", LONGEST_HISTORY)?,
+        },
+    })
+}
+
+/// Dollars a month: a whole number, or a text with two decimals, because a
+/// fraction of a cent is nobody's.
+fn price(value: Option<&Value>) -> Result<Price, String> {
+    let cents = match value {
+        Some(Value::Integer(dollars)) => dollars.checked_mul(100),
+        Some(Value::String(text)) if text == "contract" => return Ok(Price::Contract),
+        Some(Value::String(text)) => cents(text),
+        _ => None,
+    };
+    match cents.filter(|cents| (0..=DEAREST).contains(cents)) {
+        Some(0) => Ok(Price::Free),
+        Some(cents) => Ok(Price::Monthly(Money::cents(cents))),
+        None => {
+            Err("price must be dollars a month such as 9 or \"9.50\", or \"contract\"".to_owned())
+        }
+    }
+}
+
+fn cents(text: &str) -> Option<i64> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+    let whole = digits(dollars) && digits(cents) && cents.len() == 2;
+    let cents: i64 = cents.parse().ok().filter(|_| whole)?;
+    dollars.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents)
+}
+
+/// Left out, there is no limit.
+fn optional(table: &Table, field: &str, most: u32) -> Result<Option<u32>, String> {
+    match table.contains_key(field) {
+        true => number(table, field, most).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn number(table: &Table, field: &str, most: u32) -> Result<u32, String> {
+    let number = table.get(field).and_then(Value::as_integer);
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    number
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| format!("{field} must be a whole number from 1 to {most}"))
+}

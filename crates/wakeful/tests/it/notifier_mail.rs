@@ -1,0 +1,115 @@
+//! Email notifiers against a mail server that is not ours, in every way they
+//! can be set: tested, told of an outage and told of its end.
+
+use serde_json::{Value, json};
+use wakeful_testkit::{Engine, User};
+
+use crate::home::Home;
+use crate::smtp::{Certificate, Mail, Peer, USER};
+
+const PASSWORD: &str = "the mail password";
+
+/// Who is written to, and how the server is spoken to.
+fn notifier(peer: &Peer, password: Option<&str>) -> Value {
+    json!({"name": "mail", "type": "email", "email": {
+        "hostname": "localhost", "port": peer.port, "security": peer.security(),
+        "ignore_tls_errors": false, "from_email": "Wakeful <wakeful@example.com>",
+        "username": password.map_or("", |_| USER), "password": password.unwrap_or_default(),
+        "to_email": "ann@example.com, Ben <ben@example.com>",
+        "to_cc": "cleo@example.com, dora@example.com",
+        "to_bcc": "eve@example.com, finn@example.com", "subject": ""}})
+}
+
+fn is_addressed(mail: &Mail) {
+    let everybody = ["ann", "ben", "cleo", "dora", "eve", "finn"];
+    assert_eq!(mail.to, everybody.map(|name| format!("{name}@example.com")));
+    assert_eq!(mail.field("to"), "ann@example.com, Ben <ben@example.com>");
+    assert_eq!(mail.field("cc"), "cleo@example.com, dora@example.com");
+    assert!(!mail.head.contains("eve@") && !mail.head.contains("finn@"), "{}", mail.head);
+    assert_eq!(mail.field("from"), "Wakeful <wakeful@example.com>");
+    assert_eq!(mail.field("auto-submitted"), "auto-generated");
+}
+
+async fn mail_is_told_by(mode: &'static str, password: Option<&str>) {
+    let home = Home::new(Engine::Sqlite).await;
+    let certificate = Certificate::make(&home.data(), "good");
+    let shown = (mode != "none").then_some(&certificate);
+    let Some(mut peer) = Peer::try_start(mode, shown, password).await else {
+        println!("port 465 is not ours to open: implicit TLS was not tried");
+        return;
+    };
+    let home = home.variable("SSL_CERT_FILE", certificate.authority.to_str().unwrap());
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let made = ann.client.post("notifier/save", &notifier(&peer, password)).await.json();
+
+    let body = json!({"notifierid": made["notifierid"]});
+    let answer = ann.client.post("notifier/test", &body).await.ok();
+    assert_eq!(answer["message"], "250 taken");
+    let test = peer.mail().await;
+    is_addressed(&test);
+    assert_eq!(test.tls, mode != "none", "{test:?}");
+    assert_eq!(test.login.as_deref(), password.map(|_| USER));
+
+    let body = json!({"name": "site", "type": "api", "heartbeat_interval": 86400,
+        "isactive": true, "upside_down_mode": false, "notifiers": made["notifierid"]});
+    let made = ann.client.post("monitor/save", &body).await.ok();
+    let path = format!("monitor/notify/{}", made["monitor"]["monitorid"].as_str().unwrap());
+    ann.client.post(&path, &json!({"status": "down"})).await.ok();
+    let down = peer.mail().await;
+    ann.client.post(&path, &json!({"status": "up"})).await.ok();
+    let up = peer.mail().await;
+    for mail in [&down, &up] {
+        is_addressed(mail);
+        assert_eq!(mail.tls, mode != "none", "{mail:?}");
+    }
+    assert_eq!(down.field("subject"), "[Down] site: reported down");
+    assert!(up.field("subject").starts_with("[Up] site is up again after"), "{}", up.head);
+    // Mail programs put the second beneath the first.
+    assert_eq!(up.field("in-reply-to"), down.field("message-id"));
+    assert_eq!(up.field("references"), down.field("message-id"));
+    assert_eq!(down.field("in-reply-to"), "");
+    let ids = [&test, &down, &up].map(|mail| mail.field("message-id"));
+    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
+}
+
+#[tokio::test]
+async fn mail_is_told_in_clear() {
+    mail_is_told_by("none", None).await;
+}
+
+#[tokio::test]
+async fn mail_is_told_in_clear_with_a_login() {
+    mail_is_told_by("none", Some(PASSWORD)).await;
+}
+
+#[tokio::test]
+async fn mail_is_told_by_starttls() {
+    mail_is_told_by("starttls", None).await;
+}
+
+#[tokio::test]
+async fn mail_is_told_by_starttls_with_a_login() {
+    mail_is_told_by("starttls", Some(PASSWORD)).await;
+}
+
+#[tokio::test]
+async fn mail_is_told_by_tls_with_a_login() {
+    mail_is_told_by("tls", Some(PASSWORD)).await;
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_to_who_tests_and_the_password_is_not() {
+    let home = Home::new(Engine::Sqlite).await;
+    let peer = Peer::start("none", None, Some(PASSWORD)).await;
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let wrong = notifier(&peer, Some("not the mail password"));
+    let made = ann.client.post("notifier/save", &wrong).await.json();
+    let body = json!({"notifierid": made["notifierid"]});
+    let answer = ann.client.post("notifier/test", &body).await;
+    assert_eq!(answer.status, 502, "{}", answer.text);
+    assert!(answer.text.contains("535"), "{}", answer.text);
+    assert!(!answer.text.contains("not the mail password"), "{}", answer.text);
+    assert!(!home.log().contains("not the mail password"));
+}
