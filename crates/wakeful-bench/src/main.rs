@@ -15,6 +15,7 @@ mod clock;
 mod floor;
 mod full;
 mod grid;
+mod history;
 mod kind;
 mod million;
 mod paced;
@@ -97,6 +98,7 @@ enum Part {
     Start,
     Storm,
     Million,
+    History,
 }
 
 impl Run {
@@ -155,6 +157,9 @@ async fn measure(run: &Run) -> Outcome<()> {
     }
     if run.wants(Part::Million) {
         million::measure(run, &target, &mut report).await?;
+    }
+    if run.wants(Part::History) {
+        history::measure(run, &target, &mut report).await?;
     }
     println!("\n{}", report.table());
     match &run.docs {

@@ -53,6 +53,10 @@ impl Report {
         self.add(name, short(seen), format!("at most {}", short(bar)), seen <= bar);
     }
 
+    pub fn at_least(&mut self, name: &str, seen: f64, bar: f64) {
+        self.add(name, short(seen), format!("at least {}", short(bar)), seen >= bar);
+    }
+
     pub fn none(&mut self, name: &str, seen: usize) {
         self.add(name, seen.to_string(), "0".to_owned(), seen == 0);
     }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod heartbeats;
+mod history;
 mod house;
 mod keys;
 mod monitors;

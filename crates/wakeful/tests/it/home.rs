@@ -12,6 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
+use wakeful_store::Store;
 use wakeful_testkit::{Client, Database, Engine, until};
 
 /// Longer than anything here takes, even on a busy machine.
@@ -117,6 +118,16 @@ impl Home {
     /// The SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         self.data().join("wakeful.db")
+    }
+
+    /// The database itself; the server must not run.
+    pub(crate) async fn store(&self) -> Store {
+        self.database.open().await
+    }
+
+    /// The one number that a statement answers.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.database.number(sql).await
     }
 
     /// All that every server here wrote to standard error.

@@ -8,6 +8,7 @@ mod backup;
 mod cards;
 mod cli;
 mod durability;
+mod folding;
 mod home;
 mod keys;
 mod mail;
