@@ -21,7 +21,7 @@ use wakeful_core::password::NewPassword;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Status;
 use wakeful_engine::{
-    Caller, Draft, Engine, Event, MonitorView, Settings, SignUp, Subscription, Via, watch,
+    Caller, Draft, Engine, Event, MonitorView, Origin, Settings, SignUp, Subscription, Via, watch,
 };
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
@@ -74,7 +74,8 @@ impl Bench {
         let email = Email::parse("ann@example.com").expect("an address");
         let password = NewPassword::parse("correct horse 9", &email).expect("a password");
         let wanted = SignUp { email, password, name: String::new() };
-        let signed = engine.sign_up(&wanted, [127, 0, 0, 1].into()).await.expect("signs up");
+        let from = Origin { address: [127, 0, 0, 1].into(), agent: String::new() };
+        let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
         let ann = engine.caller_by_token(signed.token.expose()).await.expect("a caller");
         assert!(matches!(ann.via, Via::Session(_)));
         let (shutdown, watching) = begin(&engine);
