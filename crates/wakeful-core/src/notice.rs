@@ -98,6 +98,7 @@ impl Notice {
         const NAME: &str = "Storefront";
         let (status, previous, message) = match kind {
             DOWN => ("down", "up", "503 Service Unavailable"),
+            REMINDER => ("down", "down", "503 Service Unavailable"),
             UP => ("up", "down", "200 OK"),
             CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
             TEST => return Some(Self::test(event, notifier, now)),
@@ -109,6 +110,7 @@ impl Notice {
             timestamp: now.to_string(),
             text: match kind {
                 CERTIFICATE => format!("[{NAME}] {message}"),
+                REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
                 _ => format!("[{NAME}] {status}: {message}"),
             },
             data: Data {

@@ -314,8 +314,13 @@ impl TeamStore<'_> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
         let saved = within!(tx, |db| {
-            // While the old settings are still there to compare with.
-            crate::reminders::pace_anew!(db, self.team, monitor);
+            let before: Option<(i64, bool)> = sqlx::query_as(
+                "select resend_interval, isactive from monitors where id = $1 and team_id = $2",
+            )
+            .bind(monitor.id.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(&mut *db)
+            .await?;
             let done = sqlx::query(
                 "update monitors
                  set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
@@ -347,6 +352,7 @@ impl TeamStore<'_> {
             if done.rows_affected() == 0 {
                 return Ok(Saved::NoMonitor);
             }
+            crate::reminders::pace_anew!(db, monitor, before);
             sqlx::query("delete from monitor_notifiers where monitor_id = $1")
                 .bind(monitor.id.uuid())
                 .execute(&mut *db)

@@ -224,28 +224,24 @@ impl Store {
     }
 }
 
-/// Counts an open outage's reminders anew when a monitor that is being saved is
-/// reminded of at another pace than before, or was switched on or off.
+/// Counts the reminders of an open outage anew when its monitor was saved with
+/// another pace than `before`, or was switched on or off. After the monitor's
+/// own row, as everybody takes the two in this order.
 macro_rules! pace_anew {
-    ($db:expr, $team:expr, $monitor:expr) => {{
-        let interval = $crate::monitors::resend_interval($monitor);
-        let next = $monitor.resend_interval.filter(|_| $monitor.isactive);
-        sqlx::query(
-            "update alerts
-             set remind_at = $3
-             where monitor_id = $1 and kind = 'outage' and ended is null
-             and exists (
-                 select 1 from monitors m
-                 where m.id = $1 and m.team_id = $2
-                 and (m.resend_interval <> $4 or m.isactive <> $5))",
-        )
-        .bind($monitor.id.uuid())
-        .bind($team.uuid())
-        .bind(next.map(|span| $monitor.modified.after(span).0))
-        .bind(interval)
-        .bind($monitor.isactive)
-        .execute(&mut *$db)
-        .await?;
+    ($db:expr, $monitor:expr, $before:expr) => {{
+        let now = ($crate::monitors::resend_interval($monitor), $monitor.isactive);
+        if $before != Some(now) {
+            let next = $monitor.resend_interval.filter(|_| $monitor.isactive);
+            sqlx::query(
+                "update alerts
+                 set remind_at = $2
+                 where monitor_id = $1 and kind = 'outage' and ended is null",
+            )
+            .bind($monitor.id.uuid())
+            .bind(next.map(|span| $monitor.modified.after(span).0))
+            .execute(&mut *$db)
+            .await?;
+        }
     }};
 }
 pub(crate) use pace_anew;

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::billing::{Money, PlanId};
+use wakeful_core::id::TeamId;
 use wakeful_engine::billing;
 use wakeful_testkit::{App, Client, Setup, User, both_engines};
 
@@ -56,6 +58,10 @@ async fn after(app: &App, user: &User, days: u32) -> Client {
 /// How many mails say this.
 fn count(mails: &[String], text: &str) -> usize {
     mails.iter().filter(|mail| mail.contains(text)).count()
+}
+
+fn team(user: &User) -> TeamId {
+    TeamId::parse(&user.team).unwrap()
 }
 
 /// A service that enforces the limits of plans.
@@ -331,6 +337,75 @@ both_engines! {
         assert_eq!(list[0]["isactive"], false);
         assert_eq!(list[51]["isactive"], false);
         assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were set inactive"), 1);
+        app.stop().await;
+    }
+
+    async fn limits_hold_for_a_team_that_never_had_a_plan(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for number in 0..52 {
+            let body = json!({"name": format!("m{number}"), "type": "api", "isactive": true,
+                "heartbeat_interval": 60, "upside_down_mode": false});
+            ann.client.post("monitor/save", &body).await.ok();
+            app.clock.advance(Duration::from_millis(1));
+        }
+        let bob = app.sign_up("bob@example.com").await;
+        let body = json!({"name": "one", "type": "api", "isactive": true,
+            "heartbeat_interval": 60, "upside_down_mode": false});
+        bob.client.post("monitor/save", &body).await.ok();
+        assert_eq!(app.engine.history_days(team(&ann)).await.unwrap(), None);
+        // The operator turns limits on.
+        let app = app.restart_with(|setup| setup.settings.billing.limits = true).await;
+        let client = app.anonymous().with_token(&ann.token);
+        let active = async || {
+            let list = client.get("monitors").await.ok()["monitors"].clone();
+            let list = list.as_array().unwrap().clone();
+            list.iter().filter(|one| one["isactive"] == true).count()
+        };
+        billing::watch(&app.engine).await.unwrap();
+        billing::watch(&app.engine).await.unwrap();
+        let told = app.mails("ann@example.com", 2).await;
+        assert_eq!(count(&told, "52 active monitors of 50"), 1, "told once");
+        app.clock.advance(DAY * 13);
+        billing::watch(&app.engine).await.unwrap();
+        assert_eq!(active().await, 52);
+        app.clock.advance(DAY);
+        billing::watch(&app.engine).await.unwrap();
+        assert_eq!(active().await, 50);
+        let list = client.get("monitors").await.ok()["monitors"].clone();
+        assert_eq!((&list[50]["isactive"], &list[51]["isactive"]), (&json!(false), &json!(false)));
+        app.mails("ann@example.com", 3).await;
+        assert_eq!(app.mails_now("bob@example.com").len(), 1, "a welcome, and no more");
+        app.stop().await;
+    }
+
+    async fn a_plan_says_how_long_its_history_is(setup: Setup) {
+        let app = limited(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        assert_eq!(app.engine.history_days(team(&ann)).await.unwrap(), Some(30));
+        for (plan, days) in [("starter", 180), ("pro", 365), ("business", 730), ("enterprise", 1_825)] {
+            app.engine.grant_plan(&ann.team, plan).await.unwrap();
+            assert_eq!(app.engine.history_days(team(&ann)).await.unwrap(), Some(days), "{plan}");
+        }
+        app.stop().await;
+    }
+
+    async fn an_operators_own_plans_are_what_members_choose_from(setup: Setup) {
+        let mut setup = setup;
+        let limits = billing::Limits { monitors: Some(2), shortest_interval: 1, users: None,
+            history_days: 9 };
+        let plan = |id: &str, price| billing::Plan { id: PlanId::new(id), name: id.to_owned(),
+            price, limits };
+        let team = plan("team", billing::Price::Monthly(Money::cents(1_950)));
+        let plans = vec![plan("none", billing::Price::Free), team];
+        setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+        let app = limited(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        let listed = ann.client.get("membership/plans").await.ok();
+        assert_eq!(listed["plans"].as_array().unwrap().len(), 2);
+        ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.wrong_fields();
+        ann.client.post("membership/save", &plan_with("Team", "4242424242424242")).await.ok();
+        assert_eq!(invoices(&ann.client).await, ["team 1950 paid"]);
         app.stop().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, both_engines};
+use wakeful_testkit::{Client, User, both_engines, together};
 
 /// A card as the reference sends it, good on the test's clock.
 pub(crate) fn card(number: &str) -> Value {
@@ -159,6 +159,48 @@ both_engines! {
             "membership/save", "membership/stop", "/api/membership/save"] {
             nobody.post(path, &json!({})).await.refused(401, "not_authenticated");
         }
+        app.stop().await;
+    }
+
+    async fn stolen_numbers_are_not_tried_out_here(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let (good, bad) = (card("4242424242424242"), card("4000000000000002"));
+        let user = User::sign_up(&app.caller_from("10.0.0.1"), "ann@example.com").await;
+        let ann = user.client.clone();
+        // Cards that are taken do not count.
+        for _ in 0..3 {
+            ann.post("paymentmethod/save", &good).await.ok();
+        }
+        let answers = together((0..15).map(|_| (ann.clone(), bad.clone())), |(ann, bad)| async move {
+            ann.post("paymentmethod/save", &bad).await.status
+        }).await;
+        assert_eq!(answers.iter().filter(|status| **status == 402).count(), 10, "{answers:?}");
+        let limited = ann.post("paymentmethod/save", &good).await;
+        limited.refused(429, "too_many_requests");
+        let wait: u64 = limited.header("retry-after").parse().unwrap();
+        assert!((1..=3600).contains(&wait), "{wait}");
+        let mut body = good.clone();
+        body["plan"] = json!("pro");
+        body["method"] = json!("new");
+        ann.post("membership/save", &body).await.refused(429, "too_many_requests");
+
+        // Another team of the same address has a few left, and then none.
+        let eve = User::sign_up(&app.caller_from("10.0.0.1"), "eve@example.com").await.client;
+        let mut left = 0;
+        while eve.post("paymentmethod/save", &bad).await.status == 402 {
+            left += 1;
+        }
+        assert_eq!(left, 10);
+        let dan = User::sign_up(&app.caller_from("10.0.0.1"), "dan@example.com").await.client;
+        dan.post("paymentmethod/save", &good).await.refused(429, "too_many_requests");
+        // Somebody else is not touched, and a restart is no way around it.
+        let bob = User::sign_up(&app.caller_from("10.0.0.2"), "bob@example.com").await.client;
+        bob.post("paymentmethod/save", &good).await.ok();
+        let app = app.restart().await;
+        let ann = app.caller_from("10.0.0.1").with_token(&user.token);
+        ann.post("paymentmethod/save", &good).await.refused(429, "too_many_requests");
+        app.clock.advance(Duration::from_secs(3_601));
+        ann.post("paymentmethod/save", &good).await.ok();
         app.stop().await;
     }
 }

@@ -80,11 +80,11 @@ fn spec(port: u16) -> EmailSpec {
     }
 }
 
-/// Compares with the file of that name; `WAKEFUL_WRITE_SNAPSHOTS=1` writes it.
+/// Compares with the file of that name; `WAKEFUL_UPDATE=1` writes it.
 fn same(name: &str, text: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/told");
     let path = folder.join(name);
-    if std::env::var_os("WAKEFUL_WRITE_SNAPSHOTS").is_some() {
+    if std::env::var_os("WAKEFUL_UPDATE").is_some() {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(&path, text).unwrap();
     }

@@ -166,3 +166,27 @@ async fn no_change_of_status_goes_untold_wherever_the_process_dies() {
     println!("{CHANGES} changes, deaths {deaths:?}, {again} heard twice");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn an_outage_that_lasts_is_told_again_each_second_if_so_set() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let story = Story::begin(&server).await;
+    let id = &story.monitors[0];
+    let body = json!({"monitorid": id, "resend_interval": 1});
+    let saved = story.client(&server).post("monitor/save", &body).await.ok();
+    assert_eq!(saved["monitor"]["resend_interval"], 1);
+    assert!(story.report(&server, id, "down").await);
+    story.receiver.received(3).await;
+    assert!(story.report(&server, id, "up").await);
+    let told = until("the end", || async {
+        let hooks = story.receiver.hooks();
+        let kinds: Vec<String> =
+            hooks.iter().map(|hook| hook.json()["type"].as_str().unwrap().to_owned()).collect();
+        kinds.iter().any(|kind| kind == "monitor.up").then_some(kinds)
+    })
+    .await;
+    assert_eq!((told[0].as_str(), told.last().unwrap().as_str()), ("monitor.down", "monitor.up"));
+    assert!(told[1..told.len() - 1].iter().all(|kind| kind == "monitor.reminder"), "{told:?}");
+    server.stop().await;
+}

@@ -17,6 +17,7 @@ mod migrations;
 mod network;
 mod notifier_mail;
 mod openapi;
+mod payments;
 mod restarts;
 mod secrets;
 mod smtp;
