@@ -4,7 +4,7 @@ import js from "@eslint/js";
 import hooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 
-const features = ["auth", "monitors", "settings", "team"];
+const features = ["auth", "billing", "monitors", "notifiers", "settings", "team"];
 
 const forbid = (group, message) => ({
   "no-restricted-imports": ["error", { patterns: [{ group, message }] }],

@@ -7,7 +7,7 @@ import { useEvents } from "../features/monitors/live";
 import { logOut, useMe } from "../shared/api/session";
 import { useKeys } from "../shared/lib/keys";
 import { useLanguage, useTexts } from "../shared/text";
-import { Bell, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Sun } from "../shared/ui/icons";
+import { Bell, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
 import { Logo } from "../shared/ui/logo";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { say } from "../shared/ui/toast";
@@ -36,6 +36,7 @@ export function Shell() {
         <nav className={styles.nav} aria-label={t.nav.label}>
           <Item to="/" icon={Pulse} label={t.nav.monitors} end />
           <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
+          <Item to="/notifiers" icon={Send} label={t.nav.notifiers} />
           <Item to="/team" icon={People} label={t.nav.team} />
           <Item to="/settings" icon={Gear} label={t.nav.settings} />
         </nav>

@@ -1,10 +1,10 @@
-import { Button, Textarea, TextInput } from "@mantine/core";
+import { Textarea } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import { POST, take } from "../../shared/api/client";
 import { useTexts } from "../../shared/text";
 import { text, useForm } from "../../shared/ui/form";
-import { Fault } from "../../shared/ui/parts";
+import { Needed, Sheet } from "../../shared/ui/sheet";
 import styles from "./auth.module.css";
 import { Frame } from "./frame";
 
@@ -23,16 +23,12 @@ export function Component() {
           {t.auth.contactForm.sent}
         </p>
       ) : (
-        <form className={styles.form} onSubmit={form.submit}>
-          <TextInput {...text(form, "contact-name")} label={t.auth.contactForm.name} autoComplete="name" required withAsterisk={false} />
-          <TextInput {...text(form, "contact-email")} label={t.auth.email} type="email" autoComplete="email" required withAsterisk={false} />
-          <TextInput {...text(form, "contact-subject")} label={t.auth.contactForm.subject} required withAsterisk={false} />
+        <Sheet form={form} action={t.auth.contactForm.action}>
+          <Needed form={form} field="contact-name" label={t.auth.contactForm.name} autoComplete="name" />
+          <Needed form={form} field="contact-email" label={t.auth.email} type="email" autoComplete="email" />
+          <Needed form={form} field="contact-subject" label={t.auth.contactForm.subject} />
           <Textarea {...text(form, "contact-message")} label={t.auth.contactForm.message} rows={6} required withAsterisk={false} />
-          <Fault text={form.fault} />
-          <Button type="submit" loading={form.busy}>
-            {t.auth.contactForm.action}
-          </Button>
-        </form>
+        </Sheet>
       )}
     </Frame>
   );

@@ -2,8 +2,10 @@
 import { type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLanguage, useTexts } from "../../shared/text";
+import type { Form } from "../../shared/ui/form";
 import { Logo } from "../../shared/ui/logo";
 import { useTitle } from "../../shared/ui/parts";
+import { Needed } from "../../shared/ui/sheet";
 import styles from "./auth.module.css";
 
 interface Props {
@@ -43,6 +45,12 @@ export function Frame({ title, lead, children, foot }: Props) {
       <Wall />
     </div>
   );
+}
+
+/** The first field of every way in. */
+export function Email<V extends { email: string }>({ form }: { form: Form<V> }) {
+  const t = useTexts();
+  return <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="username" autoFocus size="md" />;
 }
 
 const ROWS = 16;

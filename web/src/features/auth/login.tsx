@@ -1,4 +1,3 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -6,10 +5,10 @@ import { POST, take } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { entered } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
-import { text, useForm } from "../../shared/ui/form";
-import { Fault } from "../../shared/ui/parts";
+import { useForm } from "../../shared/ui/form";
+import { Needed, Password, Sheet } from "../../shared/ui/sheet";
 import styles from "./auth.module.css";
-import { Frame } from "./frame";
+import { Email, Frame } from "./frame";
 
 /** Email and password first; the second factor is asked for when the service does. */
 export function Component() {
@@ -27,34 +26,31 @@ export function Component() {
     }
   });
   if (second) {
+    const back = () => {
+      setSecond(false);
+      form.set("mfacode", "");
+    };
     return (
       <Frame title={t.auth.second.title} lead={t.auth.second.lead}>
-        <form className={styles.form} onSubmit={form.submit}>
-          <TextInput
-            {...text(form, "mfacode")}
+        <Sheet
+          form={form}
+          action={t.auth.login.action}
+          after={
+            <button type="button" className={styles.plain} onClick={back}>
+              {t.auth.second.back}
+            </button>
+          }
+        >
+          <Needed
+            form={form}
+            field="mfacode"
             label={t.auth.second.code}
             description={t.auth.second.help}
             autoComplete="one-time-code"
             autoFocus
-            required
-            withAsterisk={false}
             size="md"
           />
-          <Fault text={form.fault} />
-          <Button type="submit" size="md" loading={form.busy}>
-            {t.auth.login.action}
-          </Button>
-          <button
-            type="button"
-            className={styles.plain}
-            onClick={() => {
-              setSecond(false);
-              form.set("mfacode", "");
-            }}
-          >
-            {t.auth.second.back}
-          </button>
-        </form>
+        </Sheet>
       </Frame>
     );
   }
@@ -67,32 +63,10 @@ export function Component() {
         </>
       }
     >
-      <form className={styles.form} onSubmit={form.submit}>
-        <TextInput
-          {...text(form, "email")}
-          type="email"
-          label={t.auth.email}
-          autoComplete="username"
-          autoFocus
-          required
-          withAsterisk={false}
-          size="md"
-        />
-        <PasswordInput
-          {...text(form, "password")}
-          label={t.auth.password}
-          autoComplete="current-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-          required
-          withAsterisk={false}
-          size="md"
-        />
-        <Fault text={form.fault} />
-        <Button type="submit" size="md" loading={form.busy}>
-          {t.auth.login.action}
-        </Button>
-        <Link to="/lost">{t.auth.login.lost}</Link>
-      </form>
+      <Sheet form={form} action={t.auth.login.action} after={<Link to="/lost">{t.auth.login.lost}</Link>}>
+        <Email form={form} />
+        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required size="md" />
+      </Sheet>
     </Frame>
   );
 }

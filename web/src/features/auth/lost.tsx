@@ -1,12 +1,11 @@
-import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import { POST, take } from "../../shared/api/client";
 import { useTexts } from "../../shared/text";
-import { text, useForm } from "../../shared/ui/form";
-import { Fault } from "../../shared/ui/parts";
+import { useForm } from "../../shared/ui/form";
+import { Sheet } from "../../shared/ui/sheet";
 import styles from "./auth.module.css";
-import { Frame } from "./frame";
+import { Email, Frame } from "./frame";
 
 export function Component() {
   const t = useTexts();
@@ -22,22 +21,9 @@ export function Component() {
           {t.auth.lost.sent(form.values.email)}
         </p>
       ) : (
-        <form className={styles.form} onSubmit={form.submit}>
-          <TextInput
-            {...text(form, "email")}
-            type="email"
-            label={t.auth.email}
-            autoComplete="username"
-            autoFocus
-            required
-            withAsterisk={false}
-            size="md"
-          />
-          <Fault text={form.fault} />
-          <Button type="submit" size="md" loading={form.busy}>
-            {t.auth.lost.action}
-          </Button>
-        </form>
+        <Sheet form={form} action={t.auth.lost.action}>
+          <Email form={form} />
+        </Sheet>
       )}
     </Frame>
   );

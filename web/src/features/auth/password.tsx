@@ -1,13 +1,11 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { POST, take } from "../../shared/api/client";
 import { useTexts } from "../../shared/text";
-import { text, useForm } from "../../shared/ui/form";
-import { Fault } from "../../shared/ui/parts";
+import { useForm } from "../../shared/ui/form";
+import { Password, Sheet } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
-import styles from "./auth.module.css";
-import { Frame } from "./frame";
+import { Email, Frame } from "./frame";
 
 /** The token came behind the `#`, which browsers keep from servers and referrers. */
 function tokenid(): string {
@@ -36,42 +34,20 @@ export function Component() {
   }
   return (
     <Frame title={t.auth.reset.title} lead={t.auth.reset.lead}>
-      <form className={styles.form} onSubmit={form.submit}>
-        <TextInput
-          {...text(form, "email")}
-          type="email"
-          label={t.auth.email}
-          autoComplete="username"
-          autoFocus
-          required
-          withAsterisk={false}
-          size="md"
-        />
-        <PasswordInput
-          {...text(form, "password1")}
+      <Sheet form={form} action={t.auth.reset.action}>
+        <Email form={form} />
+        <Password
+          form={form}
+          field="password1"
           label={t.auth.newPassword}
           description={t.auth.passwordHelp}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
           minLength={8}
           required
-          withAsterisk={false}
           size="md"
         />
-        <PasswordInput
-          {...text(form, "password2")}
-          label={t.auth.again}
-          autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-          required
-          withAsterisk={false}
-          size="md"
-        />
-        <Fault text={form.fault} />
-        <Button type="submit" size="md" loading={form.busy}>
-          {t.auth.reset.action}
-        </Button>
-      </form>
+        <Password form={form} field="password2" label={t.auth.again} autoComplete="new-password" required size="md" />
+      </Sheet>
     </Frame>
   );
 }

@@ -1,13 +1,12 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { POST, take } from "../../shared/api/client";
 import { entered } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
 import { text, useForm } from "../../shared/ui/form";
-import { Fault } from "../../shared/ui/parts";
-import styles from "./auth.module.css";
-import { Frame } from "./frame";
+import { Password, Sheet } from "../../shared/ui/sheet";
+import { Email, Frame } from "./frame";
 
 export function Component() {
   const t = useTexts();
@@ -27,34 +26,20 @@ export function Component() {
         </>
       }
     >
-      <form className={styles.form} onSubmit={form.submit}>
-        <TextInput
-          {...text(form, "email")}
-          type="email"
-          label={t.auth.email}
-          autoComplete="username"
-          autoFocus
-          required
-          withAsterisk={false}
-          size="md"
-        />
-        <PasswordInput
-          {...text(form, "password")}
+      <Sheet form={form} action={t.auth.signup.action}>
+        <Email form={form} />
+        <Password
+          form={form}
+          field="password"
           label={t.auth.password}
           description={t.auth.passwordHelp}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
           minLength={8}
           required
-          withAsterisk={false}
           size="md"
         />
         <TextInput {...text(form, "name")} label={t.auth.signup.name} autoComplete="name" size="md" />
-        <Fault text={form.fault} />
-        <Button type="submit" size="md" loading={form.busy}>
-          {t.auth.signup.action}
-        </Button>
-      </form>
+      </Sheet>
     </Frame>
   );
 }

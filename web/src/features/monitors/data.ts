@@ -1,9 +1,11 @@
 /** Monitors, their heartbeats and alerts as the service answers them. */
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, take } from "../../shared/api/client";
+import { monitors, type Monitor } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 
-export type Monitor = components["schemas"]["Monitor"];
+export { monitors, type Monitor };
+
 export type Heartbeat = components["schemas"]["Heartbeat"];
 export type Alert = components["schemas"]["Alert"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
@@ -27,25 +29,6 @@ export function targetOf(monitor: Pick<Monitor, "http" | "hostname" | "port" | "
   if (monitor.hostname) return monitor.port ? `${monitor.hostname}:${monitor.port}` : monitor.hostname;
   return "";
 }
-
-/** So many stand on the screen while the rest is on its way. */
-const FIRST = 100;
-const PAGE = 1000;
-
-export const monitors = queryOptions({
-  queryKey: ["monitors"],
-  queryFn: async ({ signal, client, queryKey }): Promise<Monitor[]> => {
-    if (client.getQueryData(queryKey) === undefined) {
-      const page = await take(GET("/api/v1/monitors", { params: { query: { limit: FIRST } }, signal }));
-      if (!page.next_cursor) return page.monitors;
-      client.setQueryData(queryKey, page.monitors);
-    }
-    return (await take(GET("/api/v1/monitors", { signal }))).monitors;
-  },
-  // Live events keep the list true; what was missed is read again when they say so.
-  staleTime: 60_000,
-  refetchOnWindowFocus: false,
-});
 
 export function monitor(id: string) {
   return queryOptions({
@@ -74,6 +57,7 @@ export function beats(id: string, limit: number) {
   });
 }
 
+const PAGE = 1000;
 const MOST_PAGES = 5;
 
 /** Every heartbeat of a span, oldest first; of a very busy one the newest five thousand. */

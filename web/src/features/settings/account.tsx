@@ -1,11 +1,12 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, take } from "../../shared/api/client";
 import { me, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
-import { text, useForm } from "../../shared/ui/form";
+import { useForm } from "../../shared/ui/form";
 import { Fault, Panel } from "../../shared/ui/parts";
+import { Buttons, Needed, Pair, Password } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
 import styles from "./settings.module.css";
 
@@ -38,29 +39,17 @@ function AccountForm({ saved }: { saved: () => void }) {
   );
   return (
     <form className={styles.form} onSubmit={form.submit}>
-      <TextInput {...text(form, "email")} type="email" label={t.auth.email} autoComplete="username" required withAsterisk={false} />
-      <div className={styles.pair}>
-        <PasswordInput
-          {...text(form, "password1")}
-          label={t.auth.newPassword}
-          description={t.settings.keep}
-          autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-        />
-        <PasswordInput
-          {...text(form, "password2")}
-          label={t.auth.again}
-          description={t.settings.others}
-          autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-        />
-      </div>
+      <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="username" />
+      <Pair>
+        <Password form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />
+        <Password form={form} field="password2" label={t.auth.again} description={t.settings.others} autoComplete="new-password" />
+      </Pair>
       <Fault text={form.fault} />
-      <div className={styles.buttons}>
+      <Buttons>
         <Button type="submit" loading={form.busy} disabled={!form.dirty}>
           {t.common.save}
         </Button>
-      </div>
+      </Buttons>
     </form>
   );
 }

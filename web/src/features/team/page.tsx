@@ -1,5 +1,5 @@
 /** The team's users: who they are, and ways to add, change, log out and remove them. */
-import { Button, Menu, Modal, PasswordInput, TextInput } from "@mantine/core";
+import { Button, Menu, Modal } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { GET, POST, take } from "../../shared/api/client";
@@ -7,9 +7,10 @@ import type { components } from "../../shared/api/schema";
 import { left, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
-import { text, useForm } from "../../shared/ui/form";
+import { useForm } from "../../shared/ui/form";
 import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
-import { Fault, Page, Trouble, Waiting } from "../../shared/ui/parts";
+import { Page, Trouble, Waiting } from "../../shared/ui/parts";
+import { Needed, Password, Sheet } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
@@ -140,35 +141,18 @@ function Edit({ user, close, saved }: EditProps) {
       title={user ? t.team.changeTitle(user.email) : t.team.addTitle}
       closeButtonProps={{ "aria-label": t.common.close }}
     >
-      <form className={styles.form} onSubmit={form.submit}>
-        <TextInput {...text(form, "email")} type="email" label={t.auth.email} autoComplete="off" data-autofocus required withAsterisk={false} />
-        <PasswordInput
-          {...text(form, "password1")}
+      <Sheet form={form} action={user ? t.common.save : t.team.add} cancel={close}>
+        <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        <Password
+          form={form}
+          field="password1"
           label={user ? t.auth.newPassword : t.auth.password}
           description={user ? t.team.keepPassword : t.team.firstPassword}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
           required={!user}
-          withAsterisk={false}
         />
-        <PasswordInput
-          {...text(form, "password2")}
-          label={t.auth.again}
-          autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-          required={!user}
-          withAsterisk={false}
-        />
-        <Fault text={form.fault} />
-        <div className={styles.buttons}>
-          <Button variant="default" onClick={close}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" loading={form.busy}>
-            {user ? t.common.save : t.team.add}
-          </Button>
-        </div>
-      </form>
+        <Password form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
+      </Sheet>
     </Modal>
   );
 }

@@ -101,3 +101,12 @@ export const Globe = icon(
     <path d="M2 8h12M8 2c2 2 2.5 4 2.5 6S10 12 8 14c-2-2-2.5-4-2.5-6S6 4 8 2" />
   </>,
 );
+export const Send = icon(<path d="M14 2 1.75 6.5l5 2.25L9 13.75zM14 2 6.75 8.75" />);
+export const Mail = icon(<path d="M2 3.5h12v9H2zM2.25 4 8 8.75 13.75 4" />);
+export const Hook = icon(
+  <>
+    <path d="M8 5.25a2.25 2.25 0 1 0-2.1-1.4M8.6 5.2l2.2 4M5.9 5.1 3.7 9.3" />
+    <path d="M5.5 12.5A2.25 2.25 0 1 1 3.6 9.4M5.75 11.25h5M10.75 9.2a2.25 2.25 0 1 1-.25 3.6" />
+  </>,
+);
+export const Card = icon(<path d="M2 4h12v8.5H2zM2 7h12M4.5 10h2.5" />);

@@ -108,6 +108,35 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+/** A state in a word. Green, red and yellow are the colours of statuses and mean the same here. */
+export function Badge({ tone, children }: { tone: "up" | "down" | "wait" | "rest" | "accent"; children: ReactNode }) {
+  return (
+    <span className={styles.badge} data-tone={tone}>
+      {children}
+    </span>
+  );
+}
+
+interface SegmentsProps<C extends string | number> {
+  label: string;
+  choices: readonly (readonly [C, string])[];
+  chosen: C;
+  choose: (choice: C) => void;
+}
+
+/** A few choices side by side, one of them made. */
+export function Segments<C extends string | number>({ label, choices, chosen, choose }: SegmentsProps<C>) {
+  return (
+    <div className={styles.segments} role="group" aria-label={label}>
+      {choices.map(([choice, word]) => (
+        <button key={choice} type="button" aria-pressed={chosen === choice} onClick={() => choose(choice)}>
+          {word}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 export function useCopy(): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

@@ -2,15 +2,16 @@
 import { Button, Menu } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState, type ReactNode } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
 import { Confirm } from "../../../shared/ui/confirm";
-import { Back, More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
-import { Ago, Empty, Moment, Panel, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
+import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { Ago, Empty, Moment, Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Fact, Facts, Record } from "../../../shared/ui/record";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
 import { AlertRows } from "../alerts/rows";
@@ -48,20 +49,15 @@ export function Component() {
 
 function Detail({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
-  useTitle(shown.name);
   const state = stateOf(shown);
   const url = shown.http?.url;
   return (
-    <div className={styles.page}>
-      <header className={styles.head}>
-        <Link to="/" className={styles.back}>
-          <Back /> {t.nav.monitors}
-        </Link>
-        <div className={styles.titleLine}>
-          <h1>{shown.name}</h1>
-          <StatusBadge state={state} />
-        </div>
-        <div className={styles.under}>
+    <Record
+      title={shown.name}
+      badge={<StatusBadge state={state} />}
+      back={["/", t.nav.monitors]}
+      under={
+        <>
           <span>{t.monitors.types[shown.type as Type]}</span>
           {url ? (
             <a href={url} target="_blank" rel="noreferrer noopener">
@@ -75,15 +71,16 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
               {tag}
             </Link>
           ))}
-        </div>
-        <Actions monitor={shown} />
-      </header>
+        </>
+      }
+      actions={<Actions monitor={shown} />}
+    >
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
-      <Facts monitor={shown} />
+      <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
       <LoadTime id={shown.monitorid} />
       <Alerts id={shown.monitorid} />
-    </div>
+    </Record>
   );
 }
 
@@ -108,7 +105,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
   };
   return (
-    <div className={styles.actions}>
+    <>
       {shown.type !== "api" && shown.isactive && (
         <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
           {t.detail.check}
@@ -155,27 +152,18 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
           {t.detail.deleteHelp}
         </Confirm>
       )}
-    </div>
+    </>
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Facts({ monitor: shown }: { monitor: Monitor }) {
+function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
   const now = useNow();
   const { locale } = useLanguage();
   const state = stateOf(shown);
   const since = shown.status_since ? Date.parse(shown.status_since) : null;
   return (
-    <dl className={styles.facts}>
+    <Facts>
       <Fact label={t.detail.since[state]}>
         {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
       </Fact>
@@ -186,7 +174,7 @@ function Facts({ monitor: shown }: { monitor: Monitor }) {
         <Ago at={shown.last_check} />
       </Fact>
       <Fact label={shown.type === "api" ? t.form.expected : t.form.interval}>{interval(shown.heartbeat_interval)}</Fact>
-    </dl>
+    </Facts>
   );
 }
 
@@ -247,7 +235,7 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
   );
 }
 
-const ranges = [1, 6, 24] as const;
+const ranges = [1, 6, 24];
 
 function LoadTime({ id }: { id: string }) {
   const t = useTexts();
@@ -258,13 +246,7 @@ function LoadTime({ id }: { id: string }) {
       title={t.detail.loadTime}
       lead={t.detail.loadTimeHelp}
       actions={
-        <div className={styles.ranges} role="group" aria-label={t.detail.range}>
-          {ranges.map((range) => (
-            <button key={range} type="button" aria-pressed={hours === range} onClick={() => setHours(range)}>
-              {range} h
-            </button>
-          ))}
-        </div>
+        <Segments label={t.detail.range} choices={ranges.map((range) => [range, `${range} h`] as const)} chosen={hours} choose={setHours} />
       }
     >
       {error && <Trouble error={error} retry={() => void refetch()} />}

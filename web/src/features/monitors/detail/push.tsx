@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/text";
-import { CopyLine, Panel } from "../../../shared/ui/parts";
+import { CopyLine, Panel, Segments } from "../../../shared/ui/parts";
 import type { Monitor } from "../data";
 import styles from "./detail.module.css";
 
@@ -38,15 +38,7 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
     <Panel
       title={t.push.title}
       lead={t.push.lead(interval(monitor.heartbeat_interval))}
-      actions={
-        <div className={styles.ranges} role="group" aria-label={t.push.way}>
-          {ways.map((other) => (
-            <button key={other} type="button" aria-pressed={way === other} onClick={() => setWay(other)}>
-              {other}
-            </button>
-          ))}
-        </div>
-      }
+      actions={<Segments label={t.push.way} choices={ways.map((each) => [each, each] as const)} chosen={way} choose={setWay} />}
     >
       <div className={styles.push}>
         <CopyLine label={t.push.url} value={url} />

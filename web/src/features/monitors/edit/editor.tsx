@@ -1,17 +1,19 @@
 /** The form of a monitor. What most people leave alone is folded away. */
-import { Button, NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Button, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState, type ReactNode } from "react";
-import { useBlocker, useNavigate } from "react-router";
+import { useRef, useState } from "react";
+import { useNavigate } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/text";
-import { Confirm } from "../../../shared/ui/confirm";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
+import { Guard } from "../../../shared/ui/guard";
 import { Fault, Page, Panel } from "../../../shared/ui/parts";
+import { Pair, Password } from "../../../shared/ui/sheet";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
 import { monitors, save, tryOut, types, type Heartbeat } from "../data";
+import { NotifierPicker } from "../notify";
 import { Seen } from "../seen";
 import styles from "./edit.module.css";
 import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, type Values } from "./values";
@@ -43,6 +45,7 @@ export function Editor({ id, was, start }: Props) {
         <TypePicker form={form} />
         <Target form={form} />
         <Timing form={form} />
+        <Notify form={form} />
         <Advanced form={form} />
         <Fault text={form.fault} />
         <div className={styles.foot}>
@@ -179,14 +182,6 @@ function Host({ form, help }: { form: MonitorForm; help: string }) {
   );
 }
 
-function Pair({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
-  return (
-    <div className={styles.pair} data-wide={wide || undefined}>
-      {children}
-    </div>
-  );
-}
-
 const intervals = [10, 20, 30, 60, 120, 300, 600, 1800, 3600, 86_400];
 
 function Timing({ form }: { form: MonitorForm }) {
@@ -240,6 +235,16 @@ function Timing({ form }: { form: MonitorForm }) {
           splitChars={[","]}
         />
       </div>
+    </Panel>
+  );
+}
+
+function Notify({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  return (
+    <Panel title={t.notifiers.choose} lead={t.notifiers.chooseHelp}>
+      <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} />
+      <Fault text={form.errors.notifiers ?? null} />
     </Panel>
   );
 }
@@ -317,12 +322,12 @@ function HttpFields({ form }: { form: MonitorForm }) {
             description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : undefined}
             autoComplete="off"
           />
-          <PasswordInput
-            {...text(form, "http.password")}
+          <Password
+            form={form}
+            field="http.password"
             label={t.auth.password}
             description={t.form.passwordHelp}
             autoComplete="new-password"
-            visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
           />
         </Pair>
       )}
@@ -369,38 +374,5 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
         </div>
       )}
     </div>
-  );
-}
-
-/** Asks before what was typed is lost. */
-function Guard({ when }: { when: () => boolean }) {
-  const t = useTexts();
-  const latest = useRef(when);
-  useEffect(() => {
-    latest.current = when;
-  });
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    return currentLocation.pathname !== nextLocation.pathname && latest.current();
-  });
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => {
-      if (latest.current()) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, []);
-  if (blocker.state !== "blocked") return null;
-  return (
-    <Confirm
-      title={t.form.leaveTitle}
-      action={t.form.leave}
-      close={() => blocker.reset()}
-      run={() => {
-        blocker.proceed();
-        return Promise.resolve();
-      }}
-    >
-      {t.form.leaveHelp}
-    </Confirm>
   );
 }

@@ -20,7 +20,7 @@ const monitor: Monitor = {
     ignore_tls_error: true,
     certificate_expiry_notification: false,
   },
-  notifiers: [],
+  notifiers: [{ notifierid: "n1", name: "ops", type: "email" }],
   heartbeat_interval: 30,
   upside_down_mode: true,
   tags: ["a", "b"],
@@ -43,6 +43,7 @@ describe("the form's values", () => {
       heartbeat_interval: 30,
       upside_down_mode: true,
       tags: ["a", "b"],
+      notifiers: ["n1"],
       retries: 0,
       timeout: 5,
     });

@@ -12,6 +12,8 @@ export interface Values {
   heartbeat_interval: number;
   upside_down_mode: boolean;
   tags: string[];
+  /** Their ids. */
+  notifiers: string[];
   hostname: string;
   port: string;
   timeout: number | "";
@@ -46,6 +48,7 @@ export function initial(type: Type): Values {
     heartbeat_interval: 60,
     upside_down_mode: false,
     tags: [],
+    notifiers: [],
     hostname: "",
     port: "",
     timeout: "",
@@ -86,6 +89,7 @@ export function valuesOf(monitor: Monitor): Values {
     heartbeat_interval: monitor.heartbeat_interval,
     upside_down_mode: monitor.upside_down_mode,
     tags: monitor.tags,
+    notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
     hostname: monitor.hostname ?? "",
     port: monitor.port ?? "",
     timeout: monitor.timeout ?? "",
@@ -119,6 +123,7 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     heartbeat_interval: values.heartbeat_interval,
     upside_down_mode: values.upside_down_mode,
     tags: values.tags,
+    notifiers: values.notifiers,
     // 0 stands for the default, so that a value once set can be taken back.
     timeout: values.timeout === "" ? 0 : values.timeout,
     retry_interval: values.retry_interval === "" ? 0 : values.retry_interval,

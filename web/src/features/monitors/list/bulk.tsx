@@ -4,10 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTexts } from "../../../shared/text";
 import { Confirm } from "../../../shared/ui/confirm";
-import { Cross, Pause, Play, Tag, Trash } from "../../../shared/ui/icons";
+import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
+import { Segments } from "../../../shared/ui/parts";
+import { Buttons } from "../../../shared/ui/sheet";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
 import { remove, save, type Monitor } from "../data";
+import { linked, NotifierPicker, type Way } from "../notify";
 import { each } from "./each";
 import styles from "./list.module.css";
 
@@ -23,7 +26,7 @@ export default function Bulk({ list, total, all, clear }: Props) {
   const client = useQueryClient();
   const sentence = useSentence();
   const [done, setDone] = useState<number | null>(null);
-  const [asked, setAsked] = useState<"delete" | "tag" | null>(null);
+  const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
 
   const run = async (act: (monitor: Monitor) => Promise<unknown>, message: (count: number) => string) => {
     setDone(0);
@@ -54,6 +57,9 @@ export default function Bulk({ list, total, all, clear }: Props) {
       <Button variant="default" size="xs" leftSection={<Tag />} disabled={done !== null} onClick={() => setAsked("tag")}>
         {t.bulk.tag}
       </Button>
+      <Button variant="default" size="xs" leftSection={<Send />} disabled={done !== null} onClick={() => setAsked("notify")}>
+        {t.notifiers.bulk}
+      </Button>
       <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={done !== null} onClick={() => setAsked("delete")}>
         {t.monitors.delete}
       </Button>
@@ -79,7 +85,51 @@ export default function Bulk({ list, total, all, clear }: Props) {
           }
         />
       )}
+      {asked === "notify" && (
+        <Notifying
+          close={() => setAsked(null)}
+          apply={(way, ids) =>
+            run(({ monitorid, notifiers }) => save(client, { monitorid, notifiers: linked(notifiers, way, ids) }), t.notifiers.bulkDone)
+          }
+        />
+      )}
     </div>
+  );
+}
+
+const ways: readonly Way[] = ["add", "remove", "set"];
+
+function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids: string[]) => Promise<void> }) {
+  const t = useTexts();
+  const [way, setWay] = useState<Way>("add");
+  const [ids, setIds] = useState<string[]>([]);
+  return (
+    <Modal opened onClose={close} title={t.notifiers.bulkTitle} closeButtonProps={{ "aria-label": t.common.close }}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          close();
+          void apply(way, ids);
+        }}
+      >
+        <Segments
+          label={t.notifiers.bulkWay}
+          choices={ways.map((each) => [each, t.notifiers.bulkWays[each]] as const)}
+          chosen={way}
+          choose={setWay}
+        />
+        <NotifierPicker chosen={ids} choose={setIds} quiet />
+        <Buttons>
+          <Button variant="default" onClick={close}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" disabled={ids.length === 0 && way !== "set"}>
+            {t.common.save}
+          </Button>
+        </Buttons>
+      </form>
+    </Modal>
   );
 }
 
@@ -97,14 +147,12 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
         }}
       >
         <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} data-autofocus />
-        <div className={styles.buttons}>
+        <Buttons>
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
-          <Button type="submit">
-            {t.bulk.tag}
-          </Button>
-        </div>
+          <Button type="submit">{t.bulk.tag}</Button>
+        </Buttons>
       </form>
     </Modal>
   );

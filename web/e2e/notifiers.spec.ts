@@ -1,0 +1,143 @@
+import { startHook, startPostbox } from "./receiver";
+import { expect, test } from "./service";
+
+const row = "li[data-row]";
+
+test("a webhook is made, tells its secret once, is tested, and its answer is shown", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  const hook = await startHook();
+  await page.goto("/notifiers");
+  await expect(page.getByText("Nobody is told yet")).toBeVisible();
+  await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
+  await page.getByRole("radio", { name: "Webhook" }).check({ force: true });
+  await page.getByLabel("Address").fill(hook.url);
+  await page.getByLabel("Name", { exact: true }).fill("pager");
+  await page.getByRole("button", { name: "Create notifier" }).click();
+  await expect(page.getByRole("group", { name: "Signing secret" })).toHaveText(/^whsec_/);
+  await page.getByRole("button", { name: "I have kept it" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("pager");
+  await expect(page.getByText("whsec_")).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The test arrived" })).toContainText("noted, thanks");
+  expect(hook.bodies.at(-1)).toContain("notifier.test");
+
+  hook.status = 500;
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The test did not arrive" })).toContainText("500");
+
+  hook.status = 200;
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Make a new secret" }).click();
+  await expect(page.getByRole("group", { name: "Signing secret" })).toHaveText(/^whsec_/);
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The test arrived" })).toBeVisible();
+  expect(hook.signatures.at(-1)?.split(" "), "both secrets sign for a day").toHaveLength(2);
+  hook.close();
+});
+
+test("mail goes through the server in the form, and a refusal by it is told", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  const box = await startPostbox();
+  await page.goto("/notifier/new");
+  await page.getByLabel("To", { exact: true }).fill("ops@example.com, dev@example.com");
+  await page.getByLabel("Subject").fill("{{ name }}: {{ status }}");
+  await page.getByLabel("Host").fill("127.0.0.1");
+  await page.getByLabel("Port").fill(String(box.port));
+  await page.getByRole("textbox", { name: "Security" }).click();
+  await page.getByRole("option", { name: "None" }).click();
+  await page.getByLabel("From").fill("wakeful@example.com");
+  await page.getByRole("button", { name: "Create notifier" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("ops@example.com");
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The test arrived" })).toContainText("kept as 1");
+  expect(box.letters.join("\n")).toContain("dev@example.com");
+  box.close();
+
+  await page.getByRole("link", { name: "Edit" }).click();
+  await expect(page.getByRole("radio")).toHaveCount(0);
+  await page.getByLabel("Port").fill("9");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The test did not arrive" })).toContainText(/refused/i);
+});
+
+test("every wrong field is told at its place, and what was typed stays", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/notifier/new");
+  await page.getByLabel("To", { exact: true }).fill("not an address");
+  await page.getByRole("button", { name: "Create notifier" }).click();
+  for (const label of ["To", "Host", "From"]) {
+    await expect(page.getByLabel(label, { exact: true }), label).toHaveAttribute("aria-invalid", "true");
+  }
+  await expect(page.getByLabel("To", { exact: true })).toBeFocused();
+  await page.getByRole("radio", { name: "Own template" }).check({ force: true });
+  await page.getByLabel("Address").fill("gopher://example.com");
+  await page.getByRole("textbox", { name: "Template" }).fill("{% if text %}");
+  await page.getByRole("button", { name: "Create notifier" }).click();
+  await expect(page.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByRole("textbox", { name: "Template" })).toHaveAttribute("aria-invalid", "true");
+  await page.getByRole("link", { name: "Team" }).click();
+  await expect(page.getByRole("dialog")).toContainText("Leave without saving?");
+});
+
+test("linked in the form, it is told of an outage; what failed is sent again", async ({ page, member }) => {
+  const hook = await startHook();
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", {
+    name: "on call",
+    type: "webhook",
+    webhook: { url: hook.url },
+  });
+  await page.goto("/monitor/new");
+  await page.getByRole("radio", { name: /^Push/ }).check({ force: true });
+  await page.getByLabel("Name", { exact: true }).fill("backup");
+  await expect(page.getByText("Nobody is told when this goes down.")).toBeVisible();
+  await page.getByRole("checkbox", { name: "on call" }).check();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("backup");
+  const monitorid = page.url().split("/").at(-1) ?? "";
+  await member.api.report(monitorid, "up");
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  await expect(page.getByText("on call: delivered")).toBeVisible();
+
+  await page.goto(`/notifier/${notifierid}`);
+  const sent = page.getByRole("listitem").filter({ hasText: "is down" });
+  await expect(sent).toContainText("Delivered");
+  await sent.getByRole("button", { name: "Resend the message about backup" }).click();
+  await expect.poll(() => hook.bodies.filter((body) => body.includes("monitor.down")).length).toBe(2);
+
+  hook.status = 410;
+  await member.api.report(monitorid, "up");
+  await expect(page.getByText("This notifier is off")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole("listitem").filter({ hasText: "is up again" })).toContainText("Failed");
+  hook.status = 200;
+  await page.getByRole("button", { name: "Turn on" }).click();
+  await expect(page.getByText("This notifier is off")).toBeHidden();
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByRole("dialog").getByRole("alert")).toContainText("backup");
+  hook.close();
+});
+
+test("notifiers are linked to and unlinked from many monitors at once", async ({ page, member }) => {
+  await member.api.post("notifier/save", { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } });
+  for (const name of ["one", "two", "three"]) await member.api.monitor({ name });
+  const change = async (way: string) => {
+    await page.goto("/");
+    for (const name of ["one", "two"]) await page.locator(row).filter({ hasText: name }).getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Notifiers", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: way, exact: true }).click();
+    await dialog.getByRole("checkbox", { name: "chat" }).check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText("2 monitors are changed.")).toBeVisible();
+  };
+  await change("Add");
+  await page.goto("/notifiers");
+  await expect(page.getByRole("listitem").filter({ hasText: "chat" })).toContainText("2 monitors");
+  await change("Remove");
+  await page.goto("/notifiers");
+  await expect(page.getByRole("listitem").filter({ hasText: "chat" })).toContainText("not linked");
+});

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { linked } from "./notify";
+
+const before = ["a", "b"].map((notifierid) => ({ notifierid, name: notifierid, type: "email" }));
+
+test("notifiers are added once, removed, or put in place of all", () => {
+  expect(linked(before, "add", ["b", "c"])).toEqual(["a", "b", "c"]);
+  expect(linked(before, "remove", ["b", "c"])).toEqual(["a"]);
+  expect(linked(before, "set", ["c"])).toEqual(["c"]);
+  expect(linked(before, "set", [])).toEqual([]);
+});

@@ -1,0 +1,221 @@
+/** One notifier: whether it works, whom it tells, and what became of every message. */
+import { Button, Menu } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { monitors } from "../../shared/api/monitors";
+import { receiverOf } from "../../shared/api/notifiers";
+import { useTexts } from "../../shared/text";
+import { Confirm } from "../../shared/ui/confirm";
+import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
+import { Ago, CopyLine, Empty, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Record } from "../../shared/ui/record";
+import { say } from "../../shared/ui/toast";
+import { useSentence } from "../../shared/ui/trouble";
+import { LOOK, notifiers, remove, rotate, save, test, type Notifier } from "./data";
+import { Deliveries } from "./deliveries";
+import { OnOff, useKindWord } from "./kind";
+import styles from "./notifiers.module.css";
+
+export function Component() {
+  const t = useTexts();
+  const { id = "" } = useParams();
+  // A receiver that is gone turns its notifier off, which the view should tell.
+  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: LOOK });
+  const found = data?.find((notifier) => notifier.notifierid === id);
+  if (isPending) return <Waiting />;
+  if (!data) return <Trouble error={error} retry={() => void refetch()} />;
+  if (found) return <Detail key={id} notifier={found} />;
+  return (
+    <Empty title={t.trouble.missing}>
+      <p>{t.trouble.missingHelp}</p>
+      <Button component={Link} to="/notifiers">
+        {t.notifiers.title}
+      </Button>
+    </Empty>
+  );
+}
+
+interface Answer {
+  text: string;
+  failed: boolean;
+}
+
+function Detail({ notifier }: { notifier: Notifier }) {
+  const t = useTexts();
+  const word = useKindWord();
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  return (
+    <Record
+      title={notifier.name}
+      badge={<OnOff notifier={notifier} />}
+      back={["/notifiers", t.notifiers.title]}
+      under={
+        <>
+          <span>{word(notifier)}</span>
+          <span className="code">{receiverOf(notifier)}</span>
+        </>
+      }
+      actions={<Actions notifier={notifier} told={setAnswer} />}
+    >
+      {!notifier.isactive && <TurnedOff notifier={notifier} />}
+      {answer && (
+        <div className={styles.answer} data-failed={answer.failed || undefined} role="status">
+          <b>{answer.failed ? t.notifiers.testFailed : t.notifiers.testDone}</b>
+          <pre>{answer.text === "" ? t.notifiers.noAnswer : answer.text}</pre>
+        </div>
+      )}
+      <Deliveries id={notifier.notifierid} />
+      <Linked id={notifier.notifierid} />
+      {notifier.type === "webhook" && <Signature id={notifier.notifierid} />}
+    </Record>
+  );
+}
+
+function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer | null) => void }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const sentence = useSentence();
+  const [busy, setBusy] = useState(false);
+  const [asked, setAsked] = useState(false);
+  const { notifierid, isactive } = notifier;
+  const tryIt = async () => {
+    setBusy(true);
+    told(null);
+    try {
+      told({ text: await test(notifierid), failed: false });
+    } catch (error) {
+      told({ text: sentence(error), failed: true });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const turn = () =>
+    save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => say(sentence(error), true));
+  return (
+    <>
+      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void tryIt()}>
+        {t.notifiers.test}
+      </Button>
+      <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
+        {t.detail.edit}
+      </Button>
+      <Menu position="bottom-end" width={180} shadow="md">
+        <Menu.Target>
+          <Button variant="default" px={10} aria-label={t.detail.more}>
+            <More />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={isactive ? <Pause /> : <Play />} onClick={() => void turn()}>
+            {isactive ? t.notifiers.turnOff : t.notifiers.turnOn}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+            {t.monitors.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {asked && (
+        <Confirm
+          title={t.detail.deleteTitle(notifier.name)}
+          action={t.monitors.delete}
+          close={() => setAsked(false)}
+          run={async () => {
+            await remove(client, notifierid);
+            say(t.detail.deleted(notifier.name));
+            await navigate("/notifiers", { replace: true });
+          }}
+        >
+          {t.notifiers.deleteHelp}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function TurnedOff({ notifier }: { notifier: Notifier }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const sentence = useSentence();
+  const turnOn = () =>
+    save(client, { notifierid: notifier.notifierid, isactive: true }).catch((error: unknown) => say(sentence(error), true));
+  return (
+    <div className={styles.off}>
+      <div>
+        <b>{t.notifiers.offTitle}</b>
+        <p>
+          {notifier.disabled_reason}
+          {notifier.disabled && (
+            <>
+              {" · "}
+              <Ago at={notifier.disabled} />
+            </>
+          )}
+        </p>
+      </div>
+      <Button variant="default" size="xs" leftSection={<Play />} onClick={() => void turnOn()}>
+        {t.notifiers.turnOn}
+      </Button>
+    </div>
+  );
+}
+
+const SHOWN = 24;
+
+/** The monitors that are told by it. */
+function Linked({ id }: { id: string }) {
+  const t = useTexts();
+  const { data } = useQuery(monitors);
+  const linked = data?.filter((monitor) => monitor.notifiers.some((notifier) => notifier.notifierid === id));
+  return (
+    <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
+      {!linked && <Waiting />}
+      {linked && linked.length > 0 && (
+        <ul className={styles.linked}>
+          {linked.slice(0, SHOWN).map((monitor) => (
+            <li key={monitor.monitorid}>
+              <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
+            </li>
+          ))}
+          {linked.length > SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - SHOWN)}</li>}
+        </ul>
+      )}
+      {linked?.length === 0 && (
+        <Button variant="default" component={Link} to="/">
+          {t.nav.monitors}
+        </Button>
+      )}
+    </Panel>
+  );
+}
+
+function Signature({ id }: { id: string }) {
+  const t = useTexts();
+  const [asked, setAsked] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
+      {secret === null ? (
+        <Button variant="default" onClick={() => setAsked(true)}>
+          {t.notifiers.rotate}
+        </Button>
+      ) : (
+        <div className={styles.secret}>
+          <p>{t.notifiers.once}</p>
+          <CopyLine label={t.notifiers.secret} value={secret} />
+        </div>
+      )}
+      {asked && (
+        <Confirm
+          title={t.notifiers.rotateTitle}
+          action={t.notifiers.rotate}
+          close={() => setAsked(false)}
+          run={async () => setSecret(await rotate(id))}
+        >
+          {t.notifiers.rotateHelp}
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

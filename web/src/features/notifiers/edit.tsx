@@ -1,0 +1,225 @@
+/** Making a notifier, or changing one. */
+import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { useNavigate, useParams, useSearchParams } from "react-router";
+import { useTexts } from "../../shared/text";
+import { flag, text, useForm, type Form } from "../../shared/ui/form";
+import { Guard } from "../../shared/ui/guard";
+import { CopyLine, Fault, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Buttons, Pair, Password } from "../../shared/ui/sheet";
+import { say } from "../../shared/ui/toast";
+import { notifiers, save, type Notifier } from "./data";
+import styles from "./notifiers.module.css";
+import { addresses, bodyOf, initial, kindOf, kinds, suggestedName, valuesOf, type Kind, type Values } from "./values";
+
+type NotifierForm = Form<Values>;
+
+export function Component() {
+  const { id } = useParams();
+  const [search] = useSearchParams();
+  const { data, error, refetch } = useQuery({ ...notifiers, enabled: id !== undefined });
+  if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")))} />;
+  const found = data?.find((notifier) => notifier.notifierid === id);
+  if (found) return <Editor key={id} was={found} start={valuesOf(found)} />;
+  return error || data ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+}
+
+/** Receivers with a template of their own have no use for the signing secret. */
+const signed: readonly Kind[] = ["standard", "uptime_kuma", "own"];
+
+function Editor({ was, start }: { was?: Notifier; start: Values }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const leaving = useRef(false);
+  const [made, setMade] = useState<Notifier | null>(null);
+  const form = useForm(start, async (values) => {
+    const saved = await save(client, bodyOf(values, was?.notifierid));
+    leaving.current = true;
+    if (saved.webhook?.secret && signed.includes(values.kind)) {
+      setMade(saved);
+      return;
+    }
+    say(t.form.saved(saved.name));
+    await navigate(`/notifier/${saved.notifierid}`, { replace: true });
+  });
+  if (made) return <Made notifier={made} />;
+  const { kind } = form.values;
+  return (
+    <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new} narrow>
+      <form className={styles.form} onSubmit={form.submit} noValidate>
+        <KindPicker form={form} was={was} />
+        <Panel>
+          <div className={styles.fields}>
+            {kind === "email" ? <Recipients form={form} /> : <Receiver form={form} kind={kind} />}
+            <TextInput
+              {...text(form, "name")}
+              label={t.form.name}
+              description={t.notifiers.nameHelp}
+              placeholder={suggestedName(form.values)}
+              autoComplete="off"
+            />
+          </div>
+        </Panel>
+        {kind === "email" && <Server form={form} />}
+        <Fault text={form.fault} />
+        <Buttons>
+          <Button variant="default" onClick={() => void navigate(-1)}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" loading={form.busy}>
+            {was ? t.common.save : t.notifiers.create}
+          </Button>
+        </Buttons>
+      </form>
+      <Guard when={() => form.dirty && !leaving.current} />
+    </Page>
+  );
+}
+
+/** A mail notifier stays one, and a webhook a webhook; a new one may become either. */
+function KindPicker({ form, was }: { form: NotifierForm; was: Notifier | undefined }) {
+  const t = useTexts();
+  const offered = kinds.filter((kind) => !was || (kind === "email") === (was.type === "email"));
+  if (offered.length === 1) return null;
+  return (
+    <fieldset className={styles.kinds}>
+      <legend>{t.notifiers.kind}</legend>
+      {offered.map((kind) => (
+        <label key={kind} className={styles.kind} data-chosen={form.values.kind === kind || undefined}>
+          <input type="radio" name="kind" value={kind} checked={form.values.kind === kind} onChange={() => form.set("kind", kind)} />
+          {t.notifiers.kinds[kind]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Recipients({ form }: { form: NotifierForm }) {
+  const t = useTexts();
+  return (
+    <>
+      <TextInput
+        {...text(form, "email.to_email")}
+        label={t.notifiers.to}
+        description={t.notifiers.toHelp}
+        placeholder="ops@example.com, on-call@example.com"
+        inputMode="email"
+        autoFocus={form.values["email.to_email"] === ""}
+      />
+      <Pair>
+        <TextInput {...text(form, "email.to_cc")} label={t.notifiers.cc} inputMode="email" />
+        <TextInput {...text(form, "email.to_bcc")} label={t.notifiers.bcc} inputMode="email" />
+      </Pair>
+      <TextInput
+        {...text(form, "email.subject")}
+        label={t.notifiers.subject}
+        description={t.notifiers.subjectHelp}
+        placeholder="{{ name }} is {{ status }}"
+        spellCheck={false}
+      />
+    </>
+  );
+}
+
+const securities = ["tls", "none"] as const;
+
+function Server({ form }: { form: NotifierForm }) {
+  const t = useTexts();
+  return (
+    <Panel title={t.notifiers.server} lead={t.notifiers.serverLead}>
+      <div className={styles.fields}>
+        <Pair wide>
+          <TextInput {...text(form, "email.hostname")} label={t.form.host} placeholder="smtp.example.com" autoCapitalize="off" spellCheck={false} />
+          <NumberInput
+            name="email.port"
+            label={t.form.port}
+            value={form.values["email.port"]}
+            error={form.errors["email.port"]}
+            onChange={(value) => form.set("email.port", typeof value === "number" ? value : "")}
+            allowDecimal={false}
+            allowNegative={false}
+            hideControls
+          />
+        </Pair>
+        <Pair>
+          <Select
+            name="email.security"
+            label={t.notifiers.security}
+            description={form.values["email.security"] === "none" ? t.notifiers.plain : form.values["email.port"] === 465 ? t.notifiers.implicit : t.notifiers.starttls}
+            data={securities.map((value) => ({ value, label: t.notifiers.securities[value] }))}
+            value={form.values["email.security"]}
+            error={form.errors["email.security"]}
+            onChange={(value) => value !== null && form.set("email.security", value)}
+            allowDeselect={false}
+          />
+          <TextInput {...text(form, "email.from_email")} label={t.notifiers.from} description={t.notifiers.fromHelp} placeholder="wakeful@example.com" inputMode="email" />
+        </Pair>
+        <Pair>
+          <TextInput {...text(form, "email.username")} label={t.form.username} description={t.notifiers.usernameHelp} autoComplete="off" />
+          <Password form={form} field="email.password" label={t.auth.password} description={t.notifiers.passwordHelp} autoComplete="new-password" />
+        </Pair>
+        {form.values["email.security"] === "tls" && (
+          <Switch {...flag(form, "email.ignore_tls_errors")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Receiver({ form, kind }: { form: NotifierForm; kind: Exclude<Kind, "email"> }) {
+  const t = useTexts();
+  return (
+    <>
+      <TextInput
+        {...text(form, "webhook.url")}
+        label={t.form.url}
+        description={t.notifiers.urlHelp[kind]}
+        placeholder={addresses[kind] ?? "https://example.com/hooks/wakeful"}
+        inputMode="url"
+        autoCapitalize="off"
+        spellCheck={false}
+        autoFocus={form.values["webhook.url"] === ""}
+      />
+      {kind === "own" && (
+        <Textarea
+          {...text(form, "webhook.template")}
+          label={t.notifiers.template}
+          description={t.notifiers.templateHelp}
+          rows={8}
+          spellCheck={false}
+          classNames={{ input: styles.code ?? "" }}
+        />
+      )}
+      <Textarea
+        {...text(form, "webhook.headers")}
+        label={t.notifiers.headers}
+        description={t.form.headersHelp}
+        placeholder="Authorization: Bearer …"
+        rows={2}
+        spellCheck={false}
+        classNames={{ input: styles.code ?? "" }}
+      />
+    </>
+  );
+}
+
+/** The one time the signing secret is told. */
+function Made({ notifier }: { notifier: Notifier }) {
+  const t = useTexts();
+  const navigate = useNavigate();
+  return (
+    <Page title={t.notifiers.madeTitle(notifier.name)} narrow>
+      <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
+        <div className={styles.secret}>
+          <p>{t.notifiers.once}</p>
+          <CopyLine label={t.notifiers.secret} value={notifier.webhook?.secret ?? ""} />
+          <Buttons>
+            <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.kept}</Button>
+          </Buttons>
+        </div>
+      </Panel>
+    </Page>
+  );
+}

@@ -1,0 +1,79 @@
+/** Everyone and everything that is told when a monitor changes. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { Link } from "react-router";
+import { monitors } from "../../shared/api/monitors";
+import { receiverOf } from "../../shared/api/notifiers";
+import { useTexts } from "../../shared/text";
+import { Plus } from "../../shared/ui/icons";
+import { Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { notifiers, type Notifier } from "./data";
+import { KindMark, OnOff, useKindWord } from "./kind";
+import styles from "./notifiers.module.css";
+
+export function Component() {
+  const t = useTexts();
+  const { data, error, isPending, refetch } = useQuery(notifiers);
+  const links = useLinks();
+  const make = (
+    <Button component={Link} to="/notifier/new" leftSection={<Plus />}>
+      {t.notifiers.new}
+    </Button>
+  );
+  return (
+    <Page title={t.notifiers.title} lead={t.notifiers.lead} narrow actions={data && data.length > 0 ? make : undefined}>
+      {isPending && <Waiting />}
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {data?.length === 0 && (
+        <Panel>
+          <Empty title={t.notifiers.none}>
+            <p className={styles.emptyWords}>{t.notifiers.noneHelp}</p>
+            {make}
+          </Empty>
+        </Panel>
+      )}
+      {data && data.length > 0 && (
+        <ul className={styles.list}>
+          {data.toSorted((a, b) => a.name.localeCompare(b.name)).map((notifier) => (
+            <Row key={notifier.notifierid} notifier={notifier} links={links?.get(notifier.notifierid) ?? (links && 0)} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+/** How many monitors are linked to each notifier; undefined until it is known. */
+function useLinks(): ReadonlyMap<string, number> | undefined {
+  const { data } = useQuery(monitors);
+  return useMemo(() => {
+    if (!data) return undefined;
+    const counts = new Map<string, number>();
+    for (const { notifierid } of data.flatMap((monitor) => monitor.notifiers)) {
+      counts.set(notifierid, (counts.get(notifierid) ?? 0) + 1);
+    }
+    return counts;
+  }, [data]);
+}
+
+function Row({ notifier, links }: { notifier: Notifier; links: number | undefined }) {
+  const t = useTexts();
+  const word = useKindWord();
+  return (
+    <li className={styles.row} data-off={!notifier.isactive || undefined}>
+      <span className={styles.mark}>
+        <KindMark notifier={notifier} />
+      </span>
+      <span className={styles.names}>
+        <Link to={`/notifier/${notifier.notifierid}`}>{notifier.name}</Link>
+        <span className={styles.receiver}>
+          {word(notifier)} · {receiverOf(notifier)}
+        </span>
+        {!notifier.isactive && <span className={styles.reason}>{notifier.disabled_reason}</span>}
+      </span>
+      <span className={styles.links}>{links === undefined ? "" : t.notifiers.links(links)}</span>
+      <OnOff notifier={notifier} />
+    </li>
+  );
+}

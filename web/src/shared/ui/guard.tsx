@@ -1,0 +1,37 @@
+/** Asks before what was typed is lost. */
+import { useEffect, useRef } from "react";
+import { useBlocker } from "react-router";
+import { useTexts } from "../text";
+import { Confirm } from "./confirm";
+
+export function Guard({ when }: { when: () => boolean }) {
+  const t = useTexts();
+  const latest = useRef(when);
+  useEffect(() => {
+    latest.current = when;
+  });
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
+    return currentLocation.pathname !== nextLocation.pathname && latest.current();
+  });
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (latest.current()) event.preventDefault();
+    };
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, []);
+  if (blocker.state !== "blocked") return null;
+  return (
+    <Confirm
+      title={t.form.leaveTitle}
+      action={t.form.leave}
+      close={() => blocker.reset()}
+      run={() => {
+        blocker.proceed();
+        return Promise.resolve();
+      }}
+    >
+      {t.form.leaveHelp}
+    </Confirm>
+  );
+}
