@@ -41,13 +41,13 @@ async function freePort(): Promise<number> {
 
 const binary = process.env.E2E_BINARY ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
 
-async function start(data: string): Promise<{ process: ChildProcess; url: string }> {
+async function start(data: string, settings: Record<string, string>): Promise<{ process: ChildProcess; url: string }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`], {
     stdio: ["ignore", "ignore", "pipe"],
     // Nothing of the caller's own settings.
-    env: { PATH: process.env.PATH, WAKEFUL_LOG: "warn" },
+    env: { PATH: process.env.PATH, WAKEFUL_LOG: "warn", ...settings },
   });
   let said = "";
   service.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
@@ -71,6 +71,8 @@ async function startTarget(): Promise<{ target: Target; close: () => void }> {
 }
 
 interface Worker {
+  /** Settings of the service, as environment variables. */
+  settings: Record<string, string>;
   service: Service;
 }
 
@@ -89,11 +91,11 @@ export interface Member {
 let members = 0;
 
 export const test = base.extend<Fixtures, Worker>({
+  settings: [{}, { option: true, scope: "worker" }],
   service: [
-    // eslint-disable-next-line no-empty-pattern -- the runner asks for this shape
-    async ({}, use) => {
+    async ({ settings }, use) => {
       const data = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
-      const { process: service, url } = await start(data);
+      const { process: service, url } = await start(data, settings);
       const { target, close } = await startTarget();
       const folder = join(data, "mail");
       const mails = () => readdirSync(folder).sort().map((name) => readFileSync(join(folder, name), "utf8"));

@@ -35,6 +35,7 @@ export const router = createBrowserRouter([
               { path: "/notifier/:id", lazy: () => import("../features/notifiers/detail") },
               { path: "/notifier/:id/edit", lazy: () => import("../features/notifiers/edit") },
               { path: "/team", lazy: () => import("../features/team/page") },
+              { path: "/billing", lazy: () => import("../features/billing/page") },
               { path: "/settings", lazy: () => import("../features/settings/page") },
               { path: "*", Component: Missing },
             ],

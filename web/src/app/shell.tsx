@@ -1,13 +1,14 @@
 /** The frame of every view a member sees: where one is, where one can go, who one is. */
 import { Menu } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType } from "react";
 import { Link, NavLink, Outlet, ScrollRestoration, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live";
+import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
 import { useKeys } from "../shared/lib/keys";
 import { useLanguage, useTexts } from "../shared/text";
-import { Bell, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
+import { Bell, Card, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
 import { Logo } from "../shared/ui/logo";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { say } from "../shared/ui/toast";
@@ -21,6 +22,7 @@ export function Shell() {
   const navigate = useNavigate();
   const navigation = useNavigation();
   const [help, setHelp] = useState(false);
+  const { data: billing } = useQuery(membership);
   useEvents();
   useKeys({ n: () => void navigate("/monitor/new"), "?": () => setHelp(true) });
   return (
@@ -38,6 +40,7 @@ export function Shell() {
           <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
           <Item to="/notifiers" icon={Send} label={t.nav.notifiers} />
           <Item to="/team" icon={People} label={t.nav.team} />
+          {billing?.billing && <Item to="/billing" icon={Card} label={t.nav.billing} desktop />}
           <Item to="/settings" icon={Gear} label={t.nav.settings} />
         </nav>
         <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
@@ -67,11 +70,13 @@ interface ItemProps {
   icon: ComponentType;
   label: string;
   end?: boolean;
+  /** Left out where there is no room; settings lead there too. */
+  desktop?: boolean;
 }
 
-function Item({ to, icon: Icon, label, end = false }: ItemProps) {
+function Item({ to, icon: Icon, label, end = false, desktop = false }: ItemProps) {
   return (
-    <NavLink to={to} end={end} className={styles.item}>
+    <NavLink to={to} end={end} className={styles.item} data-desktop={desktop || undefined}>
       <Icon />
       <span>{label}</span>
     </NavLink>

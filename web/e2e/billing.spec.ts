@@ -1,0 +1,103 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "./service";
+
+test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true", WAKEFUL_BILLING_LIMITS: "true" } });
+
+async function fillCard(page: Page, number: string, expiry = "04 / 39") {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Card number").fill(number);
+  await dialog.getByLabel("Expires").fill(expiry);
+  await dialog.getByLabel("Security code").fill("012");
+  await dialog.getByLabel("Name on the card").fill("Ann Example");
+  await dialog.getByLabel("ZIP code").fill("12345");
+}
+
+const held = (page: Page) => page.getByRole("region", { name: "Current plan" });
+
+test("a plan is taken with a new card, changed with the saved one, cancelled and kept", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.getByRole("link", { name: "Billing" }).click();
+  await expect(held(page)).toContainText("None");
+  await expect(page.getByText("Nothing has been charged yet.")).toBeVisible();
+
+  await page.getByRole("button", { name: "Choose Starter" }).click();
+  await fillCard(page, "4242424242424242");
+  await expect(page.getByLabel("Card number")).toHaveValue("4242 4242 4242 4242");
+  await page.getByRole("button", { name: /^Pay .*9/ }).click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(held(page)).toContainText("Starter");
+  await expect(held(page)).toContainText("Active");
+  await expect(held(page)).toContainText("•••• 4242");
+  await expect(page.getByRole("row").filter({ hasText: "Starter" })).toContainText("Paid");
+
+  await page.getByRole("button", { name: "Choose Pro" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("radio", { name: /4242/ })).toBeChecked();
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(held(page)).toContainText("Pro");
+
+  await page.getByRole("button", { name: "Cancel the plan" }).click();
+  await dialog.getByRole("button", { name: "Cancel the plan" }).click();
+  await expect(held(page)).toContainText("Cancelled");
+  await expect(held(page)).toContainText("Serves until");
+  await page.getByRole("button", { name: "Choose Pro" }).click();
+  await dialog.getByRole("button", { name: "Keep the plan" }).click();
+  await expect(held(page)).toContainText("Active");
+});
+
+test("a declined card changes nothing, and wrong fields are told at their place", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/billing");
+  await page.getByRole("button", { name: "Choose Starter" }).click();
+  await fillCard(page, "4000000000000002");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(dialog.getByRole("alert")).toContainText(/declined/i);
+  await fillCard(page, "4242424242424241", "04 / 20");
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(dialog.getByLabel("Card number")).toHaveAttribute("aria-invalid", "true");
+  await expect(dialog.getByLabel("Expires")).toHaveAttribute("aria-invalid", "true");
+  await dialog.getByLabel("Expires").fill("soon");
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(dialog.getByText("Month and year, as 04 / 29.")).toBeVisible();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(held(page)).toContainText("None");
+});
+
+test("cards: added, made the default, removed with a warning when they pay", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/billing");
+  for (const number of ["4242424242424242", "5555555555554444"]) {
+    await page.getByRole("button", { name: "Add a card" }).click();
+    await fillCard(page, number);
+    await page.getByRole("dialog").getByRole("button", { name: "Add a card" }).click();
+    await expect(page.getByRole("dialog")).toBeHidden();
+  }
+  const card = (last4: string) => page.getByRole("listitem").filter({ hasText: `•••• ${last4}` });
+  await expect(card("4242")).toContainText("Default");
+  await page.getByRole("button", { name: "Actions for the card ending in 4444" }).click();
+  await page.getByRole("menuitem", { name: "Make the default" }).click();
+  await expect(card("4444")).toContainText("Default");
+  await expect(card("4242")).not.toContainText("Default");
+
+  await page.getByRole("button", { name: "Choose Starter" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: /^Pay/ }).click();
+  await expect(held(page)).toContainText("•••• 4444");
+  for (const [last4, words] of [["4242", "removed here and at the payment processor"], ["4444", "pays for Starter"]] as const) {
+    await page.getByRole("button", { name: `Actions for the card ending in ${last4}` }).click();
+    await page.getByRole("menuitem", { name: "Remove" }).click();
+    await expect(page.getByRole("dialog")).toContainText(words);
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await expect(card(last4)).toHaveCount(0);
+  }
+  await expect(page.getByText("No card is saved.")).toBeVisible();
+});
+
+test("a limit of the plan is told where it is met", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/monitor/new");
+  await page.getByLabel("Address").fill("http://127.0.0.1:9/");
+  await page.getByRole("button", { name: "10 s", exact: true }).click();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("alert")).toContainText("60");
+});

@@ -1,0 +1,97 @@
+/** The team's cards: which pays unless another is chosen, and ways to add and remove them. */
+import { Button, Menu } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Membership } from "../../shared/api/membership";
+import { useTexts } from "../../shared/text";
+import { Confirm } from "../../shared/ui/confirm";
+import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
+import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { say } from "../../shared/ui/toast";
+import { useSentence } from "../../shared/ui/trouble";
+import styles from "./billing.module.css";
+import { isExpired } from "./card";
+import { makeDefault, methods, removeCard, type Method } from "./data";
+import { AddCard } from "./paying";
+
+export function Cards({ held }: { held: Membership }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const sentence = useSentence();
+  const { data, error, refetch } = useQuery(methods);
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Method | null>(null);
+  return (
+    <Panel
+      title={t.billing.cards}
+      actions={
+        <Button variant="default" leftSection={<Plus />} onClick={() => setAdding(true)}>
+          {t.billing.addCard}
+        </Button>
+      }
+    >
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data?.length === 0 && <p className={styles.quiet}>{t.billing.noCards}</p>}
+      {data && data.length > 0 && (
+        <ul className={styles.rows}>
+          {data.map((method) => (
+            <CardRow
+              key={method.methodid}
+              method={method}
+              prefer={() => void makeDefault(client, method).catch((cause: unknown) => say(sentence(cause), true))}
+              remove={() => setRemoving(method)}
+            />
+          ))}
+        </ul>
+      )}
+      {adding && <AddCard close={() => setAdding(false)} />}
+      {removing && (
+        <Confirm
+          title={t.billing.removeTitle(removing.last4)}
+          action={t.common.remove}
+          close={() => setRemoving(null)}
+          run={() => removeCard(client, removing)}
+        >
+          {removing.methodid === held.methodid && held.next_payment ? t.billing.removePays(held.plan.name) : t.billing.removeHelp}
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function CardRow({ method, prefer, remove }: { method: Method; prefer: () => void; remove: () => void }) {
+  const t = useTexts();
+  const [now] = useState(() => new Date());
+  const expiry = `${String(method.expiryMonth).padStart(2, "0")} / ${method.expiryYear}`;
+  return (
+    <li className={styles.row}>
+      <Card size={20} />
+      <span className={styles.words}>
+        <span className="num">•••• {method.last4}</span>
+        <span className={styles.small}>
+          {method.cardholderName} · {expiry}
+        </span>
+      </span>
+      {isExpired(method, now) && <Badge tone="down">{t.billing.expired}</Badge>}
+      {method.isdefault && <Badge tone="accent">{t.billing.default}</Badge>}
+      <Menu position="bottom-end" width={190} shadow="md">
+        <Menu.Target>
+          <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
+            <More />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {!method.isdefault && (
+            <Menu.Item leftSection={<Check />} onClick={prefer}>
+              {t.billing.makeDefault}
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
+            {t.common.remove}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </li>
+  );
+}

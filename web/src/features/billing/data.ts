@@ -1,0 +1,88 @@
+/** Plans, cards and invoices as the service answers them. */
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { GET, POST, take } from "../../shared/api/client";
+import { ApiError } from "../../shared/api/error";
+import { membership } from "../../shared/api/membership";
+import type { components } from "../../shared/api/schema";
+import { expiryOf, type CardValues } from "./card";
+
+export type Method = components["schemas"]["MethodBody"];
+export type Invoice = components["schemas"]["InvoiceBody"];
+
+export const plans = queryOptions({
+  queryKey: ["plans"],
+  queryFn: ({ signal }) => take(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
+  staleTime: Infinity,
+});
+
+export const methods = queryOptions({
+  queryKey: ["paymentmethods"],
+  queryFn: ({ signal }) => take(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
+});
+
+export const invoices = queryOptions({
+  queryKey: ["invoices"],
+  queryFn: ({ signal }) => take(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
+});
+
+/** After money moved, or did not, everything may have changed. */
+function renew(client: QueryClient): Promise<unknown> {
+  return Promise.all([membership, methods, invoices].map(({ queryKey }) => client.invalidateQueries({ queryKey })));
+}
+
+function cardOf(values: CardValues) {
+  const expiry = expiryOf(values.expiry);
+  return {
+    cardholderName: values.cardholderName.trim(),
+    cardNumber: values.cardNumber,
+    expiryMonth: expiry?.month ?? 0,
+    expiryYear: expiry?.year ?? 0,
+    // As text, which the service takes too: a code may begin with 0.
+    cvc: values.cvc.trim() as unknown as number,
+    zipCode: values.zipCode.trim(),
+  };
+}
+
+/** The form has one field for what the service takes as month and year. */
+async function oneExpiry<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { expiryMonth, expiryYear, ...others } = error.fields as Partial<Record<string, string>>;
+    const expiry = expiryMonth ?? expiryYear;
+    const fields = { ...others, ...(expiry !== undefined && { expiry }) } as Record<string, string>;
+    throw new ApiError(error.status, error.code, error.message, fields);
+  }
+}
+
+export async function saveCard(client: QueryClient, values: CardValues): Promise<void> {
+  await oneExpiry(take(POST("/api/v1/paymentmethod/save", { body: cardOf(values) })));
+  await renew(client);
+}
+
+/** Gives the team a plan, paid with a saved card or a new one. */
+export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardValues): Promise<string> {
+  const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...cardOf(pay) };
+  try {
+    return (await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })))).message;
+  } finally {
+    await renew(client);
+  }
+}
+
+export async function stop(client: QueryClient): Promise<string> {
+  const { message } = await take(POST("/api/v1/membership/stop"));
+  await renew(client);
+  return message;
+}
+
+export async function makeDefault(client: QueryClient, { methodid }: Method): Promise<void> {
+  await take(POST("/api/v1/paymentmethod/default", { body: { methodid } }));
+  await renew(client);
+}
+
+export async function removeCard(client: QueryClient, { methodid }: Method): Promise<void> {
+  await take(POST("/api/v1/paymentmethod/delete", { body: { methodid } }));
+  await renew(client);
+}

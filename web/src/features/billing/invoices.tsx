@@ -1,0 +1,69 @@
+/** What was paid, when and for what. */
+import { useQuery } from "@tanstack/react-query";
+import { useLanguage, useTexts } from "../../shared/text";
+import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import styles from "./billing.module.css";
+import { money } from "./card";
+import { invoices, plans, type Invoice } from "./data";
+
+export function Invoices() {
+  const t = useTexts();
+  const { data, error, refetch } = useQuery(invoices);
+  return (
+    <Panel title={t.billing.invoices} flush>
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data?.length === 0 && <p className={styles.nothing}>{t.billing.noInvoices}</p>}
+      {data && data.length > 0 && (
+        <div className={styles.scroll} tabIndex={0} role="group" aria-label={t.billing.invoices}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">{t.billing.invoice}</th>
+                <th scope="col">{t.billing.date}</th>
+                <th scope="col">{t.billing.what}</th>
+                <th scope="col" className={styles.right}>
+                  {t.billing.amount}
+                </th>
+                <th scope="col">
+                  <span className="sr-only">{t.billing.state}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((invoice) => (
+                <Row key={invoice.invoiceid} invoice={invoice} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+const tones = { paid: "up", open: "wait", void: "rest" } as const;
+type State = keyof typeof tones;
+
+function Row({ invoice }: { invoice: Invoice }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
+  const { data: known } = useQuery(plans);
+  const day = (at: string) => new Intl.DateTimeFormat(locale, { dateStyle: "medium" }).format(Date.parse(at));
+  const state: State = invoice.state in tones ? (invoice.state as State) : "open";
+  const name = known?.find((plan) => plan.planid === invoice.plan)?.name ?? invoice.plan;
+  return (
+    <tr>
+      <td className="num">{invoice.number}</td>
+      <td className="num">{day(invoice.created)}</td>
+      <td>
+        {name}, {day(invoice.period_from)} – {day(invoice.period_until)}
+        {invoice.note !== "" && <span className={styles.small}>{invoice.note}</span>}
+      </td>
+      <td className={`${styles.right ?? ""} num`}>{money(invoice.amount, invoice.currency, locale)}</td>
+      <td className={styles.right}>
+        <Badge tone={tones[state]}>{t.billing.invoiceStates[state]}</Badge>
+      </td>
+    </tr>
+  );
+}

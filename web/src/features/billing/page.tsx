@@ -1,0 +1,181 @@
+/** What the team pays for, with what, and what it has paid. */
+import { Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { Link } from "react-router";
+import { membership, type Membership, type Plan } from "../../shared/api/membership";
+import { useLanguage, useTexts } from "../../shared/text";
+import { Confirm } from "../../shared/ui/confirm";
+import { Check } from "../../shared/ui/icons";
+import { Badge, Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Fact, Facts } from "../../shared/ui/record";
+import { say } from "../../shared/ui/toast";
+import styles from "./billing.module.css";
+import { money } from "./card";
+import { Cards } from "./cards";
+import { methods, plans, stop } from "./data";
+import { Invoices } from "./invoices";
+import { Paying } from "./paying";
+
+export function Component() {
+  const t = useTexts();
+  const { data, error, refetch } = useQuery(membership);
+  const [chosen, choose] = useState<Plan | null>(null);
+  if (!data) return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  if (!data.billing) {
+    return (
+      <Page title={t.billing.title} narrow>
+        <Empty title={t.billing.off}>
+          <p>{t.billing.offHelp}</p>
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page title={t.billing.title} lead={t.billing.lead}>
+      <Current held={data.membership} />
+      <Plans held={data.membership} choose={choose} />
+      <Cards held={data.membership} />
+      <Invoices />
+      {chosen && <Paying plan={chosen} held={data.membership} close={() => choose(null)} />}
+    </Page>
+  );
+}
+
+function useDay(): (at: string) => string {
+  const { locale } = useLanguage();
+  return (at) => new Intl.DateTimeFormat(locale, { dateStyle: "medium" }).format(Date.parse(at));
+}
+
+const tones = { active: "up", cancelled: "wait", past_due: "down", none: "rest" } as const;
+type State = keyof typeof tones;
+
+function Current({ held }: { held: Membership }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
+  const day = useDay();
+  const client = useQueryClient();
+  const { data: cards } = useQuery(methods);
+  const [asked, setAsked] = useState(false);
+  const state: State = held.state in tones ? (held.state as State) : "none";
+  const card = cards?.find((method) => method.methodid === held.methodid);
+  const { currency } = held.plan;
+  const stoppable = !held.administered && (state === "active" || state === "past_due");
+  return (
+    <section className={styles.current} aria-label={t.billing.current}>
+      <div className={styles.currentHead}>
+        <div>
+          <span className={styles.small}>{t.billing.current}</span>
+          <p className={styles.planName}>
+            {held.plan.name} <Badge tone={tones[state]}>{t.billing.states[state]}</Badge>
+          </p>
+        </div>
+        {stoppable && (
+          <Button variant="default" onClick={() => setAsked(true)}>
+            {t.billing.stop}
+          </Button>
+        )}
+      </div>
+      {held.administered && <p className={styles.note}>{t.billing.administered}</p>}
+      {state === "past_due" && <p className={styles.bad}>{t.billing.pastDue}</p>}
+      {held.payment_under_way && <p className={styles.note}>{t.billing.underWay}</p>}
+      <Facts>
+        <Fact label={state === "cancelled" ? t.billing.servesUntil : t.billing.period}>
+          {held.period_until ? day(held.period_until) : "–"}
+        </Fact>
+        <Fact label={t.billing.nextPayment}>
+          {held.next_payment && typeof held.next_amount === "number"
+            ? `${money(held.next_amount, currency, locale)} · ${day(held.next_payment)}`
+            : "–"}
+        </Fact>
+        <Fact label={t.billing.paidWith}>{card ? `•••• ${card.last4}` : "–"}</Fact>
+        <Fact label={t.billing.credit}>{held.credit > 0 ? money(held.credit, currency, locale) : "–"}</Fact>
+      </Facts>
+      {asked && (
+        <Confirm
+          title={t.billing.stopTitle(held.plan.name)}
+          action={t.billing.stop}
+          close={() => setAsked(false)}
+          run={async () => say(await stop(client))}
+        >
+          {held.period_until ? t.billing.stopHelp(day(held.period_until)) : t.billing.stopNow}
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function Plans({ held, choose }: { held: Membership; choose: (plan: Plan) => void }) {
+  const t = useTexts();
+  const { data, error, refetch } = useQuery(plans);
+  return (
+    <Panel title={t.billing.plans} lead={t.billing.plansLead}>
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <ul className={styles.plans}>
+          {data.map((plan) => (
+            <PlanCard key={plan.planid} plan={plan} held={held} choose={() => choose(plan)} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose: () => void }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
+  const current = plan.planid === held.plan.planid;
+  const { price } = plan;
+  const limits: ReactNode[] = [
+    t.billing.monitors(plan.monitors?.toLocaleString(locale) ?? null),
+    t.billing.every(plan.shortest_interval),
+    t.billing.users(plan.users?.toLocaleString(locale) ?? null),
+    t.billing.history(plan.history_days),
+  ];
+  return (
+    <li className={styles.plan} data-current={current || undefined}>
+      <h3>{plan.name}</h3>
+      <p className={styles.price}>
+        {typeof price === "number" ? (
+          <>
+            <b>{money(price, plan.currency, locale)}</b> {t.billing.perMonth}
+          </>
+        ) : (
+          <b>{t.billing.byContract}</b>
+        )}
+      </p>
+      <ul className={styles.limits}>
+        {limits.map((limit, index) => (
+          <li key={index}>
+            <Check /> {limit}
+          </li>
+        ))}
+      </ul>
+      <div className={styles.choice}>
+        <Choice plan={plan} held={held} choose={choose} />
+      </div>
+    </li>
+  );
+}
+
+/** What can be done about a plan: nothing, ask, take it, or take a cancellation back. */
+function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: () => void }) {
+  const t = useTexts();
+  const current = plan.planid === held.plan.planid;
+  if (current && held.state !== "cancelled" && held.state !== "past_due") return <Badge tone="accent">{t.billing.yours}</Badge>;
+  if (typeof plan.price !== "number") {
+    return (
+      <Button variant="default" component={Link} to="/contact">
+        {t.billing.ask}
+      </Button>
+    );
+  }
+  if (plan.price === 0 || held.administered) return null;
+  return (
+    <Button variant={current ? "default" : "filled"} onClick={choose} aria-label={t.billing.chooseLabel(plan.name)}>
+      {!current ? t.billing.choose : held.state === "past_due" ? t.billing.payAgain : t.billing.keep}
+    </Button>
+  );
+}
