@@ -234,3 +234,19 @@ test("the team: add a user who can log in, change, log out everywhere, remove", 
   await dialog.getByRole("button", { name: "Remove" }).click();
   await expect(page.getByRole("listitem")).toHaveCount(1);
 });
+
+test("sessions are listed, and one can be ended from another", async ({ page, browser, member, baseURL }) => {
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, member.email);
+  await page.goto("/settings");
+  const sessions = page.getByRole("listitem").filter({ hasText: "127.0.0.1" });
+  // Signed up by a script, logged in here and there.
+  await expect(sessions).toHaveCount(3);
+  await expect(sessions.filter({ hasText: "This one" })).toHaveCount(1);
+  await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);
+  await sessions.filter({ hasText: "Chrome on Linux" }).getByRole("button", { name: /^End the session/ }).click();
+  await expect(sessions).toHaveCount(2);
+  await other.goto("/team");
+  await expect(other).toHaveURL(/\/login/);
+  await other.context().close();
+});

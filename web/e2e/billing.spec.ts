@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { findings, settled, sideways } from "./eyes";
 import { expect, test } from "./service";
 
 test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true", WAKEFUL_BILLING_LIMITS: "true" } });
@@ -100,4 +101,23 @@ test("a limit of the plan is told where it is met", async ({ page, member }) => 
   await page.getByRole("button", { name: "10 s", exact: true }).click();
   await page.getByRole("button", { name: "Create monitor" }).click();
   await expect(page.getByRole("alert")).toContainText("60");
+});
+
+test("axe finds nothing on plans, cards and invoices, and nothing sticks out on a phone", async ({ page, member }) => {
+  const card = { cardholderName: "Ann", cardNumber: "4242424242424242", expiryMonth: 4, expiryYear: 2039, cvc: "012", zipCode: "1" };
+  await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await settled(page, "/billing");
+    expect(await findings(page), colorScheme).toEqual([]);
+    await page.getByRole("button", { name: "Choose Business" }).click();
+    await page.getByRole("radio", { name: "Another card" }).check();
+    expect(await findings(page), `paying, ${colorScheme}`).toEqual([]);
+  }
+  await page.setViewportSize({ width: 375, height: 720 });
+  await settled(page, "/billing");
+  expect(await sideways(page)).toBeLessThanOrEqual(0);
+  await settled(page, "/settings");
+  await page.getByRole("link", { name: "Pro", exact: true }).click();
+  await expect(held(page)).toContainText("Pro");
 });

@@ -1,33 +1,23 @@
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { findings, settled, sideways } from "./eyes";
 import { expect, test, type Member } from "./service";
 
 const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/contact"];
 
 /** A team with a little of everything. */
 async function furnished(member: Member): Promise<string[]> {
-  const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu" });
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  await member.api.post("notifier/save", { ...hook, name: "old", isactive: false });
+  const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
   await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
   await member.api.report(job.monitorid, "down", { message: "disk full" });
   const calm = await member.api.monitor({ name: "calm", tags: "prod" });
   for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
   await member.api.monitor({ name: "paused", isactive: false });
   await member.api.monitor({ name: "pending" });
-  const pages = ["/", "/alerts", "/team", "/settings", "/monitor/new", "/nothing/here"];
+  const pages = ["/", "/?group=tag", "/alerts", "/notifiers", "/notifier/new", "/notifier/new?kind=own", `/notifier/${notifierid}`, "/team", "/settings"];
+  pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/nothing/here");
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
-}
-
-async function settled(page: Page, path: string) {
-  await page.goto(path);
-  await expect(page.locator("main").or(page.getByText("There is nothing at this address")).first()).toBeVisible();
-  await expect(page.getByText("Loading…")).toHaveCount(0);
-}
-
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
-    .analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ").slice(0, 400)}`);
 }
 
 for (const scheme of ["light", "dark"] as const) {
@@ -42,7 +32,7 @@ for (const scheme of ["light", "dark"] as const) {
     });
 
     test(`axe finds nothing on the members' pages, ${scheme}`, async ({ page, member }) => {
-      test.setTimeout(90_000);
+      test.setTimeout(180_000);
       await settled(page, "/");
       await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
       expect(await findings(page), "the empty team").toEqual([]);
@@ -98,8 +88,7 @@ test("on a phone nothing sticks out, and everything can be reached", async ({ pa
   await page.setViewportSize({ width: 375, height: 720 });
   for (const path of [...open.slice(3), ...(await furnished(member))]) {
     await settled(page, path);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    expect(wide, `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+    expect(await sideways(page), `${path} scrolls sideways`).toBeLessThanOrEqual(0);
   }
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Monitors" }).click();
   await expect(page.locator("li[data-row]")).toHaveCount(4);

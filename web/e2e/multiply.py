@@ -1,9 +1,13 @@
 """Copies one monitor many times, straight in the SQLite file of a running service.
 
 Made over the API, ten thousand monitors would take longer than all other tests.
+Ids and load times are as random as real ones, so that answers pack no better.
 Usage: multiply.py DATABASE NAME COUNT
 """
 
+import json
+import os
+import random
 import sqlite3
 import sys
 
@@ -13,12 +17,26 @@ columns = [row[1] for row in db.execute("pragma table_info(monitors)")]
 row = dict(zip(columns, db.execute("select * from monitors where name = ?", [name]).fetchone()))
 
 
+def uuid7():
+    chance = bytearray(os.urandom(10))
+    chance[0] = 0x70 | chance[0] & 0x0F
+    chance[2] = 0x80 | chance[2] & 0x3F
+    return row["id"][:6] + bytes(chance)
+
+
+def state():
+    checked = row["created"] + random.randrange(60_000)
+    load_time = random.randrange(1_000, 900_000)
+    return {"status": "up", "since": row["created"], "last_check": checked, "last_message": "200 OK", "load_time": load_time}
+
+
 def copy(number):
     named = f"service {number:05}"
     new = {
-        "id": row["id"][:6] + b"\x70\x00\x80\x00" + number.to_bytes(6, "big"),
+        "id": uuid7(),
         "name": named,
         "search": row["search"].replace(name, named),
+        "state": json.dumps(state()),
         "tags": f'["group-{number % 20}"]',
     }
     return [new.get(column, row[column]) for column in columns]

@@ -76,6 +76,8 @@ test("every wrong field is told at its place, and what was typed stays", async (
   await page.getByRole("textbox", { name: "Template" }).fill("{% if text %}");
   await page.getByRole("button", { name: "Create notifier" }).click();
   await expect(page.getByLabel("Address")).toHaveAttribute("aria-invalid", "true");
+  await page.getByLabel("Address").fill("https://example.com/hook");
+  await page.getByRole("button", { name: "Create notifier" }).click();
   await expect(page.getByRole("textbox", { name: "Template" })).toHaveAttribute("aria-invalid", "true");
   await page.getByRole("link", { name: "Team" }).click();
   await expect(page.getByRole("dialog")).toContainText("Leave without saving?");
@@ -140,4 +142,22 @@ test("notifiers are linked to and unlinked from many monitors at once", async ({
   await change("Remove");
   await page.goto("/notifiers");
   await expect(page.getByRole("listitem").filter({ hasText: "chat" })).toContainText("not linked");
+});
+
+test("the message is shown while its template is typed, and so is what is wrong with it", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/notifier/new?kind=own");
+  const preview = page.getByRole("group", { name: "Preview" });
+  await expect(preview).toContainText('"content": "[Storefront] down: 503 Service Unavailable"');
+  await page.getByRole("button", { name: "Up again" }).click();
+  await expect(preview).toContainText("[Storefront] up: 200 OK");
+  await page.getByRole("textbox", { name: "Template" }).fill('{"said": {{ text|upper|tojson }}}');
+  await expect(preview).toContainText('"said": "[STOREFRONT] UP: 200 OK"');
+  await page.getByRole("textbox", { name: "Template" }).fill("{% if text %}");
+  await expect(preview).toBeHidden();
+  await page.getByRole("radio", { name: "Slack" }).check({ force: true });
+  await expect(preview).toContainText("Storefront");
+  await page.getByRole("radio", { name: "Email" }).check({ force: true });
+  await page.getByLabel("Subject").fill("{{ name }} says {{ status }}");
+  await expect(page.getByText("Storefront says up")).toBeVisible();
 });

@@ -1,15 +1,42 @@
 import { execFileSync } from "node:child_process";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import type { CDPSession } from "@playwright/test";
-import { expect, test } from "./service";
+import type { CDPSession, Page } from "@playwright/test";
+import { expect, test, type Member, type Service } from "./service";
 
-const MANY = 10_000;
 const row = "li[data-row]";
-
 const FRAMES = 240;
 
-/** Scrolls frame by frame; answers the middle of the times between them. */
-async function scroll(frames: number): Promise<number> {
+/** What else the machine does only ever adds to a time, so the best of a few tries is the nearest to the truth. */
+const TRIES = 3;
+
+/** By how much a machine that others use as well is slower; 1 on a calm one, where the bounds hold as they are written. */
+function crowd(): number {
+  return Math.max(1, (loadavg()[0] ?? 0) / cpus().length);
+}
+
+async function furnish(member: Member, service: Service, count: number) {
+  await member.api.monitor({ type: "ping", name: member.email, hostname: "127.0.0.1", isactive: false });
+  const script = join(import.meta.dirname, "multiply.py");
+  execFileSync("python3", [script, join(service.data, "wakeful.db"), member.email, String(count - 1)]);
+}
+
+async function everyone(page: Page, count: string) {
+  await expect(page.getByRole("button", { name: new RegExp(count) })).toBeVisible({ timeout: 30_000 });
+}
+
+interface Scrolled {
+  /** The middle of the times between frames, in ms. */
+  gap: number;
+  /** The longest task while scrolling, in ms; the browser tells of those over 50. */
+  task: number;
+}
+
+/** Scrolls frame by frame. */
+async function scroll(frames: number): Promise<Scrolled> {
+  const tasks: number[] = [0];
+  const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration)));
+  observer.observe({ entryTypes: ["longtask"] });
   const gaps: number[] = [];
   let last = performance.now();
   for (let frame = 0; frame < frames; frame++) {
@@ -18,7 +45,8 @@ async function scroll(frames: number): Promise<number> {
     gaps.push(now - last);
     last = now;
   }
-  return gaps.sort((a, b) => a - b)[frames >> 1] ?? Infinity;
+  observer.disconnect();
+  return { gap: gaps.sort((a, b) => a - b)[frames >> 1] ?? Infinity, task: Math.max(...tasks) };
 }
 
 const work = ["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"];
@@ -30,34 +58,61 @@ async function busy(cdp: CDPSession): Promise<number> {
 }
 
 test("ten thousand monitors open at once and scroll without a stutter", async ({ page, member, service }) => {
-  test.setTimeout(120_000);
-  await member.api.monitor({ type: "ping", name: member.email, hostname: "127.0.0.1", isactive: false });
-  execFileSync("python3", [join(import.meta.dirname, "multiply.py"), join(service.data, "wakeful.db"), member.email, String(MANY - 1)]);
+  test.setTimeout(180_000);
+  await furnish(member, service, 10_000);
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
   // The first visit fills the browser's cache, as it would on any morning but the first.
   await page.goto("/");
-  await expect(page.getByRole("button", { name: /10,000/ })).toBeVisible({ timeout: 30_000 });
+  await everyone(page, "10,000");
 
-  await page.goto("/");
-  await page.locator(row).first().waitFor();
-  const shown = await page.evaluate(() => performance.now());
-  await expect(page.getByRole("button", { name: /10,000/ })).toBeVisible({ timeout: 30_000 });
-  const before = await busy(cdp);
-  const median = await page.evaluate(scroll, FRAMES);
-  const frame = ((await busy(cdp)) - before) / FRAMES;
+  let shown = Infinity;
+  for (let tries = 0; tries < TRIES && shown > 800; tries++) {
+    await page.goto("/");
+    await page.locator(row).first().waitFor();
+    shown = Math.min(shown, await page.evaluate(() => performance.now()));
+    await everyone(page, "10,000");
+  }
+  let [frame, gap, task] = [Infinity, Infinity, Infinity];
+  for (let tries = 0; tries < TRIES && task > 100; tries++) {
+    const before = await busy(cdp);
+    const scrolled = await page.evaluate(scroll, FRAMES);
+    frame = Math.min(frame, ((await busy(cdp)) - before) / FRAMES);
+    [gap, task] = [Math.min(gap, scrolled.gap), Math.min(task, scrolled.task)];
+  }
   const rows = await page.locator(row).count();
   const heap = await page.evaluate(() => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize);
   console.log(
     `10,000 monitors: first row after ${shown.toFixed(0)} ms; scrolling, ${frame.toFixed(1)} ms of work a frame, ` +
-      `median ${median.toFixed(1)} ms between frames; ${rows} rows in the page, heap ${(heap / 1e6).toFixed(0)} MB`,
+      `median ${gap.toFixed(1)} ms between frames, longest task ${task.toFixed(0)} ms; ` +
+      `${rows} rows in the page, heap ${(heap / 1e6).toFixed(0)} MB; bounds of time times ${crowd().toFixed(1)}`,
   );
-  // Bounds with room for a busy machine; the figures above are the ones to look at.
-  expect(shown).toBeLessThan(2000);
+  expect(shown).toBeLessThan(800 * crowd());
+  expect(task).toBeLessThanOrEqual(100 * crowd());
   expect(frame).toBeLessThan(16);
   expect(rows).toBeLessThan(80);
   expect(heap).toBeLessThan(150e6);
 
   await page.getByRole("searchbox").fill("07777");
   await expect(page.locator(row)).toHaveCount(1);
+});
+
+test("the first screen of a thousand monitors is less than 100 kB on the wire", async ({ page, member, service }) => {
+  await furnish(member, service, 1000);
+  await page.goto("/settings");
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Network.enable");
+  const answers = new Map<string, string>();
+  let bytes = 0;
+  cdp.on("Network.responseReceived", ({ requestId, response }) => answers.set(requestId, response.url));
+  cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    if (answers.get(requestId)?.includes("/api/")) bytes += encodedDataLength;
+  });
+  await page.goto("/");
+  await everyone(page, "1,000");
+  await expect(page.locator(row).first().getByRole("img", { name: /heartbeats/ })).toBeVisible();
+  await page.waitForLoadState("load");
+  console.log(`1,000 monitors: ${(bytes / 1000).toFixed(1)} kB of data on the wire`);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(100_000);
 });

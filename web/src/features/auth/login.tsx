@@ -19,7 +19,7 @@ export function Component() {
     try {
       const body = second ? { email, password, mfacode } : { email, password };
       const { user } = await take(POST("/api/v1/login", { body }));
-      entered(client, user);
+      entered(client, user, second);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "mfa_required") throw error;
       setSecond(true);

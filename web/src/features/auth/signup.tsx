@@ -14,7 +14,7 @@ export function Component() {
   const form = useForm({ name: "", email: "", password: "" }, async ({ name, email, password }) => {
     const body = name.trim() === "" ? { email, password } : { email, password, name };
     const { user } = await take(POST("/api/v1/signup", { body }));
-    entered(client, user);
+    entered(client, user, false);
   });
   return (
     <Frame

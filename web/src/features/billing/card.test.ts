@@ -23,5 +23,5 @@ test("a card is good through the last day of its month", () => {
 
 test("amounts are written as the reader writes them", () => {
   expect(money(900, "usd", "en-US")).toBe("$9");
-  expect(money(1234, "usd", "de-DE")).toBe("12,34 $");
+  expect(money(1234, "usd", "de-DE")).toBe("12,34\u00a0$");
 });

@@ -7,13 +7,13 @@ import { useNow } from "../../shared/lib/now";
 import { clock, millis } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/text";
 import styles from "./bars.module.css";
-import type { Heartbeat } from "./data";
+import type { Shown } from "./data";
 
 const STEP = 6;
 const WIDTH = 4;
 
 interface Props {
-  beats: readonly Heartbeat[];
+  beats: readonly Shown[];
   /** How many bars there is room for. */
   room: number;
   height?: number;
@@ -22,7 +22,7 @@ interface Props {
 type Shape = "up" | "down" | "unknown";
 
 /** The bars of each kind as one outline: three elements, however many bars. */
-export function outlines(beats: readonly Heartbeat[], room: number, height: number): Record<Shape, string> {
+export function outlines(beats: readonly Shown[], room: number, height: number): Record<Shape, string> {
   const paths: Record<Shape, string> = { up: "", down: "", unknown: "" };
   const shown = beats.slice(-room);
   shown.forEach((beat, index) => {
@@ -78,7 +78,7 @@ function blanks(count: number, height: number): string {
   return path;
 }
 
-function Tip({ beat, left }: { beat: Heartbeat; left: number }) {
+function Tip({ beat, left }: { beat: Shown; left: number }) {
   const t = useTexts();
   const now = useNow();
   const { locale } = useLanguage();

@@ -1,12 +1,14 @@
 /** Monitors, their heartbeats and alerts as the service answers them. */
-import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, take } from "../../shared/api/client";
-import { monitors, type Monitor } from "../../shared/api/monitors";
+import { monitors, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 
-export { monitors, type Monitor };
-
+export { monitors, type MonitorRow };
+export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
+/** What bars show of a heartbeat. */
+export type Shown = components["schemas"]["Beat"];
 export type Alert = components["schemas"]["Alert"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
@@ -22,12 +24,23 @@ export function stateOf(monitor: Pick<Monitor, "isactive" | "status">): State {
   return monitor.status === "up" || monitor.status === "down" ? monitor.status : "pending";
 }
 
-/** What a monitor looks at, in few words. */
+/** What a monitor looks at, in one line. */
 export function targetOf(monitor: Pick<Monitor, "http" | "hostname" | "port" | "dns">): string {
-  if (monitor.http) return monitor.http.url.replace(/^https?:\/\//, "").replace(/\/$/, "");
+  if (monitor.http) return monitor.http.url;
   if (monitor.dns) return `${monitor.dns.record_type} ${monitor.hostname ?? ""}`;
   if (monitor.hostname) return monitor.port ? `${monitor.hostname}:${monitor.port}` : monitor.hostname;
   return "";
+}
+
+/** Without what goes without saying. */
+export function short(target: string): string {
+  return target.replace(/^https?:\/\//, "").replace(/\/$/, "");
+}
+
+export function rowOf(monitor: Monitor): MonitorRow {
+  const { monitorid, type, isactive, name, tags, heartbeat_interval, status, status_since, last_check, last_message, load_time } = monitor;
+  const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, status, status_since, last_check, last_message, load_time };
+  return { ...shown, target: targetOf(monitor), notifiers: monitor.notifiers.map(({ notifierid }) => notifierid) };
 }
 
 export function monitor(id: string) {
@@ -39,9 +52,6 @@ export function monitor(id: string) {
       ),
   });
 }
-
-/** How many heartbeats a row of the list shows. */
-export const BEATS = 30;
 
 /** The newest heartbeats of a monitor, oldest first. Live events keep them true. */
 export function beats(id: string, limit: number) {
@@ -57,27 +67,42 @@ export function beats(id: string, limit: number) {
   });
 }
 
-const PAGE = 1000;
-const MOST_PAGES = 5;
+export type Span = components["schemas"]["StatsSpan"];
+export type Series = components["schemas"]["Series"];
+export type Point = components["schemas"]["Point"];
 
-/** Every heartbeat of a span, oldest first; of a very busy one the newest five thousand. */
-export function history(id: string, hours: number) {
+/** Uptime, outages and load times of the usual spans. */
+export function stats(id: string) {
   return queryOptions({
-    queryKey: ["history", id, hours],
-    queryFn: async ({ signal }): Promise<Heartbeat[]> => {
-      const from = new Date(Date.now() - hours * 3_600_000).toISOString();
-      const found: Heartbeat[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < MOST_PAGES; page++) {
-        const params = { path: { monitorid: id }, query: { from, limit: PAGE, ...(cursor && { cursor }) } };
-        const answer = await take(GET("/api/v1/monitor/{monitorid}/heartbeats", { params, signal }));
-        found.push(...answer.heartbeats);
-        cursor = answer.next_cursor ?? undefined;
-        if (!cursor) break;
-      }
-      return found.reverse();
+    queryKey: ["stats", id],
+    queryFn: ({ signal }) =>
+      take(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+}
+
+/** From when to when, in ms; or so many seconds until now. */
+export type Window = { last: number } | { from: number; to: number };
+
+const POINTS = 300;
+
+/** What a chart draws; a window that ends now moves along. */
+export function series(id: string, window: Window) {
+  const moving = "last" in window;
+  return queryOptions({
+    queryKey: ["series", id, window],
+    queryFn: ({ signal }) => {
+      const to = moving ? Date.now() : window.to;
+      const from = moving ? to - window.last * 1000 : window.from;
+      const query = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      return take(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
-    staleTime: 30_000,
+    staleTime: moving ? 30_000 : Infinity,
+    refetchInterval: moving ? 60_000 : false,
+    gcTime: 120_000,
+    // The old drawing stays until the new one is there.
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -102,8 +127,9 @@ export function show(client: QueryClient, saved: Monitor): void {
   client.setQueryData(monitor(saved.monitorid).queryKey, saved);
   client.setQueryData(monitors.queryKey, (old) => {
     if (!old) return old;
+    const row = rowOf(saved);
     const known = old.some((other) => other.monitorid === saved.monitorid);
-    return known ? old.map((other) => (other.monitorid === saved.monitorid ? saved : other)) : [...old, saved];
+    return known ? old.map((other) => (other.monitorid === saved.monitorid ? row : other)) : [...old, row];
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Heartbeat, Monitor } from "./data";
+import type { Heartbeat, MonitorRow } from "./data";
 import { after, appended, type Beat } from "./live";
 
 const heartbeat = (second: number, status = "up"): Heartbeat => ({
@@ -17,21 +17,18 @@ const beat = (second: number, status = "up", previous: string | null = null): Be
   heartbeat: heartbeat(second, status),
 });
 
-const monitor = (id: string): Monitor => ({
+const monitor = (id: string): MonitorRow => ({
   monitorid: id,
   type: "ping",
   isactive: true,
   name: id,
   notifiers: [],
   heartbeat_interval: 60,
-  upside_down_mode: false,
+  target: "",
   tags: [],
   status: "up",
   status_since: "2026-11-15T00:00:00.000Z",
   last_message: "",
-  created: "",
-  modified: "",
-  retries: 1,
 });
 
 describe("live events", () => {

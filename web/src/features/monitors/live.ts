@@ -6,7 +6,8 @@
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, take } from "../../shared/api/client";
-import { alerts, forget, monitor, monitors, show, type Heartbeat, type Monitor } from "./data";
+import { alerts, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { BEATS, summary } from "./summary";
 
 const GATHER = 250;
 /** More changes at once than this, and reading everything again is cheaper. */
@@ -103,7 +104,7 @@ function listen(client: QueryClient): () => void {
 }
 
 function renew(client: QueryClient) {
-  for (const key of ["monitors", "monitor", "beats", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
+  for (const key of ["monitors", "monitor", "beats", "summary", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
 }
 
 /** Fetches what somebody saved, the members of this team or this very page. */
@@ -131,27 +132,38 @@ function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
       const limit = key[2] as number;
       if (old) client.setQueryData(key, appended(old, some, limit));
     }
+    const { queryKey } = summary(id);
+    client.setQueryData(queryKey, (old) => old && { ...old, beats: appended(old.beats, some, BEATS) });
+    // An outage begins or ends: the figures change more than a heartbeat changes them.
+    if (some.some(turned)) void client.invalidateQueries({ queryKey });
   }
-  const flipped = [...gathered.values()].flat().some((beat) => beat.previous_status !== null && beat.previous_status !== beat.status);
-  if (flipped) void client.invalidateQueries({ queryKey: alerts.queryKey });
+  if ([...gathered.values()].flat().some(turned)) void client.invalidateQueries({ queryKey: alerts.queryKey });
 }
 
+/** Whether the status became another with it. */
+function turned(beat: Beat): boolean {
+  return beat.previous_status !== null && beat.previous_status !== beat.status;
+}
+
+/** What a heartbeat changes of a monitor, in a list or alone. */
+type Standing = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time">;
+
 /** The list after some heartbeats; rows without one stay the very same objects. */
-export function after(list: Monitor[], gathered: ReadonlyMap<string, Beat[]>): Monitor[] {
+export function after(list: MonitorRow[], gathered: ReadonlyMap<string, Beat[]>): MonitorRow[] {
   return list.map((monitor) => {
     const some = gathered.get(monitor.monitorid);
     return some ? one(monitor, some) : monitor;
   });
 }
 
-function one(monitor: Monitor, some: Beat[]): Monitor {
+function one<M extends Standing>(monitor: M, some: Beat[]): M {
   const last = some.at(-1);
   if (!last) return monitor;
-  const turned = some.findLast((beat) => beat.previous_status !== null && beat.previous_status !== beat.status);
+  const turn = some.findLast(turned);
   return {
     ...monitor,
     status: last.status,
-    status_since: turned ? turned.heartbeat.at : monitor.status_since,
+    status_since: turn ? turn.heartbeat.at : monitor.status_since,
     last_check: last.heartbeat.at,
     last_message: last.heartbeat.message,
     load_time: last.heartbeat.load_time,
@@ -159,7 +171,7 @@ function one(monitor: Monitor, some: Beat[]): Monitor {
 }
 
 /** The newest `limit` heartbeats; one that is already there does not come twice. */
-export function appended(old: Heartbeat[], some: Beat[], limit: number): Heartbeat[] {
+export function appended<B extends Shown>(old: B[], some: readonly { heartbeat: B }[], limit: number): B[] {
   const newest = old.at(-1)?.at ?? "";
   const fresh = some.map((beat) => beat.heartbeat).filter((heartbeat) => heartbeat.at > newest);
   return fresh.length === 0 ? old : [...old, ...fresh].slice(-limit);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { linked } from "./notify";
 
-const before = ["a", "b"].map((notifierid) => ({ notifierid, name: notifierid, type: "email" }));
+const before = ["a", "b"];
 
 test("notifiers are added once, removed, or put in place of all", () => {
   expect(linked(before, "add", ["b", "c"])).toEqual(["a", "b", "c"]);

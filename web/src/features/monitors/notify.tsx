@@ -5,17 +5,15 @@ import { Link } from "react-router";
 import { notifiers, receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/text";
 import { Badge, Trouble, Waiting } from "../../shared/ui/parts";
-import type { Monitor } from "./data";
 import styles from "./notify.module.css";
 
 export type Way = "add" | "remove" | "set";
 
 /** A monitor's notifiers after some were added to them, removed from them or put in their place. */
-export function linked(before: Monitor["notifiers"], way: Way, ids: readonly string[]): string[] {
-  const had = before.map(({ notifierid }) => notifierid);
+export function linked(before: readonly string[], way: Way, ids: readonly string[]): string[] {
   if (way === "set") return [...ids];
-  if (way === "remove") return had.filter((id) => !ids.includes(id));
-  return [...new Set([...had, ...ids])];
+  if (way === "remove") return before.filter((id) => !ids.includes(id));
+  return [...new Set([...before, ...ids])];
 }
 
 interface Props {
@@ -45,9 +43,7 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
             <Checkbox
               key={notifier.notifierid}
               checked={chosen.includes(notifier.notifierid)}
-              onChange={(event) =>
-                choose(linked(chosen.map(bare), event.currentTarget.checked ? "add" : "remove", [notifier.notifierid]))
-              }
+              onChange={(event) => choose(linked(chosen, event.currentTarget.checked ? "add" : "remove", [notifier.notifierid]))}
               label={
                 <span className={styles.label}>
                   {notifier.name}
@@ -61,8 +57,4 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
       {chosen.length === 0 && !quiet && <p className={styles.warning}>{t.notifiers.nobody}</p>}
     </>
   );
-}
-
-function bare(notifierid: string) {
-  return { notifierid, name: "", type: "" };
 }

@@ -167,7 +167,7 @@ const SHOWN = 24;
 function Linked({ id }: { id: string }) {
   const t = useTexts();
   const { data } = useQuery(monitors);
-  const linked = data?.filter((monitor) => monitor.notifiers.some((notifier) => notifier.notifierid === id));
+  const linked = data?.filter((monitor) => monitor.notifiers.includes(id));
   return (
     <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
       {!linked && <Waiting />}

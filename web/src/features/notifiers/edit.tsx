@@ -11,6 +11,7 @@ import { Buttons, Pair, Password } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
 import { notifiers, save, type Notifier } from "./data";
 import styles from "./notifiers.module.css";
+import { Preview } from "./preview";
 import { addresses, bodyOf, initial, kindOf, kinds, suggestedName, valuesOf, type Kind, type Values } from "./values";
 
 type NotifierForm = Form<Values>;
@@ -47,32 +48,37 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
   if (made) return <Made notifier={made} />;
   const { kind } = form.values;
   return (
-    <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new} narrow>
-      <form className={styles.form} onSubmit={form.submit} noValidate>
-        <KindPicker form={form} was={was} />
-        <Panel>
-          <div className={styles.fields}>
-            {kind === "email" ? <Recipients form={form} /> : <Receiver form={form} kind={kind} />}
-            <TextInput
-              {...text(form, "name")}
-              label={t.form.name}
-              description={t.notifiers.nameHelp}
-              placeholder={suggestedName(form.values)}
-              autoComplete="off"
-            />
-          </div>
-        </Panel>
-        {kind === "email" && <Server form={form} />}
-        <Fault text={form.fault} />
-        <Buttons>
-          <Button variant="default" onClick={() => void navigate(-1)}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" loading={form.busy}>
-            {was ? t.common.save : t.notifiers.create}
-          </Button>
-        </Buttons>
-      </form>
+    <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new}>
+      <div className={styles.desk}>
+        <form className={styles.form} onSubmit={form.submit} noValidate>
+          <KindPicker form={form} was={was} />
+          <Panel>
+            <div className={styles.fields}>
+              {kind === "email" ? <Recipients form={form} /> : <Receiver form={form} kind={kind} />}
+              <TextInput
+                {...text(form, "name")}
+                label={t.form.name}
+                description={t.notifiers.nameHelp}
+                placeholder={suggestedName(form.values)}
+                autoComplete="off"
+              />
+            </div>
+          </Panel>
+          {kind === "email" && <Server form={form} />}
+          <Fault text={form.fault} />
+          <Buttons>
+            <Button variant="default" onClick={() => void navigate(-1)}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit" loading={form.busy}>
+              {was ? t.common.save : t.notifiers.create}
+            </Button>
+          </Buttons>
+        </form>
+        <aside className={styles.beside}>
+          <Preview values={form.values} />
+        </aside>
+      </div>
       <Guard when={() => form.dirty && !leaving.current} />
     </Page>
   );

@@ -50,9 +50,7 @@ function useLinks(): ReadonlyMap<string, number> | undefined {
   return useMemo(() => {
     if (!data) return undefined;
     const counts = new Map<string, number>();
-    for (const { notifierid } of data.flatMap((monitor) => monitor.notifiers)) {
-      counts.set(notifierid, (counts.get(notifierid) ?? 0) + 1);
-    }
+    for (const id of data.flatMap((monitor) => monitor.notifiers)) counts.set(id, (counts.get(id) ?? 0) + 1);
     return counts;
   }, [data]);
 }

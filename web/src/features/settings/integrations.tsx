@@ -1,14 +1,15 @@
 /** API key pairs: made here, shown once, removed here. */
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DELETE, GET, POST, take } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
-import { text, useForm } from "../../shared/ui/form";
+import { useForm } from "../../shared/ui/form";
 import { Plus, Trash } from "../../shared/ui/icons";
-import { Ago, CopyLine, Fault, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Ago, CopyLine, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Buttons, Needed, Sheet } from "../../shared/ui/sheet";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
@@ -44,10 +45,10 @@ export function Integrations() {
       {!error && !data && <Waiting />}
       {data?.length === 0 && <p className={styles.quiet}>{t.integrations.none}</p>}
       {data && data.length > 0 && (
-        <ul className={styles.keys}>
+        <ul className={styles.rows}>
           {data.map((key) => (
             <li key={key.apikeyid}>
-              <div className={styles.keyWords}>
+              <div className={styles.words}>
                 <strong>{key.name}</strong>
                 <span className={styles.quiet}>
                   <code>{key.prefix}…</code> · {t.integrations.made} <Ago at={key.created} /> · {t.integrations.used}{" "}
@@ -109,31 +110,21 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
           <CopyLine label="X-API-Key" value={made.apikey} />
           <CopyLine label="X-Enc-Key" value={made.enckey} />
           <CopyLine label={t.integrations.curl} value={curl(made)} wrap />
-          <div className={styles.buttons}>
+          <Buttons>
             <Button onClick={close}>{t.integrations.kept}</Button>
-          </div>
+          </Buttons>
         </div>
       ) : (
-        <form className={styles.form} onSubmit={form.submit}>
-          <TextInput
-            {...text(form, "name")}
+        <Sheet form={form} action={t.integrations.make} cancel={close}>
+          <Needed
+            form={form}
+            field="name"
             label={t.integrations.name}
             description={t.integrations.nameHelp}
             autoComplete="off"
             data-autofocus
-            required
-            withAsterisk={false}
           />
-          <Fault text={form.fault} />
-          <div className={styles.buttons}>
-            <Button variant="default" onClick={close}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={form.busy}>
-              {t.integrations.make}
-            </Button>
-          </div>
-        </form>
+        </Sheet>
       )}
     </Modal>
   );

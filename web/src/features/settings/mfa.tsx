@@ -1,74 +1,50 @@
 /** The second factor: off, being set up, or on. */
-import { Button, PasswordInput, TextInput } from "@mantine/core";
-import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, take } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import type { components } from "../../shared/api/schema";
-import { useMe } from "../../shared/api/session";
+import { me, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
-import { text, useForm } from "../../shared/ui/form";
+import { useForm } from "../../shared/ui/form";
 import { Shield } from "../../shared/ui/icons";
-import { CopyLine, Fault, Panel, Trouble, useCopy, Waiting } from "../../shared/ui/parts";
+import { Badge, CopyLine, Panel, useCopy } from "../../shared/ui/parts";
+import { Buttons, Needed, Pair, Password, Sheet } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
 import { useSentence } from "../../shared/ui/trouble";
 import styles from "./settings.module.css";
 
 type SetUp = components["schemas"]["MfaSetUp"];
 
-/**
- * Whether MFA is on. The API has no read for it, but turning it on with what
- * can never be a code changes nothing and is refused for a telling reason.
- */
-const mfa = queryOptions({
-  queryKey: ["mfa"],
-  queryFn: async (): Promise<"on" | "off"> => {
-    try {
-      await take(POST("/api/v1/mfa/enable", { body: { mfacode: "?" } }));
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.code === "mfa_already_on") return "on";
-      if (error.code !== "mfa_not_set_up" && error.code !== "mfa_invalid") throw error;
-    }
-    return "off";
-  },
-});
-
 export function Mfa() {
   const t = useTexts();
   const client = useQueryClient();
-  const { data: state, error, refetch } = useQuery(mfa);
+  const { mfa } = useMe();
   const [codes, setCodes] = useState<string[] | null>(null);
-  const to = (next: "on" | "off") => client.setQueryData(mfa.queryKey, next);
+  const turn = (on: boolean) => client.setQueryData(me.queryKey, (old) => old && { ...old, mfa: on });
   return (
     <Panel
       title={t.mfa.title}
       lead={t.mfa.lead}
       actions={
-        state && (
-          <span className={styles.badge} data-on={state === "on" || undefined}>
-            <Shield /> {state === "on" ? t.mfa.on : t.mfa.off}
-          </span>
-        )
+        <Badge tone={mfa ? "up" : "rest"}>
+          <Shield /> {mfa ? t.mfa.on : t.mfa.off}
+        </Badge>
       }
     >
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      {!error && !state && <Waiting />}
       {codes ? (
         <Codes codes={codes} close={() => setCodes(null)} />
+      ) : mfa ? (
+        <TurningOff done={() => turn(false)} />
       ) : (
-        <>
-          {state === "off" && (
-            <SettingUp
-              done={(made) => {
-                setCodes(made);
-                to("on");
-              }}
-              already={() => to("on")}
-            />
-          )}
-          {state === "on" && <TurningOff done={() => to("off")} />}
-        </>
+        <SettingUp
+          done={(made) => {
+            setCodes(made);
+            turn(true);
+          }}
+          already={() => turn(true)}
+        />
       )}
     </Panel>
   );
@@ -101,7 +77,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
     );
   }
   return (
-    <form className={styles.setup} onSubmit={form.submit}>
+    <div className={styles.setup}>
       <img
         className={styles.qr}
         src={`data:image/svg+xml,${encodeURIComponent(made.qr)}`}
@@ -112,26 +88,18 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
       <div className={styles.form}>
         <p>{t.mfa.scan}</p>
         <CopyLine label={t.mfa.secret} value={made.secret} wrap />
-        <TextInput
-          {...text(form, "mfacode")}
-          label={t.mfa.code}
-          description={t.mfa.codeHelp}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          required
-          withAsterisk={false}
-        />
-        <Fault text={form.fault} />
-        <div className={styles.buttons}>
-          <Button variant="default" onClick={() => setMade(null)}>
-            {t.common.cancel}
-          </Button>
-          <Button type="submit" loading={form.busy}>
-            {t.mfa.enable}
-          </Button>
-        </div>
+        <Sheet form={form} action={t.mfa.enable} cancel={() => setMade(null)}>
+          <Needed
+            form={form}
+            field="mfacode"
+            label={t.mfa.code}
+            description={t.mfa.codeHelp}
+            autoComplete="one-time-code"
+            inputMode="numeric"
+          />
+        </Sheet>
       </div>
-    </form>
+    </div>
   );
 }
 
@@ -150,7 +118,7 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
           </li>
         ))}
       </ol>
-      <div className={styles.buttons}>
+      <Buttons>
         <Button variant="default" onClick={() => copy(codes.join("\n"))}>
           {copied ? t.common.copied : t.mfa.copyCodes}
         </Button>
@@ -158,7 +126,7 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
           {t.mfa.download}
         </Button>
         <Button onClick={close}>{t.mfa.kept}</Button>
-      </div>
+      </Buttons>
     </div>
   );
 }
@@ -179,27 +147,11 @@ function TurningOff({ done }: { done: () => void }) {
     );
   }
   return (
-    <form className={styles.form} onSubmit={form.submit}>
-      <div className={styles.pair}>
-        <PasswordInput
-          {...text(form, "password")}
-          label={t.auth.password}
-          autoComplete="current-password"
-          visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-          required
-          withAsterisk={false}
-        />
-        <TextInput {...text(form, "mfacode")} label={t.auth.second.code} autoComplete="one-time-code" required withAsterisk={false} />
-      </div>
-      <Fault text={form.fault} />
-      <div className={styles.buttons}>
-        <Button variant="default" onClick={() => setOpen(false)}>
-          {t.common.cancel}
-        </Button>
-        <Button type="submit" color="red" loading={form.busy}>
-          {t.mfa.disable}
-        </Button>
-      </div>
-    </form>
+    <Sheet form={form} action={t.mfa.disable} color="red" cancel={() => setOpen(false)}>
+      <Pair>
+        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required />
+        <Needed form={form} field="mfacode" label={t.auth.second.code} autoComplete="one-time-code" />
+      </Pair>
+    </Sheet>
   );
 }

@@ -1,20 +1,52 @@
+/** Where the member is logged in, and ways to end it. */
 import { Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { DELETE, GET, take } from "../../shared/api/client";
+import type { components } from "../../shared/api/schema";
 import { logOut } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
-import { Panel } from "../../shared/ui/parts";
+import { Out } from "../../shared/ui/icons";
+import { Ago, Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { say } from "../../shared/ui/toast";
+import { useSentence } from "../../shared/ui/trouble";
+import { nameOf } from "./agent";
+import styles from "./settings.module.css";
+
+type Session = components["schemas"]["ListedSession"];
+
+const sessions = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: ({ signal }) => take(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
+});
 
 export function Sessions() {
   const t = useTexts();
   const client = useQueryClient();
+  const { data, error, refetch } = useQuery(sessions);
   const [asked, setAsked] = useState(false);
   return (
-    <Panel title={t.settings.sessions} lead={t.settings.sessionsLead}>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        {t.nav.logOutAll}
-      </Button>
+    <Panel
+      title={t.settings.sessions}
+      lead={t.settings.sessionsLead}
+      actions={
+        <Button variant="default" className={styles.headButton} onClick={() => setAsked(true)}>
+          {t.nav.logOutAll}
+        </Button>
+      }
+    >
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <ul className={styles.rows}>
+          {data
+            .toSorted((a, b) => Number(b.current) - Number(a.current) || b.last_used.localeCompare(a.last_used))
+            .map((session) => (
+              <Row key={session.sessionid} session={session} />
+            ))}
+        </ul>
+      )}
       {asked && (
         <Confirm
           title={t.settings.logOutAllTitle}
@@ -26,5 +58,51 @@ export function Sessions() {
         </Confirm>
       )}
     </Panel>
+  );
+}
+
+function Row({ session }: { session: Session }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const sentence = useSentence();
+  const [busy, setBusy] = useState(false);
+  const { browser, system } = nameOf(session.agent);
+  const what = browser === "" ? t.settings.unknownAgent : t.settings.session(browser, system);
+  const end = async () => {
+    setBusy(true);
+    try {
+      await take(DELETE("/api/v1/session/{sessionid}/delete", { params: { path: { sessionid: session.sessionid } } }));
+      say(t.settings.sessionEnded);
+    } catch (cause) {
+      say(sentence(cause), true);
+    } finally {
+      await client.invalidateQueries({ queryKey: sessions.queryKey });
+      setBusy(false);
+    }
+  };
+  return (
+    <li>
+      <div className={styles.words}>
+        <strong title={session.agent}>{what}</strong>
+        <span className={styles.quiet}>
+          {session.address} · {t.settings.sessionUsed} <Ago at={session.last_used} />
+        </span>
+      </div>
+      {session.current ? (
+        <Badge tone="accent">{t.settings.thisOne}</Badge>
+      ) : (
+        <Button
+          variant="subtle"
+          color="red"
+          size="xs"
+          leftSection={<Out />}
+          loading={busy}
+          aria-label={t.settings.endSessionLabel(what)}
+          onClick={() => void end()}
+        >
+          {t.settings.endSession}
+        </Button>
+      )}
+    </li>
   );
 }

@@ -3,20 +3,21 @@ import { queryOptions } from "@tanstack/react-query";
 import { GET, take } from "./client";
 import type { components } from "./schema";
 
-export type Monitor = components["schemas"]["Monitor"];
+/** A monitor as a list shows it. */
+export type MonitorRow = components["schemas"]["MonitorRow"];
 
 /** So many stand on the screen while the rest is on its way. */
 const FIRST = 100;
 
 export const monitors = queryOptions({
   queryKey: ["monitors"],
-  queryFn: async ({ signal, client, queryKey }): Promise<Monitor[]> => {
+  queryFn: async ({ signal, client, queryKey }): Promise<MonitorRow[]> => {
     if (client.getQueryData(queryKey) === undefined) {
-      const page = await take(GET("/api/v1/monitors", { params: { query: { limit: FIRST } }, signal }));
+      const page = await take(GET("/api/v1/monitors/rows", { params: { query: { limit: FIRST } }, signal }));
       if (!page.next_cursor) return page.monitors;
       client.setQueryData(queryKey, page.monitors);
     }
-    return (await take(GET("/api/v1/monitors", { signal }))).monitors;
+    return (await take(GET("/api/v1/monitors/rows", { signal }))).monitors;
   },
   // Live events keep the list true; what was missed is read again when they say so.
   staleTime: 60_000,

@@ -542,23 +542,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/monitors/rows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Lists the team's monitors as short rows, for lists that show many. */
-        get: operations["get_monitors_rows"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/monitors/summary": {
         parameters: {
             query?: never;
@@ -570,26 +553,6 @@ export interface paths {
         get: operations["get_monitors_summary"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/notifier/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Shows what a notifier that is still being written would send about an
-         *     invented monitor. Nothing is sent and nothing is kept.
-         */
-        post: operations["post_notifier_preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1470,41 +1433,6 @@ export interface components {
             next_cursor?: string | null;
             success: boolean;
         };
-        MonitorRow: {
-            /** Format: int32 */
-            heartbeat_interval: number;
-            isactive: boolean;
-            /** Format: date-time */
-            last_check?: string | null;
-            last_message: string;
-            /**
-             * Format: double
-             * @description Milliseconds; null before the first check.
-             */
-            load_time?: number | null;
-            /** Format: uuid */
-            monitorid: string;
-            name: string;
-            /** @description The ids of those who are told. */
-            notifiers: string[];
-            /** @description pending, up or down. */
-            status: string;
-            /**
-             * Format: date-time
-             * @description When the status became what it is.
-             */
-            status_since?: string | null;
-            tags: string[];
-            /** @description What is watched, in one line; empty for api. */
-            target: string;
-            type: string;
-        };
-        MonitorRows: {
-            monitors: components["schemas"]["MonitorRow"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: string | null;
-            success: boolean;
-        };
         NewApiKey: {
             name: string;
         };
@@ -1572,16 +1500,6 @@ export interface components {
         };
         NotifierList: {
             notifiers: components["schemas"]["Notifier"][];
-            success: boolean;
-        };
-        /** @description A message about an invented monitor, as a receiver would get it. */
-        NotifierPreview: {
-            body: string;
-            content_type: string;
-            /** @description The HTML part of a mail, otherwise null. */
-            html?: string | null;
-            /** @description Of a mail, otherwise null. */
-            subject?: string | null;
             success: boolean;
         };
         NotifierWebhook: {
@@ -1703,16 +1621,6 @@ export interface components {
             up: number;
             /** Format: double */
             uptime?: number | null;
-        };
-        /** @description As much of a notifier as decides what its messages look like. */
-        PreviewNotifier: {
-            email?: components["schemas"]["SaveEmail"] | null;
-            /** @description monitor.down, monitor.up, monitor.certificate_expiring or notifier.test. */
-            event?: string | null;
-            name?: string | null;
-            /** @description email or webhook. */
-            type: string;
-            webhook?: components["schemas"]["SaveWebhook"] | null;
         };
         Pushed: {
             msg?: string;
@@ -4636,84 +4544,6 @@ export interface operations {
             };
         };
     };
-    get_monitors_rows: {
-        parameters: {
-            query?: {
-                /** @description Monitors a page */
-                limit?: number;
-                /** @description next_cursor of the page before */
-                cursor?: string;
-                /** @description Only this type */
-                type?: string;
-                /** @description Only pending, up or down */
-                status?: string;
-                /** @description Only with this tag */
-                tag?: string;
-                /** @description Part of a name, target or tag */
-                q?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The monitors */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MonitorRows"];
-                };
-            };
-            /** @description No valid credentials were sent */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description A part of the query is wrong */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Too often; Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Storage is not available; Retry-After says when to come back */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
     get_monitors_summary: {
         parameters: {
             query: {
@@ -4756,93 +4586,6 @@ export interface operations {
                 };
             };
             /** @description A part of the query is wrong */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Too often; Retry-After says when to come back */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Storage is not available; Retry-After says when to come back */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    post_notifier_preview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PreviewNotifier"];
-            };
-        };
-        responses: {
-            /** @description The message */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NotifierPreview"];
-                };
-            };
-            /** @description The body is not valid JSON */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description No valid credentials were sent */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The body is not sent as application/json */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Fields are wrong; all of them are listed */
             422: {
                 headers: {
                     [name: string]: unknown;

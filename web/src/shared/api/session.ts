@@ -28,8 +28,8 @@ export function useMe(): Me {
 }
 
 /** After a login the page starts anew: nothing of another user is left. */
-export function entered(client: QueryClient, user: components["schemas"]["User"]): void {
-  become(client, { success: true, ...user });
+export function entered(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
+  become(client, { success: true, mfa, ...user });
 }
 
 export function left(client: QueryClient): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ago, interval, millis, span } from "./time";
+import { ago, interval, millis, percent, span } from "./time";
 
 describe("times as people read them", () => {
   test("the age of a moment is told in its largest unit", () => {
@@ -29,5 +29,12 @@ describe("times as people read them", () => {
     expect(millis(84.4)).toBe("84 ms");
     expect(millis(1238)).toBe("1.24 s");
     expect(millis(12_380)).toBe("12.4 s");
+  });
+
+  test("an uptime is never rounded up to a hundred", () => {
+    expect(percent(100, "en")).toBe("100 %");
+    expect(percent(99.9999, "en")).toBe("99.99 %");
+    expect(percent(99.98, "de")).toBe("99,98 %");
+    expect(percent(0, "en")).toBe("0 %");
   });
 });

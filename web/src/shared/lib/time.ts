@@ -78,3 +78,10 @@ export function millis(ms: number): string {
 export function interval(seconds: number): string {
   return span(seconds * 1000);
 }
+
+const percents = kept((language) => new Intl.NumberFormat(language, { maximumFractionDigits: 2 }));
+
+/** An uptime: `99.98 %`. Rounded down, so that 100 means never down. */
+export function percent(value: number, language: string): string {
+  return `${percents(language).format(Math.floor(value * 100 + 1e-6) / 100)} %`;
+}

@@ -34,7 +34,7 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
           <ul className={styles.deliveries}>
             {alert.deliveries.map((delivery) => (
               <li key={delivery.deliveryid} title={delivery.last_answer}>
-                {delivery.name}: {t.alerts.deliveries(delivery.state, delivery.attempts)}
+                <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveries(delivery.state, delivery.attempts)}
               </li>
             ))}
           </ul>

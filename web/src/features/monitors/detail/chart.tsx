@@ -3,95 +3,161 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { millis } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
+import { useLanguage, useTexts, type Texts } from "../../../shared/text";
 import { useScheme } from "../../../shared/ui/scheme";
-import type { Heartbeat } from "../data";
+import type { Point, Series } from "../data";
 import styles from "./detail.module.css";
-import { outages, seriesOf } from "./series";
+import { outages, percentiles, phases, stacked, withGaps } from "./series";
 
-const HEIGHT = 220;
+const HEIGHT = 240;
+const DAY = 86_400;
 
-export default function Chart({ beats, hours }: { beats: Heartbeat[]; hours: number }) {
+export type Mode = "percentiles" | "phases";
+
+interface Props {
+  series: Series;
+  mode: Mode;
+  /** Seconds between checks. */
+  interval: number;
+  zoom: (from: number, to: number) => void;
+}
+
+export default function Chart({ series, mode, interval, zoom }: Props) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
   const box = useRef<HTMLDivElement>(null);
-  const times = beats.flatMap((beat) => (typeof beat.load_time === "number" ? [beat.load_time] : []));
-  const most = Math.max(0, ...times);
-  const label = t.detail.chartLabel(hours, times.length, millis(most));
+  const zoomed = useRef(zoom);
+  useEffect(() => {
+    zoomed.current = zoom;
+  });
+  const most = Math.max(0, ...series.points.map((point) => point.max ?? 0));
+  const label = t.detail.chartLabel(series.points.length, millis(most), outages(series).length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = draw(element, beats, hours, locale);
+    const plot = draw(element, { series, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
       plot.destroy();
     };
-  }, [beats, hours, locale, scheme]);
+  }, [series, mode, interval, t, locale, scheme]);
   return <div ref={box} className={styles.plot} role="img" aria-label={label} />;
 }
 
-function draw(element: HTMLElement, beats: Heartbeat[], hours: number, language: string): uPlot {
+/** Colours as the scheme has them now. */
+function palette() {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
-  const down = outages(beats);
-  const now = Date.now() / 1000;
-  // A young monitor's chart begins with it.
-  const from = Math.max(now - hours * 3600, Date.parse(beats[0]?.at ?? "") / 1000 || 0);
+  return (name: string) => style.getPropertyValue(name).trim();
+}
+
+function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
+  const colour = palette();
+  const { at, points } = withGaps(series, interval);
+  const columns = mode === "phases" ? stacked(points) : percentiles(points);
+  const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
+  const first = at[0] ?? from;
+  // A young monitor's chart begins with it, and does not squeeze it into a corner.
+  const begin = first - from > (to - from) / 2 ? first - (to - first) * 0.02 : from;
   const axis: uPlot.Axis = {
     stroke: colour("--ink-3"),
     font: `12px ${colour("--font-text")}`,
     grid: { stroke: colour("--line"), width: 1 },
     ticks: { show: false },
   };
-  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
   return new uPlot(
     {
       width: element.clientWidth,
       height: HEIGHT,
       padding: [8, 8, 0, 0],
       legend: { show: false },
-      cursor: { points: { size: 7 }, y: false },
-      scales: { x: { range: () => [from, now] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.15)] } },
-      series: [
-        {},
-        {
-          stroke: colour("--accent"),
-          width: 1.5,
-          fill: `${colour("--accent")}14`,
-          points: { show: beats.length < 40, size: 5 },
-          spanGaps: false,
-        },
-      ],
+      cursor: { points: { size: 7 }, y: false, drag: { x: true, y: false, setScale: false } },
+      scales: { x: { range: () => [begin, to] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      series: [{}, ...(mode === "phases" ? phaseLines(colour) : percentileLines(colour, points))],
+      bands: mode === "phases" ? phaseBands(colour) : percentileBands(colour),
       axes: [
-        { ...axis, size: 28, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => time.format(tick * 1000)) },
+        { ...axis, size: 28, grid: { show: false }, space: 72, values: (_, ticks) => ticks.map(timeOf(to - begin, locale)) },
         { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick))) },
       ],
       hooks: {
-        drawClear: [
+        drawClear: [(plot) => shade(plot, series, colour("--down-bar"))],
+        setCursor: [(plot) => tell(plot, element, points, mode, t, locale)],
+        setSelect: [
           (plot) => {
-            plot.ctx.save();
-            plot.ctx.fillStyle = colour("--down-soft");
-            for (const [from, to] of down) {
-              const left = plot.valToPos(from, "x", true);
-              const right = Math.max(left + 2, plot.valToPos(to ?? now, "x", true));
-              plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
-            }
-            plot.ctx.restore();
+            const { left, width } = plot.select;
+            if (width > 4) zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + width, "x") * 1000);
+            plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           },
         ],
-        setCursor: [(plot) => tell(plot, element, beats, language)],
       },
     },
-    seriesOf(beats),
+    [at, ...columns],
     element,
   );
 }
 
+type Colour = (name: string) => string;
+
+function percentileLines(colour: Colour, points: readonly (Point | null)[]): uPlot.Series[] {
+  const thin = { stroke: "transparent", width: 0, points: { show: false } };
+  const line = { stroke: colour("--accent"), width: 1.75, points: { show: points.length < 40, size: 5 } };
+  return [thin, thin, line];
+}
+
+function percentileBands(colour: Colour): uPlot.Band[] {
+  return [
+    { series: [1, 2], fill: `${colour("--accent")}1f` },
+    { series: [2, 3], fill: `${colour("--accent")}40` },
+  ];
+}
+
+function phaseLines(colour: Colour): uPlot.Series[] {
+  return phases.toReversed().map((phase, index) => ({
+    stroke: colour(`--phase-${phase}`),
+    width: 1,
+    points: { show: false },
+    // The lowest stands on the ground; the others on the one below, by their bands.
+    ...(index === phases.length - 1 && { fill: `${colour(`--phase-${phase}`)}99` }),
+  }));
+}
+
+function phaseBands(colour: Colour): uPlot.Band[] {
+  return phases
+    .toReversed()
+    .slice(0, -1)
+    .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${colour(`--phase-${phase}`)}99` }));
+}
+
+/** Outages behind everything else, darker the less was up. */
+function shade(plot: uPlot, series: Series, red: string) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.fillStyle = red;
+  for (const { from, to, share } of outages(series)) {
+    const left = Math.max(bbox.left, plot.valToPos(from, "x", true));
+    const right = Math.min(bbox.left + bbox.width, Math.max(left + 2, plot.valToPos(to, "x", true)));
+    ctx.globalAlpha = 0.08 + 0.2 * share;
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  }
+  ctx.restore();
+}
+
+/** Seconds within minutes, hours within two days, then days, then months. */
+function timeOf(seconds: number, locale: string): (tick: number) => string {
+  const parts: Intl.DateTimeFormatOptions =
+    seconds <= 2 * DAY
+      ? { ...(seconds < 600 && { second: "2-digit" }), hour: "2-digit", minute: "2-digit" }
+      : seconds <= 120 * DAY
+        ? { day: "numeric", month: "short" }
+        : { month: "short", year: "2-digit" };
+  const format = new Intl.DateTimeFormat(locale, parts);
+  return (tick) => format.format(tick * 1000);
+}
+
 /** What the pointer is over, in a small box that follows it. */
-function tell(plot: uPlot, element: HTMLElement, beats: Heartbeat[], language: string) {
+function tell(plot: uPlot, element: HTMLElement, points: readonly (Point | null)[], mode: Mode, t: Texts, locale: string) {
   let tip = element.querySelector<HTMLElement>("[data-tip]");
   if (!tip) {
     tip = document.createElement("div");
@@ -100,11 +166,31 @@ function tell(plot: uPlot, element: HTMLElement, beats: Heartbeat[], language: s
     plot.over.append(tip);
   }
   const { idx, left = -1 } = plot.cursor;
-  const beat = idx === null || idx === undefined ? undefined : beats[idx];
-  tip.hidden = !beat || left < 0;
-  if (!beat) return;
-  const time = new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(Date.parse(beat.at));
-  tip.textContent = `${time} · ${typeof beat.load_time === "number" ? millis(beat.load_time) : beat.message}`;
+  const point = idx === null || idx === undefined ? null : (points[idx] ?? null);
+  tip.hidden = !point || left < 0;
+  if (!point) return;
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(point.at));
+  tip.replaceChildren(...[time, ...wordsOf(point, mode, t)].map(lineOf));
   tip.style.left = `${left}px`;
-  tip.dataset.side = left > plot.over.clientWidth * 0.7 ? "left" : "";
+  tip.dataset.side = left > plot.over.clientWidth * 0.65 ? "left" : "";
+}
+
+function lineOf(text: string): HTMLElement {
+  const line = document.createElement("span");
+  line.textContent = text;
+  return line;
+}
+
+function wordsOf(point: Point, mode: Mode, t: Texts): string[] {
+  const words =
+    mode === "phases"
+      ? phases.flatMap((phase) => value(t.monitors.phases[phase], point.phases[phase]))
+      : point.up + point.down + point.pending + point.unknown === 1
+        ? value(t.monitors.columns.load, point.p50)
+        : (["p50", "p95", "p99"] as const).flatMap((which) => value(which, point[which]));
+  return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
+}
+
+function value(name: string, ms: number | null | undefined): string[] {
+  return typeof ms === "number" ? [`${name} ${millis(ms)}`] : [];
 }

@@ -2,7 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
@@ -10,19 +10,19 @@ import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
 import { Confirm } from "../../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
-import { Ago, Empty, Moment, Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Ago, Empty, Moment, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
 import { Fact, Facts, Record } from "../../../shared/ui/record";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
 import { AlertRows } from "../alerts/rows";
 import { Bars } from "../bars";
-import { alertsOf, beats, checkNow, history, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
+import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
 import { Phases } from "../seen";
 import { StatusBadge, StatusMark } from "../status";
 import styles from "./detail.module.css";
+import { LoadTime } from "./loadtime";
 import { PushLines } from "./push";
-
-const Chart = lazy(() => import("./chart"));
+import { Uptime } from "./uptime";
 
 /** Bars across the whole width, of a screen or a phone. */
 const ROOM = 120;
@@ -78,7 +78,8 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
-      <LoadTime id={shown.monitorid} />
+      <LoadTime monitor={shown} />
+      <Uptime id={shown.monitorid} />
       <Alerts id={shown.monitorid} />
     </Record>
   );
@@ -232,36 +233,6 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
         </li>
       ))}
     </ol>
-  );
-}
-
-const ranges = [1, 6, 24];
-
-function LoadTime({ id }: { id: string }) {
-  const t = useTexts();
-  const [hours, setHours] = useState<number>(1);
-  const { data, error, refetch } = useQuery({ ...history(id, hours), refetchInterval: 60_000 });
-  return (
-    <Panel
-      title={t.detail.loadTime}
-      lead={t.detail.loadTimeHelp}
-      actions={
-        <Segments label={t.detail.range} choices={ranges.map((range) => [range, `${range} h`] as const)} chosen={hours} choose={setHours} />
-      }
-    >
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      <div className={styles.chart}>
-        {data && data.length > 1 ? (
-          <Suspense fallback={<Waiting />}>
-            <Chart beats={data} hours={hours} />
-          </Suspense>
-        ) : data ? (
-          <p className={styles.quiet}>{t.detail.noChart}</p>
-        ) : (
-          !error && <Waiting />
-        )}
-      </div>
-    </Panel>
   );
 }
 

@@ -1,23 +1,71 @@
-/** Heartbeats as what a chart draws. */
-import type { Heartbeat } from "../data";
+/** The points of a series as what a chart draws. */
+import type { Point, Series } from "../data";
 
-/** Seconds and load times; a heartbeat without one leaves a gap. */
-export function seriesOf(beats: readonly Heartbeat[]): [number[], (number | null)[]] {
-  return [
-    beats.map((beat) => Date.parse(beat.at) / 1000),
-    beats.map((beat) => (beat.status === "up" ? (beat.load_time ?? null) : null)),
-  ];
+export const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
+export type Phase = (typeof phases)[number];
+
+type Column = (number | null)[];
+
+/** Steps are left out when nothing was heard; a pause of more than this many of them is a gap in the line. */
+const PAUSE = 2.5;
+
+/**
+ * The series with a gap wherever checks are missing. Steps can be shorter than
+ * the time between checks, and that alone is no gap.
+ */
+export function withGaps({ points, step }: Pick<Series, "points" | "step">, interval: number): { at: number[]; points: (Point | null)[] } {
+  const at: number[] = [];
+  const shown: (Point | null)[] = [];
+  const longest = PAUSE * Math.max(step, interval);
+  for (const point of points) {
+    const time = Date.parse(point.at) / 1000;
+    const before = at.at(-1);
+    if (before !== undefined && time - before > longest) {
+      at.push(before + longest / 2);
+      shown.push(null);
+    }
+    at.push(time);
+    shown.push(point);
+  }
+  return { at, points: shown };
 }
 
-/** From when to when it was down, in seconds; null while it lasts. What could not be checked changes nothing. */
-export function outages(beats: readonly Heartbeat[]): [number, number | null][] {
-  const found: [number, number | null][] = [];
-  for (const beat of beats) {
+/** The percentiles, highest first: the order in which bands are laid between them. */
+export function percentiles(points: readonly (Point | null)[]): Column[] {
+  return (["p99", "p95", "p50"] as const).map((which) => points.map((point) => point?.[which] ?? null));
+}
+
+/** The phases stacked, the last one first: each column is the sum of its phase and all before it. */
+export function stacked(points: readonly (Point | null)[]): Column[] {
+  const sums = points.map(() => 0);
+  const columns = phases.map((phase) =>
+    points.map((point, index) => {
+      if (!point || phases.every((each) => typeof point.phases[each] !== "number")) return null;
+      return (sums[index] = (sums[index] ?? 0) + (point.phases[phase] ?? 0));
+    }),
+  );
+  return columns.reverse();
+}
+
+export interface Outage {
+  from: number;
+  to: number;
+  /** How much of the time it was down, 0 to 1. */
+  share: number;
+}
+
+/** When it was down, in seconds. Neighbouring steps are one outage. */
+export function outages({ points, step }: Pick<Series, "points" | "step">): Outage[] {
+  const found: Outage[] = [];
+  for (const point of points) {
+    if (point.down === 0) continue;
+    const from = Date.parse(point.at) / 1000;
+    const share = point.down / Math.max(1, point.up + point.down);
     const last = found.at(-1);
-    const open = last?.[1] === null;
-    const at = Date.parse(beat.at) / 1000;
-    if (beat.status === "down" && !open) found.push([at, null]);
-    else if (beat.status === "up" && last && open) last[1] = at;
+    if (last && from - last.to < step / 2) {
+      last.to = from + step;
+      last.share = Math.max(last.share, share);
+    } else found.push({ from, to: from + step, share });
   }
   return found;
 }

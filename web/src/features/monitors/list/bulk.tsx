@@ -9,13 +9,13 @@ import { Segments } from "../../../shared/ui/parts";
 import { Buttons } from "../../../shared/ui/sheet";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
-import { remove, save, type Monitor } from "../data";
+import { remove, save, type MonitorRow } from "../data";
 import { linked, NotifierPicker, type Way } from "../notify";
 import { each } from "./each";
 import styles from "./list.module.css";
 
 interface Props {
-  list: Monitor[];
+  list: MonitorRow[];
   total: number;
   all: () => void;
   clear: () => void;
@@ -28,7 +28,7 @@ export default function Bulk({ list, total, all, clear }: Props) {
   const [done, setDone] = useState<number | null>(null);
   const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
 
-  const run = async (act: (monitor: Monitor) => Promise<unknown>, message: (count: number) => string) => {
+  const run = async (act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
     setDone(0);
     const { failed, error } = await each(list, act, setDone);
     setDone(null);

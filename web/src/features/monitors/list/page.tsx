@@ -8,12 +8,13 @@ import { useKeys } from "../../../shared/lib/keys";
 import { useTexts } from "../../../shared/text";
 import { Plus, Search } from "../../../shared/ui/icons";
 import { Empty, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
-import { monitors, states, types, type Monitor, type State, type Type } from "../data";
+import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
+import { Head, HEAD } from "./head";
 import { Row, ROW } from "./row";
-import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
+import { countStates, groupsOf, linesOf, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
 
 // Neither is there on most first screens.
 const Bulk = lazy(() => import("./bulk"));
@@ -34,7 +35,7 @@ export function Component() {
   );
 }
 
-function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) {
+function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null }) {
   const t = useTexts();
   const [search, setSearch] = useSearchParams();
   const view = useMemo(() => viewOf(search), [search]);
@@ -107,6 +108,12 @@ function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) 
           value={view.sort}
           onChange={(event) => change({ sort: event.currentTarget.value as Sort })}
         />
+        {tags.length > 0 && (
+          <label className={styles.toggle}>
+            <input type="checkbox" checked={view.grouped} onChange={(event) => change({ grouped: event.currentTarget.checked })} />
+            {t.monitors.byTag}
+          </label>
+        )}
       </div>
       {selected.size > 0 && (
         <Suspense>
@@ -125,13 +132,13 @@ function Dashboard({ list, failed }: { list: Monitor[]; failed: Error | null }) 
           </Button>
         </Empty>
       ) : (
-        <Rows rows={rows} selected={selected} toggle={toggle} />
+        <Rows rows={rows} grouped={deferred.grouped} selected={selected} toggle={toggle} />
       )}
     </div>
   );
 }
 
-function useRanks(list: Monitor[]): Ranks {
+function useRanks(list: MonitorRow[]): Ranks {
   const [kept, keep] = useState(() => Ranks.of(list));
   const ranks = useMemo(() => Ranks.of(list, kept), [list, kept]);
   if (ranks !== kept) keep(ranks);
@@ -179,18 +186,21 @@ function Summary({ counts, chosen, choose }: SummaryProps) {
 }
 
 interface RowsProps {
-  rows: Monitor[];
+  rows: MonitorRow[];
+  grouped: boolean;
   selected: ReadonlySet<string>;
   toggle: (id: string) => void;
 }
 
-/** Only the rows in sight exist; the rest is empty space of the right height. */
-function Rows({ rows, selected, toggle }: RowsProps) {
+/** Only the lines in sight exist; the rest is empty space of the right height. */
+function Rows({ rows, grouped, selected, toggle }: RowsProps) {
   const t = useTexts();
   const navigate = useNavigate();
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
   const [current, setCurrent] = useState<string | null>(null);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const lines = useMemo(() => (grouped ? groupsOf(rows, closed) : linesOf(rows)), [rows, grouped, closed]);
   useLayoutEffect(() => {
     const measure = () => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
     measure();
@@ -199,34 +209,46 @@ function Rows({ rows, selected, toggle }: RowsProps) {
     return () => observer.disconnect();
   }, []);
   const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW,
+    count: lines.length,
+    estimateSize: (index) => (lines[index] && "group" in lines[index] ? HEAD : ROW),
     overscan: 8,
     scrollMargin: top,
-    getItemKey: (index) => rows[index]?.monitorid ?? index,
+    getItemKey: (index) => lines[index]?.key ?? index,
   });
-  const place = current === null ? -1 : rows.findIndex((row) => row.monitorid === current);
-  const move = (by: number) => {
-    const next = Math.max(0, Math.min(rows.length - 1, place + by));
-    const row = rows[next];
-    if (!row) return;
-    virtual.scrollToIndex(next, { align: "auto" });
-    setCurrent(row.monitorid);
+  // Heads and rows differ in height, and which line is which changes.
+  useLayoutEffect(() => virtual.measure(), [virtual, grouped, closed]);
+  const place = current === null ? -1 : lines.findIndex((line) => line.key === current);
+  const at = lines[place];
+  const monitor = at && "monitor" in at ? at.monitor.monitorid : null;
+  const move = (by: 1 | -1) => {
+    for (let next = place + by; next >= 0 && next < lines.length; next += by) {
+      const line = lines[next];
+      if (!line || "group" in line) continue;
+      virtual.scrollToIndex(next, { align: "auto" });
+      setCurrent(line.key);
+      return;
+    }
   };
   useKeys({
     j: () => move(1),
-    k: () => move(place < 0 ? 0 : -1),
-    x: () => current !== null && toggle(current),
-    Enter: () => current !== null && void navigate(`/monitor/${current}`),
+    k: () => move(place < 0 ? 1 : -1),
+    x: () => monitor !== null && toggle(monitor),
+    Enter: () => monitor !== null && void navigate(`/monitor/${monitor}`),
   });
   // The row that the keys reached also takes the focus, for screen readers.
   useEffect(() => {
     if (current === null) return;
     const frame = requestAnimationFrame(() =>
-      document.querySelector<HTMLElement>(`[data-row="${current}"] a`)?.focus({ preventScroll: true }),
+      document.querySelector<HTMLElement>(`[data-line="${CSS.escape(current)}"] a`)?.focus({ preventScroll: true }),
     );
     return () => cancelAnimationFrame(frame);
   }, [current]);
+  const fold = (key: string) =>
+    setClosed((old) => {
+      const next = new Set(old);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
   return (
     <div className={styles.table}>
       <div className={styles.columns} aria-hidden="true">
@@ -235,25 +257,32 @@ function Rows({ rows, selected, toggle }: RowsProps) {
         <span>{t.monitors.columns.name}</span>
         <span className={styles.tagsColumn}>{t.monitors.columns.tags}</span>
         <span className={styles.barsColumn}>{t.monitors.columns.beats}</span>
+        <span className={`${styles.right ?? ""} ${styles.uptime ?? ""}`}>
+          <span>{t.monitors.columns.uptime}</span>
+          <span>24 h / 30 d</span>
+        </span>
         <span className={styles.right}>{t.monitors.columns.load}</span>
         <span className={`${styles.right ?? ""} ${styles.checkColumn ?? ""}`}>{t.monitors.columns.check}</span>
       </div>
       <ul ref={list} className={styles.rows} style={{ height: virtual.getTotalSize() }} aria-label={t.monitors.title}>
         {virtual.getVirtualItems().map((item) => {
-          const row = rows[item.index];
-          return (
-            row && (
-              <Row
-                key={item.key}
-                monitor={row}
-                top={item.start - top}
-                place={item.index + 1}
-                total={rows.length}
-                selected={selected.has(row.monitorid)}
-                current={row.monitorid === current}
-                toggle={toggle}
-              />
-            )
+          const line = lines[item.index];
+          if (!line) return null;
+          const start = item.start - top;
+          return "group" in line ? (
+            <Head key={item.key} group={line.group} top={start} fold={() => fold(line.key)} />
+          ) : (
+            <Row
+              key={item.key}
+              line={line.key}
+              monitor={line.monitor}
+              top={start}
+              place={item.index + 1}
+              total={lines.length}
+              selected={selected.has(line.monitor.monitorid)}
+              current={line.key === current}
+              toggle={toggle}
+            />
           );
         })}
       </ul>

@@ -2,19 +2,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useState } from "react";
 import { Link } from "react-router";
-import { millis } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/text";
+import { millis, percent } from "../../../shared/lib/time";
+import { useLanguage, useTexts } from "../../../shared/text";
 import { Ago } from "../../../shared/ui/parts";
 import { Bars } from "../bars";
-import { beats, BEATS, stateOf, targetOf, type Monitor, type Type } from "../data";
+import { short, stateOf, type MonitorRow, type Type } from "../data";
 import { StatusMark } from "../status";
+import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
 import { whenStill } from "./still";
 
 export const ROW = 52;
 
 interface Props {
-  monitor: Monitor;
+  /** Names it among all lines; a monitor can stand in several groups. */
+  line: string;
+  monitor: MonitorRow;
   top: number;
   place: number;
   total: number;
@@ -23,15 +26,16 @@ interface Props {
   toggle: (id: string) => void;
 }
 
-export const Row = memo(function Row({ monitor, top, place, total, selected, current, toggle }: Props) {
+export const Row = memo(function Row({ line, monitor, top, place, total, selected, current, toggle }: Props) {
   const t = useTexts();
   const state = stateOf(monitor);
-  const target = targetOf(monitor);
+  const target = short(monitor.target);
   return (
     <li
       className={styles.row}
       style={{ transform: `translateY(${top}px)`, height: ROW }}
       data-row={monitor.monitorid}
+      data-line={line}
       data-state={state}
       data-selected={selected || undefined}
       data-current={current || undefined}
@@ -63,9 +67,7 @@ export const Row = memo(function Row({ monitor, top, place, total, selected, cur
         ))}
         {monitor.tags.length > 2 && <span className={styles.tag}>+{monitor.tags.length - 2}</span>}
       </span>
-      <span className={styles.barsColumn}>
-        <LazyBars id={monitor.monitorid} />
-      </span>
+      <Past id={monitor.monitorid} />
       <span className={`${styles.load ?? ""} num`}>
         {typeof monitor.load_time === "number" ? millis(monitor.load_time) : "–"}
       </span>
@@ -78,9 +80,25 @@ export const Row = memo(function Row({ monitor, top, place, total, selected, cur
 
 const NONE: never[] = [];
 
-function LazyBars({ id }: { id: string }) {
+/** Its heartbeats and uptime, asked for once the list is at rest. */
+function Past({ id }: { id: string }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
   const [still, setStill] = useState(false);
   useEffect(() => whenStill(() => setStill(true)), []);
-  const { data } = useQuery({ ...beats(id, BEATS), enabled: still });
-  return <Bars beats={data ?? NONE} room={BEATS} />;
+  const { data } = useQuery({ ...summary(id), enabled: still });
+  const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
+  return (
+    <>
+      <span className={styles.barsColumn}>
+        <Bars beats={data?.beats ?? NONE} room={BEATS} />
+      </span>
+      <span className={`${styles.uptime ?? ""} num`}>
+        <span className="sr-only">{t.monitors.uptimeOf("24 h")}</span>
+        <b>{uptime(data?.uptime_24h)}</b>
+        <span className="sr-only">{t.monitors.uptimeOf("30 d")}</span>
+        <span>{uptime(data?.uptime_30d)}</span>
+      </span>
+    </>
+  );
 }

@@ -1,30 +1,26 @@
 import { describe, expect, test } from "vitest";
-import type { Monitor } from "../data";
-import { countStates, Ranks, searchOf, shown, tagsOf, viewOf } from "./view";
+import type { MonitorRow } from "../data";
+import { countStates, groupsOf, keyOf, Ranks, searchOf, shown, tagsOf, viewOf } from "./view";
 
-function monitor(name: string, extra: Partial<Monitor> = {}): Monitor {
+function monitor(name: string, extra: Partial<MonitorRow> = {}): MonitorRow {
   return {
     monitorid: name,
     type: "http",
     isactive: true,
     name,
-    http: null,
+    target: "",
     notifiers: [],
     heartbeat_interval: 60,
-    upside_down_mode: false,
     tags: [],
     status: "up",
     last_message: "",
-    created: "",
-    modified: "",
-    retries: 1,
     ...extra,
   };
 }
 
 const list = [
   monitor("web 10", { tags: ["prod"], load_time: 12 }),
-  monitor("web 9", { status: "down", hostname: "db.example.com", port: "5432", type: "tcp", load_time: 900 }),
+  monitor("web 9", { status: "down", target: "db.example.com:5432", type: "tcp", load_time: 900 }),
   monitor("api", { isactive: false, status: "down", tags: ["prod", "eu"] }),
   monitor("new", { status: "pending" }),
 ];
@@ -61,7 +57,7 @@ describe("the list's view", () => {
   });
 
   test("the address and the view are two forms of the same", () => {
-    const query = "q=a+b&status=down&type=dns&tag=x%2Cy&sort=name";
+    const query = "q=a+b&status=down&type=dns&tag=x%2Cy&sort=name&group=tag";
     expect(searchOf(viewOf(new URLSearchParams(query))).toString()).toBe(query);
     expect(searchOf(viewOf(new URLSearchParams())).toString()).toBe("");
   });
@@ -76,5 +72,14 @@ describe("the list's view", () => {
   test("counts and tags are of all monitors", () => {
     expect(countStates(list)).toEqual({ down: 1, pending: 1, up: 1, paused: 1 });
     expect(tagsOf(list)).toEqual(["eu", "prod"]);
+  });
+
+  test("a monitor stands under each of its tags, and those without one at the end", () => {
+    const text = (closed: string[]) =>
+      groupsOf(list, new Set(closed)).map((line) => ("group" in line ? `${line.group.tag ?? "none"}: ${line.group.total}` : line.monitor.name));
+    expect(text([])).toEqual(["eu: 1", "api", "prod: 2", "web 10", "api", "none: 2", "web 9", "new"]);
+    expect(text([keyOf("prod"), keyOf(null)])).toEqual(["eu: 1", "api", "prod: 2", "none: 2"]);
+    const keys = groupsOf(list, new Set()).map((line) => line.key);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 });

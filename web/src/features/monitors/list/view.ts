@@ -1,5 +1,5 @@
 /** Which monitors are shown, in which order: a pure function of the list and the address. */
-import { states, stateOf, targetOf, types, type Monitor, type State, type Type } from "../data";
+import { states, stateOf, types, type MonitorRow, type State, type Type } from "../data";
 
 export const sorts = ["status", "name", "load_time", "changed"] as const;
 export type Sort = (typeof sorts)[number];
@@ -10,6 +10,8 @@ export interface View {
   type: Type | null;
   tag: string | null;
   sort: Sort;
+  /** Under their tags. */
+  grouped: boolean;
 }
 
 function known<T extends string>(words: readonly T[], word: string | null): T | null {
@@ -24,6 +26,7 @@ export function viewOf(search: URLSearchParams): View {
     type: known(types, search.get("type")),
     tag: search.get("tag"),
     sort: known(sorts, search.get("sort")) ?? "status",
+    grouped: search.get("group") === "tag",
   };
 }
 
@@ -34,6 +37,7 @@ export function searchOf(view: View): URLSearchParams {
   if (view.type) search.set("type", view.type);
   if (view.tag) search.set("tag", view.tag);
   if (view.sort !== "status") search.set("sort", view.sort);
+  if (view.grouped) search.set("group", "tag");
   return search;
 }
 
@@ -48,7 +52,7 @@ export class Ranks {
   private readonly named = new Map<string, string>();
   private readonly ranks = new Map<string, number>();
 
-  private constructor(list: readonly Monitor[]) {
+  private constructor(list: readonly MonitorRow[]) {
     const sorted = list.toSorted((a, b) => names.compare(a.name, b.name));
     sorted.forEach(({ monitorid, name }, rank) => {
       this.named.set(monitorid, name);
@@ -57,20 +61,20 @@ export class Ranks {
   }
 
   /** The same ranks as before, when they are still right. */
-  static of(list: readonly Monitor[], before?: Ranks | null): Ranks {
+  static of(list: readonly MonitorRow[], before?: Ranks | null): Ranks {
     return before?.fits(list) ? before : new Ranks(list);
   }
 
-  private fits(list: readonly Monitor[]): boolean {
+  private fits(list: readonly MonitorRow[]): boolean {
     return list.length === this.named.size && list.every(({ monitorid, name }) => this.named.get(monitorid) === name);
   }
 
-  get(monitor: Monitor): number {
+  get(monitor: MonitorRow): number {
     return this.ranks.get(monitor.monitorid) ?? 0;
   }
 }
 
-const orders: Record<Sort, (a: Monitor, b: Monitor) => number> = {
+const orders: Record<Sort, (a: MonitorRow, b: MonitorRow) => number> = {
   // What needs attention comes first.
   status: (a, b) => states.indexOf(stateOf(a)) - states.indexOf(stateOf(b)),
   name: () => 0,
@@ -82,16 +86,16 @@ function text(at: string | null | undefined): number {
   return at ? Date.parse(at) : 0;
 }
 
-export function matches(monitor: Monitor, view: View, words: readonly string[]): boolean {
+export function matches(monitor: MonitorRow, view: View, words: readonly string[]): boolean {
   if (view.state && stateOf(monitor) !== view.state) return false;
   if (view.type && monitor.type !== view.type) return false;
   if (view.tag && !monitor.tags.includes(view.tag)) return false;
   if (words.length === 0) return true;
-  const hay = `${monitor.name}\n${targetOf(monitor)}\n${monitor.tags.join("\n")}`.toLowerCase();
+  const hay = `${monitor.name}\n${monitor.target}\n${monitor.tags.join("\n")}`.toLowerCase();
   return words.every((word) => hay.includes(word));
 }
 
-export function shown(list: readonly Monitor[], view: View, ranks = Ranks.of(list)): Monitor[] {
+export function shown(list: readonly MonitorRow[], view: View, ranks = Ranks.of(list)): MonitorRow[] {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
   const order = orders[view.sort];
   return list
@@ -99,12 +103,49 @@ export function shown(list: readonly Monitor[], view: View, ranks = Ranks.of(lis
     .sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
 }
 
-export function countStates(list: readonly Monitor[]): Record<State, number> {
+export function countStates(list: readonly MonitorRow[]): Record<State, number> {
   const counts = { down: 0, pending: 0, up: 0, paused: 0 };
   for (const monitor of list) counts[stateOf(monitor)]++;
   return counts;
 }
 
-export function tagsOf(list: readonly Monitor[]): string[] {
+export function tagsOf(list: readonly MonitorRow[]): string[] {
   return [...new Set(list.flatMap((monitor) => monitor.tags))].sort(names.compare);
+}
+
+export interface Group {
+  /** Null: those without a tag. */
+  tag: string | null;
+  counts: Record<State, number>;
+  total: number;
+  open: boolean;
+}
+
+/** What stands in the list, line by line: a monitor, or the head of a group. */
+export type Line = { key: string; monitor: MonitorRow } | { key: string; group: Group };
+
+export function linesOf(rows: readonly MonitorRow[]): Line[] {
+  return rows.map((monitor) => ({ key: monitor.monitorid, monitor }));
+}
+
+/** Every monitor under each of its tags, in the order it had; closed groups show their head alone. */
+export function groupsOf(rows: readonly MonitorRow[], closed: ReadonlySet<string>): Line[] {
+  const members = new Map<string | null, MonitorRow[]>(tagsOf(rows).map((tag) => [tag, []]));
+  members.set(null, []);
+  for (const row of rows) {
+    for (const tag of row.tags.length === 0 ? [null] : row.tags) members.get(tag)?.push(row);
+  }
+  const lines: Line[] = [];
+  for (const [tag, some] of members) {
+    if (some.length === 0) continue;
+    const key = keyOf(tag);
+    const open = !closed.has(key);
+    lines.push({ key, group: { tag, counts: countStates(some), total: some.length, open } });
+    if (open) for (const monitor of some) lines.push({ key: `${key} ${monitor.monitorid}`, monitor });
+  }
+  return lines;
+}
+
+export function keyOf(tag: string | null): string {
+  return tag === null ? "untagged" : `#${tag}`;
 }

@@ -1,0 +1,87 @@
+import { expect, test } from "./service";
+
+const row = "li[data-row]";
+
+test("the chart: percentiles and phases, an hour to a year, a closer look and back", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({
+    type: "http",
+    name: "shop",
+    http: { url: service.target.url },
+    heartbeat_interval: 1,
+    retries: 0,
+  });
+  await page.goto(`/monitor/${monitorid}`);
+  await expect(page.getByRole("img", { name: /^Last [4-9] heartbeats/ })).toBeVisible({ timeout: 20_000 });
+  await page.reload();
+  const chart = page.getByRole("img", { name: /^Load time: / });
+  await expect(chart).toHaveAccessibleName(/0 outages/);
+  await expect(page.getByText("Half of the checks (p50)")).toBeVisible();
+  await page.getByRole("button", { name: "Phases" }).click();
+  await expect(page.getByRole("listitem").filter({ hasText: "First byte" }).first()).toBeVisible();
+  for (const range of ["24 h", "7 d", "30 d", "90 d", "1 year", "6 h"]) {
+    await page.getByRole("button", { name: range, exact: true }).click();
+    await expect(page.getByRole("button", { name: range, exact: true })).toHaveAttribute("aria-pressed", "true");
+    await expect(chart).toBeVisible();
+  }
+  const box = await chart.boundingBox();
+  if (!box) throw new Error("the chart has no place");
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.95, box.y + 110, { steps: 5 });
+  await page.mouse.up();
+  await page.getByRole("button", { name: "Whole span" }).click();
+  await expect(page.getByRole("button", { name: "6 h" })).toHaveAttribute("aria-pressed", "true");
+});
+
+test("an outage stands in the figures and in the chart", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  await member.api.report(monitorid, "up", { load_time: 20 });
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  await member.api.report(monitorid, "up", { load_time: 40 });
+  await page.goto(`/monitor/${monitorid}`);
+  const day = page.getByRole("row", { name: /^24 h/ });
+  await expect(day).toContainText("%");
+  await expect(day.getByRole("cell").nth(1)).toHaveText("1");
+  await expect(page.getByRole("img", { name: /^Load time: / })).toHaveAccessibleName(/1 outage/);
+  await expect(page.getByRole("row")).toHaveCount(6);
+});
+
+test("rows show heartbeats and uptime, asked for together and kept true by events", async ({ page, member }) => {
+  const ids: string[] = [];
+  for (const name of ["one", "two", "three"]) {
+    const { monitorid } = await member.api.monitor({ name });
+    await member.api.report(monitorid, "up", { load_time: 10 });
+    ids.push(monitorid);
+  }
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/monitors/summary")) asked.push(request.url());
+  });
+  await page.goto("/");
+  await expect(page.locator(row).filter({ hasText: "100 %" })).toHaveCount(3);
+  expect(asked).toHaveLength(1);
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await member.api.report(ids[0] ?? "", "up", { load_time: 11 });
+  await expect(page.locator(row).filter({ hasText: "one" }).getByRole("img", { name: "Last 2 heartbeats" })).toBeVisible();
+  expect(asked, "a heartbeat comes by the event alone").toHaveLength(1);
+});
+
+test("monitors stand under their tags; a group folds away", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "shop", tags: "eu, prod" });
+  await member.api.monitor({ name: "search", tags: "prod" });
+  await member.api.monitor({ name: "lamp" });
+  await member.api.report(monitorid, "down");
+  await page.goto("/");
+  await page.getByLabel("Group by tag").check();
+  await expect(page).toHaveURL(/group=tag/);
+  const names = page.locator(`${row} a`);
+  await expect(names).toHaveText(["shop", "shop", "search", "lamp"]);
+  const prod = page.getByRole("button", { name: /^prod/ });
+  await expect(prod).toContainText("1 Down");
+  await prod.click();
+  await expect(prod).toHaveAttribute("aria-expanded", "false");
+  await expect(names).toHaveText(["shop", "lamp"]);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(page.getByRole("link", { name: "lamp", exact: true })).toBeFocused();
+});

@@ -1,0 +1,101 @@
+/** How long answers took: from the last hour to a year, with a closer look by dragging. */
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { useTexts } from "../../../shared/text";
+import { Back } from "../../../shared/ui/icons";
+import { Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
+import { series, type Monitor, type Window } from "../data";
+import type { Mode } from "./chart";
+import styles from "./detail.module.css";
+import { phases } from "./series";
+
+const Chart = lazy(() => import("./chart"));
+
+const HOUR = 3600;
+const ranges = [1, 6, 24, 7 * 24, 30 * 24, 90 * 24, 365 * 24].map((hours) => hours * HOUR);
+/** A closer look than this shows nothing more. */
+const CLOSEST = 60_000;
+
+export function LoadTime({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const { monitorid, heartbeat_interval } = monitor;
+  const [range, setRange] = useState(HOUR);
+  const [closer, setCloser] = useState<{ from: number; to: number } | null>(null);
+  const [mode, setMode] = useState<Mode>("percentiles");
+  const window: Window = closer ?? { last: range };
+  const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window));
+  const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
+  const shown: Mode = phased ? mode : "percentiles";
+  return (
+    <Panel
+      title={t.detail.loadTime}
+      lead={t.detail.loadTimeHelp}
+      actions={
+        <Segments
+          label={t.detail.range}
+          choices={ranges.map((seconds) => [seconds, t.detail.spans(seconds / HOUR)] as const)}
+          chosen={closer ? 0 : range}
+          choose={(seconds) => {
+            setCloser(null);
+            setRange(seconds);
+          }}
+        />
+      }
+    >
+      {error && <Trouble error={error} retry={() => void refetch()} />}
+      <div className={styles.chart} data-old={isPlaceholderData || undefined}>
+        {data && data.points.length > 0 ? (
+          <Suspense fallback={<Waiting />}>
+            <Chart
+              series={data}
+              mode={shown}
+              interval={heartbeat_interval}
+              zoom={(from, to) => to - from >= CLOSEST && setCloser({ from: Math.floor(from), to: Math.ceil(to) })}
+            />
+          </Suspense>
+        ) : data ? (
+          <p className={styles.quiet}>{t.detail.noChart}</p>
+        ) : (
+          !error && <Waiting />
+        )}
+      </div>
+      <div className={styles.chartFoot}>
+        <Legend mode={shown} />
+        {closer && (
+          <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setCloser(null)}>
+            {t.detail.wholeRange}
+          </Button>
+        )}
+        {phased && (
+          <Segments
+            label={t.detail.mode}
+            choices={[["percentiles", t.detail.modes.percentiles] as const, ["phases", t.detail.modes.phases] as const]}
+            chosen={mode}
+            choose={setMode}
+          />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Legend({ mode }: { mode: Mode }) {
+  const t = useTexts();
+  const marks: [string, string][] =
+    mode === "phases" ? phases.map((phase) => [phase, t.monitors.phases[phase]]) : t.detail.percentiles.map(([mark, word]) => [mark, word]);
+  return (
+    <ul className={styles.legend}>
+      {marks.map(([mark, word]) => (
+        <li key={mark}>
+          <i data-mark={mark} aria-hidden="true" />
+          {word}
+        </li>
+      ))}
+      <li>
+        <i data-mark="down" aria-hidden="true" />
+        {t.detail.shaded}
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,64 @@
+/** Uptime and load times of the usual spans, side by side. */
+import { useQuery } from "@tanstack/react-query";
+import { interval, millis, percent } from "../../../shared/lib/time";
+import { useLanguage, useTexts } from "../../../shared/text";
+import { Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { stats, type Span } from "../data";
+import styles from "./detail.module.css";
+
+const hours: Partial<Record<string, number>> = { "24h": 24, "7d": 168, "30d": 720, "90d": 2160, "365d": 8760 };
+
+export function Uptime({ id }: { id: string }) {
+  const t = useTexts();
+  const { data, error, refetch } = useQuery(stats(id));
+  return (
+    <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
+      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <div className={styles.scroll} tabIndex={0} role="group" aria-label={t.detail.uptime}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                <th scope="col">{t.detail.span}</th>
+                {t.detail.figures.map((figure) => (
+                  <th key={figure} scope="col">
+                    {figure}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {data.map((span) => (
+                <Row key={span.from} span={span} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Row({ span }: { span: Span }) {
+  const t = useTexts();
+  const { locale } = useLanguage();
+  const { uptime, load_time: load } = span;
+  const time = (ms: number | undefined) => (ms === undefined ? "–" : millis(ms));
+  const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
+  // Of a young monitor all spans look alike; the long ones should not pretend to know.
+  const { no_data, ...heard } = span.seconds;
+  const thin = no_data > Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
+  return (
+    <tr className="num" data-thin={thin || undefined} title={thin ? t.detail.thin : undefined}>
+      <th scope="row">{t.detail.spans(hours[span.span ?? ""] ?? 0)}</th>
+      <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
+      <td>{typeof uptime === "number" ? span.outages : "–"}</td>
+      <td>{long(span.longest_outage)}</td>
+      <td>{long(span.mean_time_to_recover)}</td>
+      <td>{time(load?.p50)}</td>
+      <td>{time(load?.p95)}</td>
+      <td>{time(load?.p99)}</td>
+    </tr>
+  );
+}
