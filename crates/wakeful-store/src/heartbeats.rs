@@ -167,7 +167,7 @@ impl Store {
         while found.len() < most {
             let Some(block) = self.block_before(monitor, upper).await? else { break };
             upper = block.from;
-            let entries = block.entries(monitor).unwrap_or_default();
+            let entries = block.entries(monitor).await.unwrap_or_default();
             let is_last = entries.first().is_some_and(|first| first.heartbeat.at < span.from);
             found.extend(entries.into_iter().rev().filter_map(|entry| {
                 let (at, seq) = entry.place();

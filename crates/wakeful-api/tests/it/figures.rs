@@ -148,4 +148,36 @@ both_engines! {
         let eve = app.sign_up("eve@example.com").await;
         assert_eq!(eve.client.get(&format!("monitors/summary?ids={id}")).await.ok()["summaries"], json!([]));
     }
+
+    async fn a_report_of_a_month_comes_as_json_csv_and_a_page(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        let other = json!({"name": "=<b>other", "type": "api", "heartbeat_interval": 60,
+            "isactive": true, "upside_down_mode": false});
+        ann.client.post("monitor/save", &other).await.ok();
+        report(&app, &ann, &id, MINUTES).await;
+        let json = ann.client.get("report?month=2026-11&tag=shop").await.ok();
+        assert_eq!((&json["month"], &json["tag"]), (&json!("2026-11"), &json!("shop")));
+        assert_eq!((&json["from"], &json["to"]), (&json!("2026-11-01T00:00:00.000Z"), &json!("2026-11-15T09:33:30.000Z")));
+        let line = &json["monitors"][0];
+        assert_eq!((&line["monitorid"], &line["name"], &line["type"]), (&json!(id), &json!("site"), &json!("api")));
+        assert_eq!((&line["uptime"], &line["outages"], &line["downtime"]), (&json!(85.7142), &json!(1), &json!(30)));
+        assert_eq!((&line["longest_outage"], &line["mean_time_to_recover"]), (&json!(30), &json!(30)));
+        assert_eq!(json["total"], json!({"monitors": 1, "uptime": 85.7142, "outages": 1, "downtime": 30}));
+        let all = ann.client.get("report").await.ok();
+        assert_eq!(all["total"]["monitors"], 2);
+        let csv = ann.client.get("report?format=csv").await;
+        assert_eq!(csv.status, 200);
+        assert_eq!(csv.text.lines().count(), 3);
+        assert!(csv.text.contains("\"'=<b>other\""), "{}", csv.text);
+        let csv = ann.client.with("accept", "text/csv").get("report?tag=shop").await;
+        assert!(csv.text.contains(",85.7142,1,30,30,30,"), "{}", csv.text);
+        let page = ann.client.with("accept", "text/html,*/*;q=0.8").get("report").await;
+        assert!(page.text.contains("=&lt;b&gt;other") && page.text.contains("85.7142 %"), "{}", page.text);
+        // A monitor that did not exist then is not in it; nothing happened before.
+        let before = ann.client.get("report?month=2026-10").await.ok();
+        assert_eq!((&before["monitors"], &before["total"]["uptime"]), (&json!([]), &Value::Null));
+        assert_eq!(ann.client.get("report?month=2026-13&format=pdf").await.wrong_fields(), ["month", "format"]);
+    }
 }

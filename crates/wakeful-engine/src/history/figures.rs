@@ -1,6 +1,7 @@
 //! The figures of monitors: of the usual spans, of any span, as a series for a
 //! chart, and in short for many monitors at once.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::time::Duration;
 use wakeful_core::history::rollup::{Depth, Spread};
 use wakeful_core::history::tally::{Outages, Tally, steps};
@@ -8,7 +9,7 @@ use wakeful_core::history::{DAY, HOUR, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Heartbeat;
-use wakeful_store::Span;
+use wakeful_store::{Span, TeamStore};
 
 use super::pieces::Reader;
 use crate::caller::Caller;
@@ -16,6 +17,8 @@ use crate::{Engine, Error, Result};
 
 /// The spans that everybody asks for, and their names.
 const USUAL: [(&str, u32); 5] = [("24h", 1), ("7d", 7), ("30d", 30), ("90d", 90), ("365d", 365)];
+/// How many monitors are read side by side.
+pub(super) const AT_ONCE: usize = 8;
 /// More single heartbeats than this are not read for one chart.
 const MOST_HEARTBEATS: u64 = 20_000;
 
@@ -128,29 +131,37 @@ impl Engine {
     ) -> Result<Vec<Summary>> {
         let team = self.store().team(caller.team);
         let now = self.now();
-        let mut summaries = Vec::with_capacity(monitors.len());
-        for monitor in monitors {
-            let Some(past) = team.past(*monitor).await? else { continue };
-            let reader = Reader::new(&past, now).await?;
-            let span = Span {
-                from: Millis(i64::MIN),
-                to: now.after(Duration::from_millis(1)),
-                limit: Some(beats),
-                before: None,
-            };
-            let newest = match beats {
-                0 => Vec::new(),
-                _ => team.heartbeats(*monitor, &span).await?.unwrap_or_default(),
-            };
-            summaries.push(Summary {
-                monitor: *monitor,
-                day: tally(&reader, start_of(HOUR, now.before(DAY)), now).await?,
-                month: tally(&reader, start_of(HOUR, now.before(DAY * 30)), now).await?,
-                beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
-            });
-        }
-        Ok(summaries)
+        let each =
+            stream::iter(monitors.to_vec()).map(|monitor| summary(&team, monitor, now, beats));
+        let found: Vec<Option<Summary>> = each.buffered(AT_ONCE).try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
     }
+}
+
+async fn summary(
+    team: &TeamStore<'_>,
+    monitor: MonitorId,
+    now: Millis,
+    beats: u32,
+) -> Result<Option<Summary>> {
+    let Some(past) = team.past(monitor).await? else { return Ok(None) };
+    let reader = Reader::new(&past, now).await?;
+    let span = Span {
+        from: Millis(i64::MIN),
+        to: now.after(Duration::from_millis(1)),
+        limit: Some(beats),
+        before: None,
+    };
+    let newest = match beats {
+        0 => Vec::new(),
+        _ => team.heartbeats(monitor, &span).await?.unwrap_or_default(),
+    };
+    Ok(Some(Summary {
+        monitor,
+        day: tally(&reader, start_of(HOUR, now.before(DAY)), now).await?,
+        month: tally(&reader, start_of(HOUR, now.before(DAY * 30)), now).await?,
+        beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
+    }))
 }
 
 async fn figures(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {

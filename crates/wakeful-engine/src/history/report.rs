@@ -1,12 +1,14 @@
 //! A month of all monitors, or of those with one tag.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use wakeful_core::history::month::Month;
 use wakeful_core::history::tally::{Outages, Tally};
 use wakeful_core::history::{Shares, Standing};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::time::Millis;
+use wakeful_store::TeamStore;
 
-use super::figures::tally;
+use super::figures::{AT_ONCE, tally};
 use super::pieces::Reader;
 use crate::caller::Caller;
 use crate::{Engine, MonitorFilter, Result};
@@ -56,18 +58,27 @@ impl Engine {
         let to = month.to.min(now).max(month.from);
         let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };
         let team = self.store().team(caller.team);
-        let mut lines = Vec::new();
-        for (stored, _) in team.monitors(&filter).await? {
-            if stored.monitor.created >= month.to {
-                continue;
-            }
-            // Nothing: it was deleted meanwhile.
-            let Some(past) = team.past(stored.monitor.id).await? else { continue };
-            let reader = Reader::new(&past, now).await?;
-            let tally = tally(&reader, month.from, to).await?;
-            let outages = Outages::within(past.outages(), tally.from, tally.to);
-            lines.push(ReportLine { monitor: stored.monitor, tally, outages });
-        }
+        let monitors = team.monitors(&filter).await?;
+        let monitors = monitors.into_iter().map(|(stored, _)| stored.monitor);
+        let monitors = monitors.filter(|monitor| monitor.created < month.to);
+        let each =
+            stream::iter(monitors).map(|monitor| line(&team, monitor, (month.from, to), now));
+        let lines: Vec<Option<ReportLine>> = each.buffered(AT_ONCE).try_collect().await?;
+        let lines = lines.into_iter().flatten().collect();
         Ok(Report { month, tag, to, lines })
     }
+}
+
+async fn line(
+    team: &TeamStore<'_>,
+    monitor: Monitor,
+    (from, to): (Millis, Millis),
+    now: Millis,
+) -> Result<Option<ReportLine>> {
+    // Nothing: it was deleted meanwhile.
+    let Some(past) = team.past(monitor.id).await? else { return Ok(None) };
+    let reader = Reader::new(&past, now).await?;
+    let tally = tally(&reader, from, to).await?;
+    let outages = Outages::within(past.outages(), tally.from, tally.to);
+    Ok(Some(ReportLine { monitor, tally, outages }))
 }

@@ -14,7 +14,7 @@ use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
-use super::Grain;
+use super::{Grain, aside};
 use crate::dialect::{either, from_row, read, within};
 use crate::heartbeats::Place;
 use crate::{Result, Store, StoreError, StoredMonitor};
@@ -57,12 +57,15 @@ from_row!(Index, |row| Self {
     count: row.try_get("count")?,
 });
 
+/// A block to be written: its first and last time, how many, and the bytes.
+type NewBlock = (i64, i64, i64, Packed);
+
 /// What a step puts into the store.
 #[derive(Default)]
 struct Work {
     /// Blocks that go, by their beginning.
     gone: Vec<i64>,
-    blocks: Vec<(i64, i64, i64, Packed)>,
+    blocks: Vec<NewBlock>,
     hours: Vec<(i64, Vec<u8>)>,
     days: Vec<(i64, Vec<u8>)>,
 }
@@ -157,18 +160,16 @@ impl Store {
             };
             for from in joined {
                 let found = self.block_before(monitor, from.saturating_add(1)).await?;
-                let old = found.map(|block| block.entries(monitor));
+                let Some(old) = found else { continue };
                 // A damaged block stays as it is, beside a new one.
-                if let Some(Ok(old)) = old {
+                if let Ok(old) = old.entries(monitor).await {
                     entries.extend(old);
                     work.gone.push(from);
                 }
             }
-            for chunk in chunks(&in_order(entries)) {
-                let (from, to) = (chunk[0].heartbeat.at.0, chunk[chunk.len() - 1].heartbeat.at.0);
-                work.blocks.push((from, to, chunk.len() as i64, pack(chunk)));
-                written.extend_from_slice(chunk);
-            }
+            let (blocks, entries) = aside(move || packed(entries)).await;
+            work.blocks.extend(blocks);
+            written.extend(entries);
         }
         let days: BTreeSet<Millis> =
             fresh.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
@@ -234,15 +235,14 @@ impl Store {
         let mut whole = true;
         let mut phases = true;
         for block in self.blocks(monitor, day, end).await? {
+            phases &= block.phases.is_some();
             if work.gone.contains(&block.from) {
-                phases &= block.phases.is_some();
                 continue;
             }
-            match block.entries(monitor) {
+            match block.entries(monitor).await {
                 Ok(read) => entries.extend(read.iter().filter(of_day).cloned()),
                 Err(_) => whole = false,
             }
-            phases &= block.phases.is_some();
         }
         let entries = in_order(entries);
         let before = self.known_day(monitor, day).await?;
@@ -430,6 +430,16 @@ fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)>
         sorted.entry(block).or_default().push(entry.clone());
     }
     sorted.into_iter().collect()
+}
+
+fn packed(entries: Vec<Entry>) -> (Vec<NewBlock>, Vec<Entry>) {
+    let entries = in_order(entries);
+    let block = |chunk: &[Entry]| {
+        let (first, last) = (&chunk[0].heartbeat, &chunk[chunk.len() - 1].heartbeat);
+        (first.at.0, last.at.0, chunk.len() as i64, pack(chunk))
+    };
+    let blocks = chunks(&entries).into_iter().map(block).collect();
+    (blocks, entries)
 }
 
 fn first_at(entries: &[Entry]) -> i64 {

@@ -31,9 +31,21 @@ from_row!(Block, |row| Self {
     phases: row.try_get("phases")?,
 });
 
+/// Runs what takes milliseconds of computing where nobody waits behind it.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.expect("packing neither panics nor is aborted")
+}
+
 impl Block {
     /// The heartbeats of this block; told to the operator when it is damaged.
-    pub(crate) fn entries(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
+    pub(crate) async fn entries(
+        self,
+        monitor: MonitorId,
+    ) -> std::result::Result<Vec<Entry>, Damaged> {
+        aside(move || self.unpack(monitor)).await
+    }
+
+    fn unpack(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
         let from = Millis(self.from);
         let mut entries = pack::unpack(&self.data).inspect_err(|_| {
             tracing::error!(monitor.id = %monitor, "the heartbeats of monitor {monitor} from {from} on are damaged and left out");

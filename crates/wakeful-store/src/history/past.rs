@@ -88,7 +88,7 @@ impl Past<'_> {
     pub async fn heartbeats(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
         let mut entries = self.fresh(from, to).await?;
         for block in self.store.blocks(self.monitor, from, to).await? {
-            let block = block.entries(self.monitor).unwrap_or_default();
+            let block = block.entries(self.monitor).await.unwrap_or_default();
             entries.extend(
                 block
                     .into_iter()
