@@ -27,18 +27,18 @@ impl Reader<'_> {
 }
 
 fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
-    let tables = tables(entry).ok_or("must be a list of plans, each below [[billing.plans]]")?;
+    let tables = tables(entry).ok_or(" must be a list of plans, each below [[billing.plans]]")?;
     if tables.is_empty() {
         return Ok(Catalogue::built_in());
     }
     let plans = tables.iter().zip(1..).map(|(table, number)| {
         plan(table).map_err(|what| {
             let id = table.get("id").and_then(Value::as_str).unwrap_or("without an id");
-            format!("plan {number} ({id}): {what}")
+            format!(": plan {number} ({id}): {what}")
         })
     });
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
-    Catalogue::new(plans).map_err(|why| format!("the list {why}"))
+    Catalogue::new(plans).map_err(|why| format!(": the list {why}"))
 }
 
 /// A variable holds the list as TOML writes it in one line.

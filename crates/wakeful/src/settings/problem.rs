@@ -27,7 +27,7 @@ pub enum Problem {
     Twice { first: String, second: String, key: String },
     #[error("{variable} must be UTF-8 text.")]
     NotText { variable: String },
-    #[error("{key} ({origin}): {what}.")]
+    #[error("{key} ({origin}){what}.")]
     Plan { key: &'static str, origin: Origin, what: String },
     #[error("{key} ({origin}) must be {accepts}{}.", but(.given))]
     Wrong { key: &'static str, origin: Origin, accepts: String, given: Option<String> },

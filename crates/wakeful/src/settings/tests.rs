@@ -152,7 +152,7 @@ fn what_is_wrong_with_a_plan_is_said_in_one_sentence() {
         assert_ne!(file, PLANS);
         refused(&file, &format!("billing.plans (from FILE): {sentence}."));
     }
-    let sentence = "billing.plans (from WAKEFUL_BILLING_PLANS): must be a list of plans, each below [[billing.plans]].";
+    let sentence = "billing.plans (from WAKEFUL_BILLING_PLANS) must be a list of plans, each below [[billing.plans]].";
     refused_variable("WAKEFUL_BILLING_PLANS", "starter", sentence);
 }
 

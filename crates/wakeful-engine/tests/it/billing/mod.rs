@@ -189,7 +189,7 @@ both_engines! {
             app.clock.advance(DAY * 20 / u32::try_from(teams).unwrap());
         }
         let first = app.engine.now();
-        while app.engine.now().since(first) < DAY * 345 {
+        while app.engine.now().since(first) < DAY * 340 {
             app.clock.advance(DAY * 3);
             billing::round(&app.engine).await.unwrap();
         }
