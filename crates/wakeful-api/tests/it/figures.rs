@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::{Clock as _, Millis};
+use wakeful_engine::history::keeper;
 use wakeful_testkit::{App, Client, User, both_engines};
 
 async fn monitor(client: &Client) -> String {
@@ -179,5 +181,29 @@ both_engines! {
         let before = ann.client.get("report?month=2026-10").await.ok();
         assert_eq!((&before["monitors"], &before["total"]["uptime"]), (&json!([]), &Value::Null));
         assert_eq!(ann.client.get("report?month=2026-13&format=pdf").await.wrong_fields(), ["month", "format"]);
+    }
+
+    async fn a_plan_keeps_no_more_days_than_it_says(mut setup: Setup) {
+        setup.settings.billing.limits = true;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        let going = CancellationToken::new();
+        report(&app, &ann, &id, MINUTES).await;
+        app.clock.advance(Duration::from_secs(3 * 3600));
+        assert_eq!(keeper::fold(&app.engine, &going).await.unwrap(), 5);
+        assert_eq!(keeper::let_go(&app.engine, &going).await.unwrap(), 0);
+        // The plan None keeps thirty days; the settings would keep a year.
+        app.clock.advance(Duration::from_secs(40 * 24 * 3600));
+        let ann = ann.log_in(&app.anonymous()).await;
+        report(&app, &ann, &id, &[(0, "up", 7.0)]).await;
+        app.clock.advance(Duration::from_secs(3 * 3600));
+        assert_eq!(keeper::fold(&app.engine, &going).await.unwrap(), 1);
+        assert!(keeper::let_go(&app.engine, &going).await.unwrap() > 0);
+        let span = "from=2026-11-01T00:00:00Z&to=2027-01-30T00:00:00Z";
+        let beats = ann.client.get(&format!("monitor/{id}/heartbeats?{span}")).await.ok();
+        assert_eq!(beats["heartbeats"].as_array().unwrap().len(), 1);
+        let stats = ann.client.get(&format!("monitor/{id}/stats?{span}")).await.ok();
+        assert_eq!(stats["spans"][0]["checks"]["up"], 1);
     }
 }

@@ -277,6 +277,25 @@ async fn buried(store: Store) {
     assert_eq!((held.fresh, held.blocks, held.oldest_hour, held.oldest_day), (0, 0, None, None));
 }
 
+#[tokio::test]
+async fn the_file_gives_back_what_was_let_go() {
+    let database = wakeful_testkit::Database::new(Engine::Sqlite).await;
+    let store = database.open().await;
+    let (_, kept) = site(&store).await;
+    let mut dice = Dice(7);
+    let records: Vec<Record> = (1..=3_000)
+        .map(|seq| record(&mut dice, kept.id, seq, Millis(NOW.0 + seq * 60_000)))
+        .collect();
+    store.record(&records).await.expect("recorded");
+    let before = database.number("select page_count from pragma_page_count").await;
+    while store.fold(kept.id, LATER, FOREVER, 5_000).await.expect("folded").heartbeats > 0 {}
+    let empty = store.empty_pages().await.expect("read");
+    assert!(empty > before / 4, "{empty} of {before}");
+    assert_eq!(store.shrink(u32::MAX >> 1).await.expect("shrinks"), 0);
+    let after = database.number("select page_count from pragma_page_count").await;
+    assert!(after < before - empty / 2, "{before} before, {after} after");
+}
+
 both_engines! {
     async fn a_damaged_block_is_told_and_costs_no_other(setup: Setup) {
         let database = setup.database().await;

@@ -103,6 +103,10 @@ async fn no_heartbeat_is_lost_or_doubled_by_kill_9_while_folding_and_letting_go(
     assert!(told.stdout.contains("every block and roll-up is whole"), "{told:?}");
     assert!(told.stdout.contains("heartbeats for 2 days"), "{told:?}");
     server.stop().await;
+    home.execute("update blocks set data = zeroblob(50)").await;
+    let told = home.run(&["doctor"]).await;
+    assert_eq!(told.code, Some(2), "{told:?}");
+    assert!(told.stdout.contains("WRONG damaged"), "{told:?}");
 }
 
 /// Ten days of heartbeats with two outages and lone failures in between.
