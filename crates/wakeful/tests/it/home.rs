@@ -135,11 +135,6 @@ impl Home {
         self.database.open().await
     }
 
-    /// The one number that a statement answers.
-    pub(crate) async fn number(&self, sql: &str) -> i64 {
-        self.database.number(sql).await
-    }
-
     /// All that every server here wrote to standard error.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).unwrap_or_default()
