@@ -79,6 +79,7 @@ async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<Came> {
         ports: ports(target, kind),
         known: true,
         retries: 1,
+        hook: None,
     };
     let service = Service::start(run, target, &crowd).await?;
     sleep(WARM_UP).await;

@@ -35,6 +35,7 @@ mod target;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::time::Instant;
 
 use kind::Kind;
 use report::Report;
@@ -77,11 +78,11 @@ pub struct Run {
     #[arg(long)]
     wakeful: PathBuf,
     /// How long the schedule is looked at; 600 for ten minutes
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 45)]
     seconds: u64,
-    /// Only these parts
+    /// Only these parts; `full` stands for the five kinds of checks
     #[arg(long, value_delimiter = ',')]
-    only: Vec<Part>,
+    parts: Vec<Part>,
     /// Renew the figures in DIR/performance.md and the pictures in DIR/pictures
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
@@ -89,6 +90,7 @@ pub struct Run {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
+    Full,
     Http,
     Tcp,
     Dns,
@@ -103,11 +105,19 @@ enum Part {
 
 impl Run {
     fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        self.parts.is_empty()
+            || self.parts.contains(&part)
+            || (part.is_full() && self.parts.contains(&Part::Full))
     }
 
     fn window(&self) -> Duration {
         Duration::from_secs(self.seconds)
+    }
+}
+
+impl Part {
+    fn is_full(self) -> bool {
+        matches!(self, Self::Http | Self::Tcp | Self::Dns | Self::Ping | Self::Https)
     }
 }
 
@@ -135,35 +145,47 @@ fn main() -> Outcome<()> {
 async fn measure(run: &Run) -> Outcome<()> {
     let target = Target::start().await?;
     let mut report = Report::default();
-    for (part, kind) in [
-        (Part::Http, Kind::Http),
-        (Part::Tcp, Kind::Tcp),
-        (Part::Dns, Kind::Dns),
-        (Part::Ping, Kind::Ping),
-        (Part::Https, Kind::Https),
+    for part in [
+        Part::Http,
+        Part::Tcp,
+        Part::Dns,
+        Part::Ping,
+        Part::Https,
+        Part::Paced,
+        Part::Start,
+        Part::Storm,
+        Part::Million,
+        Part::History,
     ] {
-        if run.wants(part) {
-            full::measure(run, &target, kind, &mut report).await?;
+        if !run.wants(part) {
+            continue;
         }
-    }
-    if run.wants(Part::Paced) {
-        paced::measure(run, &target, &mut report).await?;
-    }
-    if run.wants(Part::Start) {
-        start::measure(run, &target, &mut report).await?;
-    }
-    if run.wants(Part::Storm) {
-        storm::measure(run, &target, &mut report).await?;
-    }
-    if run.wants(Part::Million) {
-        million::measure(run, &target, &mut report).await?;
-    }
-    if run.wants(Part::History) {
-        history::measure(run, &target, &mut report).await?;
+        let began = Instant::now();
+        // One that breaks off must not take what the others measure with it.
+        if let Err(why) = measure_part(run, &target, part, &mut report).await {
+            report.broke_off(&format!("{part:?}").to_lowercase(), &why.to_string());
+        }
+        println!("  ({:.0} s)", began.elapsed().as_secs_f64());
     }
     println!("\n{}", report.table());
     match &run.docs {
-        Some(docs) => report.write(docs),
+        Some(docs) => report.write(docs, run.parts.is_empty()),
         None => Ok(()),
+    }
+}
+
+async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Report) -> Outcome<()> {
+    match part {
+        Part::Full => Ok(()),
+        Part::Http => full::measure(run, target, Kind::Http, report).await,
+        Part::Tcp => full::measure(run, target, Kind::Tcp, report).await,
+        Part::Dns => full::measure(run, target, Kind::Dns, report).await,
+        Part::Ping => full::measure(run, target, Kind::Ping, report).await,
+        Part::Https => full::measure(run, target, Kind::Https, report).await,
+        Part::Paced => paced::measure(run, target, report).await,
+        Part::Start => start::measure(run, target, report).await,
+        Part::Storm => storm::measure(run, target, report).await,
+        Part::Million => million::measure(run, target, report).await,
+        Part::History => history::measure(run, target, report).await,
     }
 }

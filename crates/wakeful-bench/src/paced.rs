@@ -19,6 +19,8 @@ use crate::{Outcome, Run, clock, process};
 
 const INTERVAL: u64 = 20;
 const WARM_UP: Duration = Duration::from_secs(3);
+/// For a point in the pictures without a bar.
+const BETWEEN: Duration = Duration::from_secs(30);
 /// While the list is read, or monitors flap.
 const AFTER: Duration = Duration::from_secs(30);
 
@@ -31,9 +33,9 @@ struct Seen {
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     for (count, bar) in [(1_000, Some(1.4)), (3_000, None), (10_000, Some(2.0))] {
         println!("on time: {count} monitors at {INTERVAL} s");
-        let window = if bar.is_some() { run.window() } else { Duration::from_secs(40) };
+        let window = if bar.is_some() { run.window() } else { run.window().min(BETWEEN) };
         let floor = floor(target, count, window).await?;
-        let crowd = Crowd::paced(count, INTERVAL, target.http);
+        let crowd = Crowd { hook: Some(target.hook), ..Crowd::paced(count, INTERVAL, target.http) };
         let service = Arc::new(Service::start(run, target, &crowd).await?);
         sleep(WARM_UP).await;
         let quiet = watch(target, count, window, || service.cpu()).await?;
@@ -65,13 +67,14 @@ fn tell(report: &mut Report, count: u32, bar: f64, quiet: &Seen, floor: &Seen) {
     let name = |what: &str| format!("on time, {count} monitors: {what}");
     report.ratio(&name("CPU s per 1,000 checks"), quiet.cost, "floor", floor.cost, bar);
     deviation(report, &name("deviation"), &quiet.punctuality, floor);
+    println!("  (the floor's own p50: {:.2} ms)", floor.punctuality.deviation.p50);
 }
 
 fn deviation(report: &mut Report, name: &str, seen: &Punctuality, floor: &Seen) {
     report.at_most(&format!("{name} p50, ms"), seen.deviation.p50, 0.5);
     let theirs = floor.punctuality.deviation.p99;
     report.ratio(&format!("{name} p99, ms"), seen.deviation.p99, "floor", theirs, 1.5);
-    report.none(&format!("{name}: missed of {}", seen.due), seen.missed);
+    report.none_of(&format!("{name}: missed"), seen.missed, seen.due);
 }
 
 async fn while_read(

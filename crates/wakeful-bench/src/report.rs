@@ -61,6 +61,16 @@ impl Report {
         self.add(name, seen.to_string(), "0".to_owned(), seen == 0);
     }
 
+    pub fn none_of(&mut self, name: &str, seen: usize, all: usize) {
+        self.add(name, format!("{seen} of {all}"), "0".to_owned(), seen == 0 && all > 0);
+    }
+
+    /// A part that broke off: what it measured before counts, the rest is missing.
+    pub fn broke_off(&mut self, part: &str, why: &str) {
+        let why = why.replace(['|', '\n'], " ");
+        self.add(&format!("{part}: whole"), format!("broke off: {why}"), "yes".to_owned(), false);
+    }
+
     fn add(&mut self, name: &str, seen: String, bar: String, met: bool) {
         let word = if met { "met" } else { "MISSED" };
         println!("  {name}: {seen} ({bar}: {word})");
@@ -85,12 +95,16 @@ impl Report {
         table
     }
 
-    /// Renews the figures in the page and the pictures beside it.
-    pub fn write(&self, docs: &Path) -> Outcome<()> {
+    /// Renews the figures in the page and the pictures beside it. After some of
+    /// the parts, the figures of the others stay.
+    pub fn write(mut self, docs: &Path, all: bool) -> Outcome<()> {
         let page = docs.join("performance.md");
         let text = fs::read_to_string(&page)?;
         let (head, rest) = text.split_once(BEGIN).ok_or("the page has no place for figures")?;
-        let (_, tail) = rest.split_once(END).ok_or("the place for figures has no end")?;
+        let (old, tail) = rest.split_once(END).ok_or("the place for figures has no end")?;
+        if !all {
+            self.keep(old);
+        }
         fs::write(&page, format!("{head}{BEGIN}\n{}\n{}\n\n{END}{tail}", machine(), self.table()))?;
         if !self.points.is_empty() {
             let pictures = docs.join("pictures");
@@ -99,6 +113,19 @@ impl Report {
             fs::write(pictures.join("lag.svg"), self.lag().draw())?;
         }
         Ok(())
+    }
+
+    /// Puts the figures of an earlier table before those of now, each once.
+    fn keep(&mut self, table: &str) {
+        let new = std::mem::take(&mut self.figures);
+        let mut figures: Vec<Figure> = table.lines().filter_map(Figure::parse).collect();
+        for figure in new {
+            match figures.iter_mut().find(|old| old.name == figure.name) {
+                Some(old) => *old = figure,
+                None => figures.push(figure),
+            }
+        }
+        self.figures = figures;
     }
 
     fn cost(&self) -> Picture {
@@ -127,6 +154,20 @@ impl Report {
         let points =
             self.points.iter().map(|point| (f64::from(point.monitors), of(point))).collect();
         Line { name, colour, points }
+    }
+}
+
+impl Figure {
+    /// A row of a table that was written here; nothing for its head.
+    fn parse(row: &str) -> Option<Self> {
+        let cells: Vec<&str> = row.strip_prefix('|')?.split('|').map(str::trim).collect();
+        let [name, seen, bar, met, _] = cells[..] else { return None };
+        matches!(met, "yes" | "no").then(|| Self {
+            name: name.to_owned(),
+            seen: seen.to_owned(),
+            bar: bar.to_owned(),
+            met: met == "yes",
+        })
     }
 }
 
@@ -166,7 +207,7 @@ mod tests {
         report.ratio("cost", 2.8, "loop", 2.0, 1.4);
         report.at_most("time", 20.1, 20.0);
         report.at_least_half("rate", 50.0, "loop", 100.0);
-        report.none("missed", 1);
+        report.none_of("missed", 1, 9);
         let met: Vec<bool> = report.figures.iter().map(|figure| figure.met).collect();
         assert_eq!(met, [false, true, false, true, false]);
     }
@@ -177,10 +218,24 @@ mod tests {
         let page = folder.path().join("performance.md");
         fs::write(&page, format!("before\n{BEGIN}old\n{END}\nafter\n")).expect("written");
         let mut report = Report::default();
-        report.none("missed", 0);
-        report.write(folder.path()).expect("renewed");
+        report.none_of("missed", 0, 9);
+        report.write(folder.path(), true).expect("renewed");
         let text = fs::read_to_string(&page).expect("a page");
         assert!(text.starts_with("before\n") && text.ends_with("\nafter\n"), "{text}");
         assert!(text.contains("| missed ") && !text.contains("old"), "{text}");
+    }
+
+    #[test]
+    fn after_some_parts_the_figures_of_the_others_stay() {
+        let mut before = Report::default();
+        before.at_most("time", 1.0, 2.0);
+        before.none_of("missed", 3, 9);
+        let mut now = Report::default();
+        now.none_of("missed", 0, 9);
+        now.broke_off("start", "no | port");
+        now.keep(&before.table());
+        let rows: Vec<(&str, bool)> =
+            now.figures.iter().map(|figure| (figure.name.as_str(), figure.met)).collect();
+        assert_eq!(rows, [("time", true), ("missed", true), ("start: whole", false)]);
     }
 }

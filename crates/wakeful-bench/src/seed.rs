@@ -10,16 +10,19 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakeful_core::email::Email;
-use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
+use wakeful_core::id::{MailId, NotifierId, SessionId, TeamId, UserId};
+use wakeful_core::monitor::headers::Headers;
 use wakeful_core::monitor::spec::{
     DnsSpec, Hostname, HttpSpec, HttpUrl, PingSpec, RecordType, Resolver, TcpSpec,
 };
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifier::{Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec};
 use wakeful_core::time::Millis;
 use wakeful_core::token::{self, Digest};
 use wakeful_core::verdict::{State, Status};
 use wakeful_store::{Keyring, Location, Mail, NewAccount, NewSession, Options, Store};
 
+use crate::alerts::FLAPPING;
 use crate::kind::Kind;
 use crate::{Outcome, clock, site};
 
@@ -37,13 +40,15 @@ pub struct Crowd {
     pub known: bool,
     /// 0: one failing check is enough.
     pub retries: u16,
+    /// The port of the webhook that those who flap are linked to.
+    pub hook: Option<u16>,
 }
 
 impl Crowd {
     /// Monitors for http that were up a moment ago.
     pub fn paced(count: u32, interval: u64, port: u16) -> Self {
         let ports = vec![port];
-        Self { kind: Kind::Http, count, interval, ports, known: true, retries: 0 }
+        Self { kind: Kind::Http, count, interval, ports, known: true, retries: 0, hook: None }
     }
 
     pub fn every(&self) -> Outcome<Interval> {
@@ -133,9 +138,35 @@ pub async fn seed(data: &Path, crowd: &Crowd) -> Outcome<String> {
     if crowd.count > 0 {
         store.team(team).add_monitor(&crowd.monitor(team, 0)?).await?;
     }
+    let notifier = match crowd.hook {
+        Some(port) => Some(add_notifier(&store, team, port).await?),
+        None => None,
+    };
     store.close().await;
-    copy(data, team, crowd).await?;
+    copy(data, team, crowd, notifier).await?;
     Ok(token)
+}
+
+async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<NotifierId> {
+    let now = Millis(clock::wall_millis());
+    let url = format!("http://{}:{port}/", Ipv4Addr::LOCALHOST);
+    let spec = WebhookSpec {
+        url: HttpUrl::parse(&url).map_err(|why| why.to_string())?,
+        headers: Headers::default(),
+        template: Template::Standard,
+        keys: Keys::new(SigningSecret::issue([9; 32])),
+    };
+    let notifier = Notifier {
+        id: NotifierId::new(now, [5; 10]),
+        team,
+        name: Name::parse("bench").map_err(|why| why.to_string())?,
+        channel: Channel::Webhook(spec),
+        disabled: None,
+        created: now,
+        modified: now,
+    };
+    store.team(team).add_notifier(&notifier).await?;
+    Ok(notifier.id)
 }
 
 pub fn database(data: &Path) -> PathBuf {
@@ -167,7 +198,12 @@ async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
     Ok((team, token))
 }
 
-async fn copy(data: &Path, team: TeamId, crowd: &Crowd) -> Outcome<()> {
+async fn copy(
+    data: &Path,
+    team: TeamId,
+    crowd: &Crowd,
+    notifier: Option<NotifierId>,
+) -> Outcome<()> {
     let options =
         SqliteConnectOptions::new().filename(database(data)).synchronous(SqliteSynchronous::Off);
     let mut db = SqliteConnection::connect_with(&options).await?;
@@ -193,14 +229,41 @@ async fn copy(data: &Path, team: TeamId, crowd: &Crowd) -> Outcome<()> {
         from = until;
     }
     let state = crowd.state();
-    sqlx::query("update monitors set status = $1, state = $2, seq = $3")
-        .bind(state.status.as_str())
-        .bind(serde_json::to_string(&state)?)
-        .bind(i64::from(crowd.known))
-        .execute(&mut db)
-        .await?;
+    sqlx::query("delete from monitor_states").execute(&mut db).await?;
+    sqlx::query(
+        "insert into monitor_states
+         (monitor_id, status, since, last_check, last_message, load_time, seq)
+         select id, $1, $2, $2, $3, $4, $5 from monitors",
+    )
+    .bind(state.status.as_str())
+    .bind(state.last_check.map(|at| at.0))
+    .bind(state.last_message)
+    .bind(state.load_time.map(|span| span.as_micros() as i64))
+    .bind(i64::from(crowd.known))
+    .execute(&mut db)
+    .await?;
+    if let Some(notifier) = notifier {
+        link(&mut db, crowd, notifier).await?;
+    }
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await?;
     db.close().await?;
+    Ok(())
+}
+
+/// Links those who will flap.
+async fn link(db: &mut SqliteConnection, crowd: &Crowd, notifier: NotifierId) -> Outcome<()> {
+    let ids: Vec<String> = (0..crowd.count)
+        .filter(|number| number % 10 < u32::from(FLAPPING))
+        .map(|number| HEXLOWER.encode(site::id(number).uuid().as_bytes()))
+        .collect();
+    sqlx::query(
+        "insert into monitor_notifiers (monitor_id, notifier_id, position)
+         select unhex(value), $2, 0 from json_each($1)",
+    )
+    .bind(serde_json::to_string(&ids)?)
+    .bind(notifier.uuid().as_bytes().to_vec())
+    .execute(db)
+    .await?;
     Ok(())
 }
 

@@ -19,6 +19,13 @@ pub fn id(number: u32) -> MonitorId {
     MonitorId::new(Millis(MADE.0 + i64::from(number)), random)
 }
 
+/// The number of the monitor that has this id.
+pub fn number(id: MonitorId) -> Option<u32> {
+    let (high, _) = id.uuid().as_u64_pair();
+    let made = i64::try_from(high >> 16).ok()?;
+    u32::try_from(made - MADE.0).ok().filter(|number| self::id(*number) == id)
+}
+
 pub fn address(number: u32) -> IpAddr {
     let [_, a, b, c] = number.to_be_bytes();
     IpAddr::V4(Ipv4Addr::new(127, 1 + a, b, c))
@@ -38,5 +45,11 @@ mod tests {
         let ids: std::collections::HashSet<_> = (0..70_000).map(id).collect();
         let addresses: std::collections::HashSet<_> = (0..70_000).map(address).collect();
         assert_eq!((ids.len(), addresses.len()), (70_000, 70_000));
+    }
+
+    #[test]
+    fn a_number_is_read_off_an_id() {
+        assert_eq!(number(id(12_345)), Some(12_345));
+        assert_eq!(number(MonitorId::new(MADE, [1; 10])), None);
     }
 }

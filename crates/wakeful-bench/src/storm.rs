@@ -112,13 +112,22 @@ async fn copy(data: &Path) -> Outcome<()> {
              select 1 union all select n + 1 from numbers where n + 1 < $1)
          insert into monitors
          (id, team_id, name, kind, spec, isactive, heartbeat_interval, retries, upside_down_mode,
-          tags, search, status, state, seq, modified, created)
+          tags, search, modified, created)
          select unhex(printf('0192f0000000700080%014x', n)), team_id, printf('job-%05d', n), kind,
                 spec, isactive, heartbeat_interval, retries, upside_down_mode, tags,
-                printf('job-%05d', n), status, state, seq, modified, created
+                printf('job-%05d', n), modified, created
          from monitors, numbers",
     )
     .bind(i64::try_from(COUNT)?)
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query(
+        "insert into monitor_states
+         (monitor_id, status, since, last_check, last_message, load_time, seq)
+         select m.id, s.status, s.since, s.last_check, s.last_message, s.load_time, s.seq
+         from monitors m, monitor_states s
+         where m.id <> s.monitor_id",
+    )
     .execute(&mut *tx)
     .await?;
     sqlx::query(

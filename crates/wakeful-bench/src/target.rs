@@ -1,6 +1,7 @@
 //! What is watched: servers for http, https, tcp and dns on loopback, which
 //! count and note who came when, and fail when they are told to. Addresses of
-//! 127.0.0.0/8 all lead here; the kernel itself answers pings.
+//! 127.0.0.0/8 all lead here; the kernel itself answers pings. And who is told:
+//! a webhook that notes how long after the bad answer it heard of it.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
@@ -12,8 +13,9 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio_rustls::TlsAcceptor;
+use wakeful_core::id::MonitorId;
 
-use crate::{Outcome, clock};
+use crate::{Outcome, clock, site};
 
 /// A host is asked four things at a time, so these stand for several hosts.
 const HTTPS_PORTS: usize = 32;
@@ -26,6 +28,7 @@ pub struct Target {
     pub tcp: u16,
     pub https: Vec<u16>,
     pub dns: Vec<u16>,
+    pub hook: u16,
     folder: TempDir,
     pub board: Arc<Board>,
 }
@@ -44,8 +47,10 @@ pub struct Board {
     /// How many of ten monitors get good and bad answers in turn.
     flapping: AtomicU8,
     good: Vec<AtomicBool>,
-    /// When each was last answered that it is down.
+    /// When each was last answered that it is down; 0 when that has been told.
     refused: Vec<AtomicU64>,
+    /// Milliseconds from a bad answer to the request that tells of it.
+    delays: Mutex<Vec<f64>>,
 }
 
 impl Board {
@@ -56,6 +61,7 @@ impl Board {
             flapping: AtomicU8::new(0),
             good: (0..FLAPPING).map(|_| AtomicBool::new(true)).collect(),
             refused: (0..FLAPPING).map(|_| AtomicU64::new(0)).collect(),
+            delays: Mutex::default(),
         }
     }
 
@@ -76,10 +82,29 @@ impl Board {
         self.flapping.store(of_ten, Ordering::Release);
     }
 
-    /// When this one was last answered that it is down.
-    pub fn refused(&self, number: u32) -> Option<u64> {
-        let at = self.refused.get(number as usize)?.load(Ordering::Acquire);
-        (at > 0).then_some(at)
+    /// Begins to measure delays anew.
+    pub fn listen(&self) {
+        self.delays().clear();
+        self.refused.iter().for_each(|at| at.store(0, Ordering::Release));
+    }
+
+    /// The delays so far, and how many bad answers nobody was told of yet.
+    pub fn told(&self) -> (Vec<f64>, usize) {
+        let untold = self.refused.iter().filter(|at| at.load(Ordering::Acquire) > 0).count();
+        (self.delays().clone(), untold)
+    }
+
+    /// Somebody was told at this time that this one is down.
+    fn tell(&self, number: u32, at: u64) {
+        let Some(refused) = self.refused.get(number as usize) else { return };
+        let refused = refused.swap(0, Ordering::AcqRel);
+        if refused > 0 {
+            self.delays().push(at.saturating_sub(refused) as f64 / 1e6);
+        }
+    }
+
+    fn delays(&self) -> MutexGuard<'_, Vec<f64>> {
+        self.delays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn arrived(&self, number: u32, at: u64) {
@@ -111,6 +136,9 @@ impl Target {
         let tls = authority(&folder)?;
         let http = listen().await?;
         let tcp = listen().await?;
+        let hook = listen().await?;
+        let hook_port = hook.local_addr()?.port();
+        tokio::spawn(serve_hook(hook, board.clone()));
         let (http_port, tcp_port) = (http.local_addr()?.port(), tcp.local_addr()?.port());
         tokio::spawn(serve_http(http, board.clone()));
         tokio::spawn(serve_tcp(tcp));
@@ -125,7 +153,7 @@ impl Target {
             dns.push(socket.local_addr()?.port());
             tokio::spawn(serve_dns(socket));
         }
-        Ok(Self { http: http_port, tcp: tcp_port, https, dns, folder, board })
+        Ok(Self { http: http_port, tcp: tcp_port, https, dns, hook: hook_port, folder, board })
     }
 
     /// The file with the authority that signed the https server's certificate.
@@ -161,6 +189,51 @@ async fn serve_https(listener: TcpListener, tls: TlsAcceptor, board: Arc<Board>)
             }
         });
     }
+}
+
+async fn serve_hook(listener: TcpListener, board: Arc<Board>) {
+    while let Some(stream) = accept(&listener).await {
+        let board = board.clone();
+        tokio::spawn(async move {
+            // What did not come whole is not heard of, and shows as that.
+            let _ = hear(stream, &board).await;
+        });
+    }
+}
+
+/// Reads one message of a webhook and thanks for it.
+async fn hear(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    let mut at = None;
+    let body = loop {
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(());
+        }
+        at.get_or_insert_with(clock::mono);
+        if let Some(body) = body(&bytes) {
+            break body;
+        }
+    };
+    if let (Some(number), Some(at)) = (went_down(body), at) {
+        board.tell(number, at);
+    }
+    stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").await?;
+    stream.shutdown().await
+}
+
+/// The body of a request, once it is whole.
+fn body(request: &[u8]) -> Option<&[u8]> {
+    let end = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    let head = std::str::from_utf8(&request[..end]).ok()?.to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"))?;
+    request.get(end..end + length.trim().parse::<usize>().ok()?)
+}
+
+/// The number of the monitor that a message says is down.
+fn went_down(body: &[u8]) -> Option<u32> {
+    let message: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let id = MonitorId::parse(message["data"]["monitor"]["monitorid"].as_str()?)?;
+    (message["type"] == "monitor.down").then(|| site::number(id))?
 }
 
 async fn serve_tcp(listener: TcpListener) {
@@ -274,7 +347,24 @@ mod tests {
         assert!(board.is_good(0));
         board.flap(1);
         assert!(!board.is_good(10) && board.is_good(10) && !board.is_good(10));
-        assert!(board.is_good(11) && board.refused(11).is_none());
-        assert!(board.refused(10).is_some());
+        assert!(board.is_good(11));
+        assert_eq!(board.told(), (Vec::new(), 1));
+        board.tell(11, clock::mono());
+        board.tell(10, clock::mono());
+        board.tell(10, clock::mono());
+        let (delays, untold) = board.told();
+        assert_eq!((delays.len(), untold), (1, 0));
+    }
+
+    #[test]
+    fn a_message_is_read_when_it_is_whole() {
+        let id = site::id(17);
+        let json = format!(
+            r#"{{"type": "monitor.down", "data": {{"monitor": {{"monitorid": "{id}"}}}}}}"#
+        );
+        let request = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{json}", json.len());
+        assert_eq!(body(request.as_bytes()).and_then(went_down), Some(17));
+        assert_eq!(body(&request.as_bytes()[..request.len() - 1]), None);
+        assert_eq!(went_down(json.replace("down", "up").as_bytes()), None);
     }
 }

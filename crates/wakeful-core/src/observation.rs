@@ -156,6 +156,15 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    pub const ALL: &[Self] = &[
+        Self::Egress,
+        Self::Permission,
+        Self::Resources,
+        Self::Network,
+        Self::Config,
+        Self::Internal,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Egress => "egress",

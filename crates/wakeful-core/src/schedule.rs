@@ -12,7 +12,8 @@ use crate::monitor::Interval;
 /// pointed elsewhere: at once for a person, not all at once for an import.
 const FIRST_WITHIN: u64 = 500;
 
-/// Checks that are overdue after a restart are spread over at most this long.
+/// Checks that are overdue after a restart are spread over at most this long,
+/// or over a millisecond for each of them when there are more than so many.
 const CATCH_UP_WITHIN: u64 = 60_000;
 
 /// A monitor's grid of check times.
@@ -36,13 +37,15 @@ impl Rhythm {
     }
 
     /// The first check after a restart: on the grid, or, when checks were missed
-    /// meanwhile, soon and spread out.
-    pub fn resume(&self, last_check: Option<u64>, now: u64) -> u64 {
+    /// meanwhile, soon and spread out, the wider the more monitors there are.
+    /// All of it within an interval, with some time left for loading them.
+    pub fn resume(&self, last_check: Option<u64>, now: u64, monitors: u64) -> u64 {
         let on_time = last_check.is_some_and(|last| now < last.saturating_add(self.interval));
-        match on_time {
-            true => self.after(now),
-            false => now.saturating_add(share(self.hash, CATCH_UP_WITHIN.min(self.interval))),
+        if on_time {
+            return self.after(now);
         }
+        let within = CATCH_UP_WITHIN.max(monitors).min(self.interval - self.interval / 16);
+        now.saturating_add(share(self.hash, within))
     }
 
     /// The check after the one that was due at `due`. On the grid that is one
@@ -166,7 +169,7 @@ mod tests {
         #[test]
         fn after_a_restart_a_monitor_goes_on_where_it_was(rhythm in rhythm(), last in now(), away in 0_u64..5_000_000_000) {
             let now = last + away;
-            let due = rhythm.resume(Some(last), now);
+            let due = rhythm.resume(Some(last), now, 1);
             prop_assert!(due >= now && due <= now + rhythm.interval);
             if away < rhythm.interval {
                 prop_assert_eq!(due % rhythm.interval, rhythm.phase);
@@ -178,7 +181,7 @@ mod tests {
         #[test]
         fn wild_times_do_not_panic(rhythm in rhythm(), a: u64, b: u64) {
             rhythm.first(a);
-            rhythm.resume(Some(a), b);
+            rhythm.resume(Some(a), b, a);
             rhythm.next(a, b);
             deadline(Some(a), b, seconds(1), Duration::MAX);
             next_deadline(a, seconds(1), b);
@@ -212,16 +215,25 @@ mod tests {
         let now = 1_763_199_000_000;
         let mut per_second = [0_u32; 60];
         for number in 0..6_000 {
-            let due = Rhythm::new(id(number), seconds(3_600)).resume(None, now);
+            let due = Rhythm::new(id(number), seconds(3_600)).resume(None, now, 6_000);
             per_second[usize::try_from((due - now) / 1_000).expect("small")] += 1;
         }
         assert!(per_second.iter().all(|count| (50..=150).contains(count)), "{per_second:?}");
     }
 
     #[test]
+    fn a_million_overdue_monitors_are_spread_over_more_than_a_minute() {
+        let (now, million) = (1_763_199_000_000, 1_000_000);
+        let last = (0..1_000)
+            .map(|number| Rhythm::new(id(number), seconds(3_600)).resume(None, now, million) - now)
+            .max();
+        assert!(last.is_some_and(|last| last > 900_000 && last < 1_000_000), "{last:?}");
+    }
+
+    #[test]
     fn an_overdue_monitor_is_checked_within_its_own_interval() {
         for number in 0..100 {
-            assert!(Rhythm::new(id(number), seconds(1)).resume(Some(0), 5_000) < 6_000);
+            assert!(Rhythm::new(id(number), seconds(1)).resume(Some(0), 5_000, 1_000_000) < 6_000);
         }
     }
 

@@ -11,7 +11,7 @@ use wakeful_core::notifier::Kind;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{either, from_row, read, within, write};
+use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::monitors::json;
 use crate::{Result, Store, TeamStore};
 
@@ -210,7 +210,8 @@ impl Store {
                  returning ", claimed!()
             )
         );
-        let mut rows: Vec<ClaimedDelivery> = write!(self, |db| {
+        // A claim that is lost is made again.
+        let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
             sqlx::query_as(sql).bind(now.0).bind(lease.0).bind(self.listed(ids)).fetch_all(db).await
         })?;
         rows.sort_by_key(|row| (row.created, row.id));
@@ -220,7 +221,7 @@ impl Store {
     /// Claims what waits right behind a claimed row when it is the recovery
     /// from the same outage: the two are told as one.
     pub async fn claim_recovery(&self, of: &ClaimedDelivery) -> Result<Option<ClaimedDelivery>> {
-        Ok(write!(self, |db| {
+        Ok(write_lazily!(self, |db| {
             sqlx::query_as(concat!(
                 "update deliveries
                  set lease_until = $5, attempts = attempts + 1
@@ -264,7 +265,8 @@ impl Store {
         Ok(event.map(EventId::from))
     }
 
-    /// These arrived. Whoever claimed them meanwhile need not send them.
+    /// These arrived. Whoever claimed them meanwhile need not send them. When a
+    /// power cut takes this note, they are sent once more, with the same ids.
     pub async fn deliveries_arrived(
         &self,
         notifier: NotifierId,
@@ -283,7 +285,7 @@ impl Store {
                      finished = $3
                  where id = any(cast(string_to_array($1, ',') as uuid[]))"
         );
-        write!(self, |db| {
+        write_lazily!(self, |db| {
             sqlx::query(sql)
                 .bind(self.listed(ids))
                 .bind(answer)
@@ -293,7 +295,7 @@ impl Store {
                 .map(|_| ())
         })?;
         // Apart from it: when this is lost, the next success does it.
-        write!(self, |db| {
+        write_lazily!(self, |db| {
             sqlx::query(
                 "update notifiers set failing_since = null
                  where id = $1 and failing_since is not null",

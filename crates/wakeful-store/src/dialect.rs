@@ -8,7 +8,12 @@ use crate::{Result, Store};
 
 #[derive(Clone)]
 pub(crate) enum Pool {
-    Sqlite { writer: SqlitePool, readers: SqlitePool },
+    Sqlite {
+        writer: SqlitePool,
+        /// Commits without waiting for the disk; only for whoever has the writer.
+        lazy: SqlitePool,
+        readers: SqlitePool,
+    },
     Postgres(PgPool),
 }
 
@@ -32,6 +37,21 @@ macro_rules! write {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
             $crate::dialect::Pool::Sqlite { writer: $db, .. } => $body,
+            $crate::dialect::Pool::Postgres($db) => $body,
+        }
+    };
+}
+
+/// Runs one writing statement whose loss in a power cut does no harm, because
+/// what it notes would be found out or done once more. On SQLite it does not
+/// wait for the disk, and so does not keep others waiting who must.
+macro_rules! write_lazily {
+    ($store:expr, |$db:ident| $body:expr) => {
+        match &$store.pool {
+            $crate::dialect::Pool::Sqlite { writer, lazy: $db, .. } => {
+                let _turn = writer.acquire().await?;
+                $body
+            }
             $crate::dialect::Pool::Postgres($db) => $body,
         }
     };
@@ -81,7 +101,7 @@ macro_rules! from_row {
     };
 }
 
-pub(crate) use {either, from_row, read, within, write};
+pub(crate) use {either, from_row, read, within, write, write_lazily};
 
 impl Store {
     /// Opens a transaction that may write. SQLite takes its lock at once, so

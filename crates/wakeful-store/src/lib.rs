@@ -6,6 +6,7 @@ mod accounts;
 mod alerts;
 mod apikeys;
 mod backup;
+mod bulk;
 mod contacts;
 mod deliveries;
 mod dialect;
@@ -51,7 +52,7 @@ pub use mails::{ClaimedMail, Mail};
 pub use memberships::{InvoiceEntry, Settled, Settlement, StoredMembership};
 pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
-pub use monitors::{ActivePage, Linked, MonitorFilter, Saved, StoredMonitor};
+pub use monitors::{Linked, MonitorFilter, Saved, StoredMonitor};
 pub use notifiers::DeletedNotifier;
 pub use open::{Location, Options};
 pub use operator::ListedUser;
@@ -99,11 +100,21 @@ impl Store {
         }
     }
 
+    /// Writes what is in SQLite's log back into its file, beside those who
+    /// write. Whoever commits would else have to, and somebody wait for it.
+    pub async fn fold_log(&self) -> Result<()> {
+        if let Pool::Sqlite { readers, .. } = &self.pool {
+            sqlx::query("pragma wal_checkpoint(passive)").execute(readers).await?;
+        }
+        Ok(())
+    }
+
     /// Ends all connections; what was committed stays.
     pub async fn close(&self) {
         match &self.pool {
-            Pool::Sqlite { writer, readers } => {
+            Pool::Sqlite { writer, lazy, readers } => {
                 readers.close().await;
+                lazy.close().await;
                 writer.close().await;
             }
             Pool::Postgres(pool) => pool.close().await,

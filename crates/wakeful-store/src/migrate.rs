@@ -33,6 +33,7 @@ const STEPS: &[Step] = steps![
     "0002_monitors",
     "0003_notifiers",
     "0004_billing",
+    "0005_monitor_states",
     "0006_history",
     "0009_reminders",
     "0010_over_since",

@@ -1,6 +1,8 @@
 //! Monitors as a team keeps them. What people set is written here and nowhere
-//! else; what verdicts come to is written by `record.rs`, into other columns.
+//! else; what verdicts come to is written by `record.rs`, into a table of its
+//! own beside it.
 
+use futures_util::TryStreamExt as _;
 use sqlx::Error;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -64,9 +66,18 @@ pub enum Saved {
 
 macro_rules! columns {
     () => {
-        "id, team_id, name, spec, secret, isactive, heartbeat_interval, timeout,
-         retry_interval, resend_interval, retries, upside_down_mode, tags, push_token,
-         revision, state, seq, created, modified"
+        "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval, m.timeout,
+         m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.push_token,
+         m.revision, m.created, m.modified, s.status, s.since, s.last_check, s.last_message,
+         s.load_time, s.failing, s.warned, s.seq"
+    };
+}
+
+/// Each monitor with its state. SQLite takes a cross join to mean this order:
+/// the monitors are found first, whatever it thinks of the condition.
+macro_rules! tables {
+    () => {
+        "monitors m cross join monitor_states s"
     };
 }
 
@@ -86,10 +97,16 @@ pub(crate) struct Row {
     tags: String,
     push_token: Option<Vec<u8>>,
     revision: i64,
-    state: String,
-    seq: i64,
     created: i64,
     modified: i64,
+    status: String,
+    since: Option<i64>,
+    last_check: Option<i64>,
+    last_message: String,
+    load_time: Option<i64>,
+    failing: Option<String>,
+    warned: Option<String>,
+    seq: i64,
 }
 
 from_row!(Row, |row| Self {
@@ -108,10 +125,16 @@ from_row!(Row, |row| Self {
     tags: row.try_get("tags")?,
     push_token: row.try_get("push_token")?,
     revision: row.try_get("revision")?,
-    state: row.try_get("state")?,
-    seq: row.try_get("seq")?,
     created: row.try_get("created")?,
     modified: row.try_get("modified")?,
+    status: row.try_get("status")?,
+    since: row.try_get("since")?,
+    last_check: row.try_get("last_check")?,
+    last_message: row.try_get("last_message")?,
+    load_time: row.try_get("load_time")?,
+    failing: row.try_get("failing")?,
+    warned: row.try_get("warned")?,
+    seq: row.try_get("seq")?,
 });
 
 impl Row {
@@ -143,8 +166,27 @@ impl Row {
             created: Millis(self.created),
             modified: Millis(self.modified),
         };
-        let state = serde_json::from_str(&self.state).map_err(|_| damaged())?;
-        Ok(StoredMonitor { monitor, state, seq: self.seq, revision: self.revision })
+        Ok(StoredMonitor { monitor, state: self.state()?, seq: self.seq, revision: self.revision })
+    }
+
+    fn state(&self) -> Result<State> {
+        let warned = self.warned.as_deref().map(serde_json::from_str).transpose();
+        Ok(State {
+            status: Status::parse(&self.status).ok_or_else(damaged)?,
+            since: self.since.map(Millis),
+            last_check: self.last_check.map(Millis),
+            last_message: self.last_message.clone(),
+            load_time: self
+                .load_time
+                .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
+            failing: self
+                .failing
+                .as_deref()
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(|_| damaged())?,
+            warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
+        })
     }
 
     fn whole(&self, keyring: &Keyring, links: &[Linked]) -> Result<StoredMonitor> {
@@ -177,7 +219,9 @@ impl TeamStore<'_> {
             sqlx::query_as(concat!(
                 "select ",
                 columns!(),
-                " from monitors where id = $1 and team_id = $2"
+                " from ",
+                tables!(),
+                " where m.id = $1 and m.team_id = $2 and s.monitor_id = m.id"
             ))
             .bind(id.uuid())
             .bind(self.team.uuid())
@@ -194,37 +238,42 @@ impl TeamStore<'_> {
         &self,
         filter: &MonitorFilter,
     ) -> Result<Vec<(StoredMonitor, Vec<Linked>)>> {
-        let rows = self.monitor_rows(filter).await?;
-        let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        let found = self.unlinked(filter).await?;
+        let (Some(first), Some(last)) = (found.first(), found.last()) else {
             return Ok(Vec::new());
         };
-        let mut links = self.links(first.id, last.id).await?;
-        rows.iter()
-            .map(|row| {
-                let links = links.remove(&row.id).unwrap_or_default();
-                Ok((row.whole(&self.store.keyring, &links)?, links))
-            })
-            .collect()
+        let mut links = self.links(first.monitor.id, last.monitor.id).await?;
+        let link = |mut stored: StoredMonitor| {
+            let links = links.remove(&stored.monitor.id).unwrap_or_default();
+            stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
+            (stored, links)
+        };
+        Ok(found.into_iter().map(link).collect())
     }
 
-    async fn monitor_rows(&self, filter: &MonitorFilter) -> Result<Vec<Row>> {
+    /// Those that match, without their notifiers, each understood as soon as it
+    /// is read: a long list is not held twice.
+    async fn unlinked(&self, filter: &MonitorFilter) -> Result<Vec<StoredMonitor>> {
         // A tag stands in the JSON behind a comma (or the bracket, which is made
         // one here): a quote inside a tag has a backslash before it instead.
         let tag = filter.tag.as_deref().map(|tag| format!(",{}", json(tag)));
         let q = filter.q.as_deref().map(|q| format!("%{}%", escaped(&q.to_lowercase())));
-        Ok(read!(self.store, |db| {
-            sqlx::query_as(concat!(
+        let mut found = Vec::new();
+        read!(self.store, |db| {
+            let mut rows = sqlx::query_as::<_, Row>(concat!(
                 "select ",
                 columns!(),
-                " from monitors
-                 where team_id = $1
-                 and id > $2
-                 and (cast($3 as text) is null or kind = $3)
-                 and (cast($4 as text) is null or status = $4)
+                " from ",
+                tables!(),
+                " where m.team_id = $1
+                 and m.id > $2
+                 and s.monitor_id = m.id
+                 and (cast($3 as text) is null or m.kind = $3)
+                 and (cast($4 as text) is null or s.status = $4)
                  and (cast($5 as text) is null
-                      or replace(',' || substr(tags, 2), $5, '') <> ',' || substr(tags, 2))
-                 and (cast($6 as text) is null or search like $6 escape '!')
-                 order by id
+                      or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
+                 and (cast($6 as text) is null or m.search like $6 escape '!')
+                 order by m.id
                  limit $7"
             ))
             .bind(self.team.uuid())
@@ -234,9 +283,12 @@ impl TeamStore<'_> {
             .bind(tag)
             .bind(q)
             .bind(filter.limit.map_or(i64::MAX, i64::from))
-            .fetch_all(db)
-            .await
-        })?)
+            .fetch(db);
+            while let Some(row) = rows.try_next().await? {
+                found.push(row.whole(&self.store.keyring, &[])?);
+            }
+        });
+        Ok(found)
     }
 
     /// The notifiers of the team's monitors from one id to another, in order.
@@ -300,6 +352,10 @@ impl TeamStore<'_> {
             .bind(monitor.created.0)
             .execute(&mut *db)
             .await?;
+            sqlx::query("insert into monitor_states (monitor_id) values ($1)")
+                .bind(monitor.id.uuid())
+                .execute(&mut *db)
+                .await?;
             link_notifiers!(db, self.team, monitor)
         })?;
         if !unknown.is_empty() {
@@ -383,28 +439,54 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// Active monitors of all teams behind `after`, for those who check them.
-    /// A row that cannot be read is left out and told to the operator: one
-    /// damaged monitor must not keep all the others from being watched.
+    /// The last of the next `size` active monitors behind `after`, so that they
+    /// can be read a page at a time; nothing when there are no more than that.
+    pub async fn page_of_active(
+        &self,
+        after: Option<MonitorId>,
+        size: u32,
+    ) -> Result<Option<MonitorId>> {
+        let last: Option<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(
+                "select id from monitors
+                 where isactive and id > $1
+                 order by id
+                 limit 1 offset $2",
+            )
+            .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
+            .bind(i64::from(size.max(1)) - 1)
+            .fetch_optional(db)
+            .await
+        })?;
+        Ok(last.map(MonitorId::from))
+    }
+
+    /// Active monitors of all teams behind `after`, up to and with `last`, for
+    /// those who check them. A row that cannot be read is left out and told to
+    /// the operator: one damaged monitor must not keep all the others from
+    /// being watched.
     pub async fn active_monitors(
         &self,
         after: Option<MonitorId>,
-        limit: u32,
-    ) -> Result<ActivePage> {
-        let rows: Vec<Row> = read!(self, |db| {
-            sqlx::query_as(concat!(
+        last: Option<MonitorId>,
+    ) -> Result<Vec<StoredMonitor>> {
+        let mut found = Vec::new();
+        read!(self, |db| {
+            let mut rows = sqlx::query_as::<_, Row>(concat!(
                 "select ",
                 columns!(),
-                " from monitors where isactive and id > $1 order by id limit $2"
+                " from ",
+                tables!(),
+                " where m.isactive and m.id > $1 and m.id <= $2 and s.monitor_id = m.id"
             ))
             .bind(after.map_or(Uuid::nil(), MonitorId::uuid))
-            .bind(i64::from(limit))
-            .fetch_all(db)
-            .await
-        })?;
-        let last = rows.last().map(|row| row.id);
-        let monitors = rows.iter().filter_map(|row| readable(row, &self.keyring)).collect();
-        Ok(ActivePage { monitors, last })
+            .bind(last.map_or(Uuid::max(), MonitorId::uuid))
+            .fetch(db);
+            while let Some(row) = rows.try_next().await? {
+                found.extend(readable(&row, &self.keyring));
+            }
+        });
+        Ok(found)
     }
 
     /// These monitors, as far as there are any, for those who check them.
@@ -416,11 +498,13 @@ impl Store {
     async fn rows_by_id(&self, ids: &[MonitorId]) -> Result<Vec<Row>> {
         let sql = crate::dialect::either!(
             self,
-            sqlite: concat!("select ", columns!(),
-                " from monitors where id in (select unhex(value) from json_each($1))"),
-            postgres: concat!("select ", columns!(),
-                " from monitors where id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))")
+            sqlite: concat!("select ", columns!(), " from ", tables!(),
+                " where m.id in (select unhex(value) from json_each($1))
+                 and s.monitor_id = m.id"),
+            postgres: concat!("select ", columns!(), " from ", tables!(),
+                " where m.id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))
+                 and s.monitor_id = m.id")
         );
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
         Ok(read!(self, |db| sqlx::query_as(sql).bind(json(&ids)).fetch_all(db).await)?)
@@ -436,13 +520,6 @@ impl Store {
         })?;
         Ok(row.map(|(team, id)| (team.into(), id.into())))
     }
-}
-
-/// A page of active monitors. `last` is where the next page begins, nothing at
-/// the end.
-pub struct ActivePage {
-    pub monitors: Vec<StoredMonitor>,
-    pub last: Option<MonitorId>,
 }
 
 fn readable(row: &Row, keyring: &Keyring) -> Option<StoredMonitor> {

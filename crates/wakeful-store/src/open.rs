@@ -20,6 +20,18 @@ const BUSY: Duration = Duration::from_secs(4);
 /// How long a caller waits for a free connection before it is told to come back.
 const ACQUIRE: Duration = Duration::from_secs(2);
 
+/// Kibibytes of pages kept at hand, as SQLite wants to be told: by the writer,
+/// who comes back to the same ones, and by each of the others.
+const CACHE: &str = "-8192";
+const SMALL_CACHE: &str = "-1024";
+/// Pages of the log after which whoever commits folds it in: 64 MiB. Before it
+/// comes to that, `fold_log` has done so beside them.
+const LOG: &str = "16384";
+
+/// Rows that SQLite's thread reads ahead of whoever asked for them: each time
+/// the two wait for one another costs as much as many rows.
+const ROWS_AHEAD: usize = 1_024;
+
 /// Where the data is.
 #[derive(Clone, Debug)]
 pub enum Location {
@@ -62,16 +74,16 @@ impl Store {
         migrate::run(&options.location).await?;
         let pool = match &options.location {
             Location::Sqlite(path) => {
+                let one = || file_pool(1).max_lifetime(None).idle_timeout(None);
+                let small = || sqlite(path).pragma("cache_size", SMALL_CACHE);
+                let lazy = small().synchronous(SqliteSynchronous::Normal);
                 // The pool of readers may not write, so a writing statement sent
                 // through the wrong door fails in every test instead of waiting.
-                let writer = SqlitePoolOptions::new().max_connections(1);
-                let readers = SqlitePoolOptions::new().max_connections(options.max_connections);
+                let reader = sqlite(path).pragma("query_only", "on").row_buffer_size(ROWS_AHEAD);
                 Pool::Sqlite {
-                    writer: writer.acquire_timeout(ACQUIRE).connect_with(sqlite(path)).await?,
-                    readers: readers
-                        .acquire_timeout(ACQUIRE)
-                        .connect_with(sqlite(path).pragma("query_only", "on"))
-                        .await?,
+                    writer: one().connect_with(sqlite(path).pragma("cache_size", CACHE)).await?,
+                    lazy: one().connect_with(lazy).await?,
+                    readers: file_pool(options.max_connections).connect_with(reader).await?,
                 }
             }
             Location::Postgres(connect) => Pool::Postgres(
@@ -132,6 +144,15 @@ pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {
         .foreign_keys(true)
         .busy_timeout(BUSY)
         .pragma("journal_size_limit", "67108864")
+        .pragma("wal_autocheckpoint", LOG)
+}
+
+/// A file does not hang up, so its connections need not be tried before use.
+fn file_pool(most: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(most)
+        .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
 }
 
 fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
@@ -166,13 +187,13 @@ mod tests {
         let location = Location::Sqlite(folder.path().join("wakeful.db"));
         let keyring = Keyring::load_or_create(&folder.path().join("master.key")).unwrap();
         let store = Store::open(&Options { location, max_connections: 2 }, keyring).await.unwrap();
-        let Pool::Sqlite { writer, readers } = &store.pool else { panic!("another engine") };
-        for (pool, query_only) in [(writer, 0_i64), (readers, 1)] {
+        let Pool::Sqlite { writer, lazy, readers } = &store.pool else { panic!("another engine") };
+        for (pool, full, query_only) in [(writer, 2_i64, 0_i64), (lazy, 1, 0), (readers, 2, 1)] {
             let mode: String =
                 sqlx::query_scalar("pragma journal_mode").fetch_one(pool).await.unwrap();
             assert_eq!(mode, "wal");
             for (pragma, value) in
-                [("synchronous", 2), ("foreign_keys", 1), ("query_only", query_only)]
+                [("synchronous", full), ("foreign_keys", 1), ("query_only", query_only)]
             {
                 let pragma = sqlx::AssertSqlSafe(format!("pragma {pragma}"));
                 let set: i64 = sqlx::query_scalar(pragma).fetch_one(pool).await.unwrap();

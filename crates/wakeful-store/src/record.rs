@@ -16,6 +16,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, State};
 
+use crate::bulk;
 use crate::dialect::{either, from_row, within};
 use crate::monitors::json;
 use crate::{Result, Store};
@@ -41,25 +42,6 @@ pub struct NewEvent {
     pub alert: AlertId,
     /// JSON.
     pub body: String,
-}
-
-#[derive(Serialize)]
-struct HeartbeatRow<'a> {
-    id: Simple,
-    at: i64,
-    seq: i64,
-    status: &'static str,
-    message: &'a str,
-    load_time: Option<i64>,
-    phases: Option<String>,
-}
-
-#[derive(Serialize)]
-struct StateRow {
-    id: Simple,
-    seq: i64,
-    status: &'static str,
-    state: String,
 }
 
 #[derive(Serialize)]
@@ -120,97 +102,58 @@ impl Store {
         if records.is_empty() {
             return Ok(0);
         }
+        let (opens, closes, tells) = (
+            records.iter().any(|record| !record.opens.is_empty()),
+            records.iter().any(|record| record.closes.is_some()),
+            records.iter().any(|record| !record.events.is_empty()),
+        );
         let mut tx = self.begin().await?;
-        let written = within!(tx, |db| {
-            // The states come first: they take the monitors' rows, so that none
-            // can be deleted between here and its heartbeat.
-            sqlx::query(self.update_states()).bind(states(records)).execute(&mut *db).await?;
-            let done = sqlx::query(self.insert_heartbeats())
-                .bind(heartbeats(records))
-                .execute(&mut *db)
-                .await?;
-            Ok::<_, Error>(done.rows_affected())
-        })?;
-        if records.iter().any(|record| !record.opens.is_empty() || record.closes.is_some()) {
-            within!(tx, |db| {
-                sqlx::query(self.insert_alerts()).bind(opened(records)).execute(&mut *db).await?;
-                sqlx::query(self.close_alerts()).bind(closed(records)).execute(&mut *db).await?;
-                Ok::<_, Error>(())
-            })?;
+        if opens || tells {
+            bulk::hold_monitors(&mut tx, records).await?;
         }
-        if records.iter().any(|record| record.closes.is_some()) {
-            within!(tx, |db| {
+        let written = bulk::write(&mut tx, records).await?;
+        within!(tx, |db| {
+            if opens {
+                sqlx::query(self.insert_alerts()).bind(opened(records)).execute(&mut *db).await?;
+            }
+            if closes {
+                sqlx::query(self.close_alerts()).bind(closed(records)).execute(&mut *db).await?;
                 sqlx::query(self.overtake_reminders())
                     .bind(closed(records))
                     .bind(Self::overtaken())
                     .execute(&mut *db)
-                    .await
-                    .map(drop)
-            })?;
-        }
-        if records.iter().any(|record| !record.events.is_empty()) {
+                    .await?;
+            }
+            Ok::<_, Error>(())
+        })?;
+        if tells {
             within!(tx, |db| {
                 let mut links: Vec<Link> = sqlx::query_as(self.select_links())
                     .bind(told(records))
                     .fetch_all(&mut *db)
                     .await?;
-                // Whoever was told of an outage is told of its end, linked or not.
-                let listeners: Vec<Link> = sqlx::query_as(self.select_listeners())
-                    .bind(closed(records))
-                    .fetch_all(&mut *db)
-                    .await?;
-                links.extend(listeners);
-                sqlx::query(self.insert_deliveries())
-                    .bind(deliveries(records, &links))
-                    .execute(&mut *db)
-                    .await?;
+                if closes {
+                    // Whoever was told of an outage is told of its end, linked or not.
+                    let listeners: Vec<Link> = sqlx::query_as(self.select_listeners())
+                        .bind(closed(records))
+                        .fetch_all(&mut *db)
+                        .await?;
+                    links.extend(listeners);
+                }
+                if !links.is_empty() {
+                    sqlx::query(self.insert_deliveries())
+                        .bind(deliveries(records, &links))
+                        .execute(&mut *db)
+                        .await?;
+                }
                 Ok::<_, Error>(())
             })?;
         }
         tx.commit().await?;
-        if records.iter().any(|record| !record.events.is_empty()) {
+        if tells {
             self.outbox.notify_one();
         }
         Ok(usize::try_from(written).unwrap_or(usize::MAX))
-    }
-
-    fn update_states(&self) -> &'static str {
-        either!(
-            self,
-            sqlite: "update monitors
-                 set status = r.status, state = r.state, seq = r.seq
-                 from (select unhex(value ->> 'id') as id, value ->> 'seq' as seq,
-                              value ->> 'status' as status, value ->> 'state' as state
-                       from json_each($1)) r
-                 where monitors.id = r.id and monitors.seq < r.seq",
-            postgres: "update monitors
-                 set status = r.status, state = r.state, seq = r.seq
-                 from json_to_recordset(cast($1 as json))
-                      as r(id uuid, seq bigint, status text, state text)
-                 where monitors.id = r.id and monitors.seq < r.seq"
-        )
-    }
-
-    fn insert_heartbeats(&self) -> &'static str {
-        either!(
-            self,
-            sqlite: "insert into heartbeats
-                 (monitor_id, at, seq, status, message, load_time, phases)
-                 select m.id, r.value ->> 'at', r.value ->> 'seq', r.value ->> 'status',
-                        r.value ->> 'message', r.value ->> 'load_time', r.value ->> 'phases'
-                 from json_each($1) r
-                 join monitors m on m.id = unhex(r.value ->> 'id')
-                 where true
-                 on conflict do nothing",
-            postgres: "insert into heartbeats
-                 (monitor_id, at, seq, status, message, load_time, phases)
-                 select m.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases
-                 from json_to_recordset(cast($1 as json))
-                      as r(id uuid, at bigint, seq bigint, status text, message text,
-                           load_time bigint, phases text)
-                 join monitors m on m.id = r.id
-                 on conflict do nothing"
-        )
     }
 
     fn insert_alerts(&self) -> &'static str {
@@ -322,47 +265,6 @@ impl Store {
                  on conflict do nothing"
         )
     }
-}
-
-/// The last state of each monitor.
-fn states(records: &[Record]) -> String {
-    let mut last: HashMap<MonitorId, &Record> = HashMap::with_capacity(records.len());
-    for record in records {
-        let kept = last.entry(record.monitor).or_insert(record);
-        if kept.seq < record.seq {
-            *kept = record;
-        }
-    }
-    let rows: Vec<StateRow> = last
-        .into_values()
-        .map(|record| StateRow {
-            id: record.monitor.uuid().into(),
-            seq: record.seq,
-            status: record.state.status.as_str(),
-            state: json(&record.state),
-        })
-        .collect();
-    json(&rows)
-}
-
-fn heartbeats(records: &[Record]) -> String {
-    let rows: Vec<HeartbeatRow<'_>> = records
-        .iter()
-        .map(|record| {
-            let Heartbeat { at, status, message, load_time, phases } = &record.heartbeat;
-            HeartbeatRow {
-                id: record.monitor.uuid().into(),
-                at: at.0,
-                seq: record.seq,
-                status: status.as_str(),
-                message,
-                load_time: load_time
-                    .map(|span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)),
-                phases: (*phases != Default::default()).then(|| json(phases)),
-            }
-        })
-        .collect();
-    json(&rows)
 }
 
 fn opened(records: &[Record]) -> String {

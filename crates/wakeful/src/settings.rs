@@ -43,6 +43,7 @@ pub struct Settings {
     pub mail: Mail,
     pub history: History,
     pub network: Network,
+    pub checks: Checks,
     pub billing: Billing,
     report: String,
 }
@@ -141,6 +142,13 @@ pub struct Network {
 }
 
 #[derive(Clone, Debug)]
+pub struct Checks {
+    pub at_once: u16,
+    /// Hosts and ports that answer as long as our own network works.
+    pub sentinels: Vec<(String, u16)>,
+}
+
+#[derive(Clone, Debug)]
 pub struct Billing {
     pub enabled: bool,
     pub limits: bool,
@@ -207,6 +215,10 @@ impl Settings {
             billing: Billing::read(from),
             history: history(from),
             network: Network { egress: from.egress("network.egress") },
+            checks: Checks {
+                at_once: from.number("checks.at_once", 1..=65_535),
+                sentinels: from.places("checks.sentinels"),
+            },
             data,
             report: String::new(),
         }

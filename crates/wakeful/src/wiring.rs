@@ -1,11 +1,13 @@
 //! From settings to the parts that do the work.
 
 use std::error::Error;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use url::Url;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
@@ -89,14 +91,15 @@ pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Optio
         billing: billing(settings, &clock),
         history: settings.history,
         nats,
-        ..wakeful_engine::Settings::default()
+        checks_at_once: settings.checks.at_once.into(),
+        sentinels: settings.checks.sentinels.clone(),
     };
     let policy = match &settings.network.egress {
         Egress::Private => Policy::Private,
         Egress::Public => Policy::Public,
         Egress::Networks(list) => Policy::List(list.clone()),
     };
-    let net = Arc::new(Net::new(policy, vec![settings.server.listen], Arc::clone(&clock)));
+    let net = Arc::new(Net::new(policy, own(settings), Arc::clone(&clock)));
     Engine::new(store, clock, choices, postbox(settings), net)
 }
 
@@ -118,6 +121,35 @@ fn nats_settings(settings: &Settings) -> Option<NatsSettings> {
         ca: chosen.tls_ca.clone(),
         certificate: chosen.tls_cert.clone().zip(chosen.tls_key.clone()),
     })
+}
+
+/// Where the parts of this service are: out of reach of checks in public.
+fn own(settings: &Settings) -> Vec<SocketAddr> {
+    let mut own = vec![settings.server.listen];
+    own.extend(settings.server.metrics_listen);
+    if settings.network.egress != Egress::Public {
+        return own;
+    }
+    if let DatabaseUrl::Postgres(url) = &settings.database.url {
+        own.extend(places(url.expose(), 5432));
+    }
+    let buses = settings.nats.url.as_ref().map(Secret::expose).unwrap_or_default();
+    own.extend(buses.split(',').flat_map(|url| places(url, 4222)));
+    own
+}
+
+/// The addresses of a URL's host. A name that nobody knows now protects nothing.
+fn places(url: &str, usual_port: u16) -> Vec<SocketAddr> {
+    let Ok(url) = Url::parse(url.trim()) else { return Vec::new() };
+    let Some(host) = url.host_str() else { return Vec::new() };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match (bare, url.port().unwrap_or(usual_port)).to_socket_addrs() {
+        Ok(found) => found.collect(),
+        Err(error) => {
+            tracing::warn!(%error, "{host} has no address now, so checks are not kept from it");
+            Vec::new()
+        }
+    }
 }
 
 fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {
@@ -154,4 +186,28 @@ fn postbox(settings: &Settings) -> Postbox {
         username: mail.username.clone().unwrap_or_default(),
         password: mail.password.clone().unwrap_or_else(|| Secret::new("")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Flags;
+
+    fn own_of(egress: &str) -> Vec<String> {
+        let environment = [
+            ("WAKEFUL_LISTEN", "192.0.2.1:8080"),
+            ("WAKEFUL_DATABASE_URL", "postgres://ann:secret@192.0.2.2/wakeful"),
+            ("WAKEFUL_NATS_URL", "nats://192.0.2.3,tls://[2001:db8::4]:4333"),
+            ("WAKEFUL_NETWORK_EGRESS", egress),
+        ];
+        let settings = Settings::load(&Flags::default(), environment).expect("settings");
+        own(&settings).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn in_public_the_database_and_the_bus_are_out_of_reach_as_well() {
+        let all = ["192.0.2.1:8080", "192.0.2.2:5432", "192.0.2.3:4222", "[2001:db8::4]:4333"];
+        assert_eq!(own_of("public"), all);
+        assert_eq!(own_of("private"), all[..1]);
+    }
 }

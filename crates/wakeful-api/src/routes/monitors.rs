@@ -47,7 +47,8 @@ pub(crate) async fn list(
     let next = page.next.map(|id| id.to_string());
     Ok(Json(MonitorList {
         success: true,
-        monitors: page.items.iter().map(|view| show(&api, view)).collect(),
+        // Each is let go of as it is shown: the list may be long.
+        monitors: page.items.into_iter().map(|view| show(&api, &view)).collect(),
         next_cursor: query::next(filter.limit, next),
     }))
 }

@@ -56,13 +56,17 @@ impl Desk {
         }
     }
 
+    /// Tells the operator how much waits.
+    pub(super) async fn count(&self) {
+        if let Ok(waiting) = self.engine.store().deliveries_waiting().await {
+            metrics::gauge!("wakeful_outbox_pending").set(waiting as f64);
+        }
+    }
+
     /// Fetches fresh hints of what is due.
     pub(super) async fn look(&mut self) {
         let now = self.engine.now();
         self.resting.retain(|_, until| now < *until);
-        if let Ok(waiting) = self.engine.store().deliveries_waiting().await {
-            metrics::gauge!("wakeful_outbox_pending").set(waiting as f64);
-        }
         match self.engine.store().due_deliveries(now, HINTS_EACH, HINTS).await {
             Ok(due) => self.sort(due),
             Err(error) => {

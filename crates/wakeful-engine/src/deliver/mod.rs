@@ -34,12 +34,17 @@ const LAST_WORDS: Duration = Duration::from_millis(1_500);
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut desk = Desk::new(engine.clone());
     let mut next_look = Instant::now();
+    let mut next_count = next_look;
     while !shutdown.is_cancelled() {
         if Instant::now() >= next_look {
             desk.look().await;
             next_look = Instant::now() + LOOK_EVERY;
         }
         desk.send().await;
+        if Instant::now() >= next_count {
+            desk.count().await;
+            next_count = Instant::now() + LOOK_EVERY;
+        }
         tokio::select! {
             () = desk.landed() => {
                 if desk.is_short() {

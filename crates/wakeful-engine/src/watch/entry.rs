@@ -134,12 +134,12 @@ impl Entry {
         }
     }
 
-    /// When a monitor is due that was watched before a restart.
-    pub(super) fn resumed(&self, now: u64) -> u64 {
+    /// When a monitor is due that was watched before a restart, one of so many.
+    pub(super) fn resumed(&self, now: u64, monitors: u64) -> u64 {
         let last = self.state.last_check.map(|at| at.0.max(0).cast_unsigned());
         match self.listens() {
             true => self.deadline(last.map(|at| at.min(now)), now),
-            false => self.rhythm().resume(last, now),
+            false => self.rhythm().resume(last, now, monitors),
         }
     }
 

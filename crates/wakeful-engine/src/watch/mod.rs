@@ -5,9 +5,11 @@
 
 mod entry;
 mod gate;
+mod meters;
 mod network;
 mod recorder;
 mod run;
+mod timer;
 mod wheel;
 
 pub(crate) use run::{Looked, guarded};
@@ -16,18 +18,19 @@ pub use run::{record, run};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::{Heartbeat, Seen};
+use wakeful_core::verdict::{Heartbeat, Seen, Step};
 use wakeful_store::StoredMonitor;
 
 use entry::{Entry, NEVER};
 use gate::{Gate, Job};
+use meters::Meters;
 use network::Network;
 use recorder::{Item, Recorder};
 use wheel::Wheel;
@@ -47,6 +50,8 @@ pub(crate) struct Watch {
     gate_holds: Notify,
     network: Network,
     recorder: Recorder,
+    /// Found when the first check begins: by then somebody counts.
+    meters: LazyLock<Meters>,
     asked: Semaphore,
     begun: AtomicBool,
     loaded: AtomicBool,
@@ -110,6 +115,7 @@ impl Watch {
             gate_holds: Notify::new(),
             network: Network::new(sentinels),
             recorder: Recorder::default(),
+            meters: LazyLock::new(Meters::new),
             asked: Semaphore::new(ASKED_AT_ONCE),
             begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
@@ -154,10 +160,13 @@ impl Watch {
         if !stored.monitor.isactive {
             return;
         }
+        // As many as are in this shard are in each of the others.
+        let monitors = entries.len().saturating_mul(self.shards.len());
+        let monitors = u64::try_from(monitors).unwrap_or(u64::MAX);
         let mut entry = Box::new(Entry::new(stored));
         entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
-            Arrival::Resumed => entry.resumed(now),
+            Arrival::Resumed => entry.resumed(now, monitors),
             Arrival::Saved => entry.first(now),
         };
         shard.arm(&mut entry, wheel);
@@ -193,26 +202,30 @@ impl Watch {
             return None;
         }
         let (recorded, receiver) = oneshot::channel();
-        let heartbeat = self.verdict(entry, seen, payload, Some(recorded), wall);
+        let step = entry.judge(seen, self.ticker.now(), wall);
+        let heartbeat = step.heartbeat.clone();
+        self.hand_over(entry, step, payload, Some(recorded));
         shard.arm(entry, wheel);
         Some((heartbeat, receiver))
     }
 
-    /// Steps on and hands over to the recorder, under the shard's lock: verdicts
-    /// of one monitor reach the recorder in their order.
-    fn verdict(
+    /// Steps on and hands over to the recorder.
+    fn verdict(&self, entry: &mut Entry, seen: Seen, wall: Millis) {
+        let step = entry.judge(seen, self.ticker.now(), wall);
+        self.hand_over(entry, step, None, None);
+    }
+
+    /// Under the shard's lock: verdicts of one monitor reach the recorder in
+    /// their order.
+    fn hand_over(
         &self,
-        entry: &mut Entry,
-        seen: Seen,
+        entry: &Entry,
+        step: Step,
         payload: Option<Value>,
         recorded: Option<oneshot::Sender<()>>,
-        wall: Millis,
-    ) -> Heartbeat {
-        let step = entry.judge(seen, self.ticker.now(), wall);
-        let heartbeat = step.heartbeat.clone();
+    ) {
         let Entry { team, id: monitor, seq, .. } = *entry;
         self.recorder.push(Item { team, monitor, seq, step, payload, recorded });
-        heartbeat
     }
 
     /// Takes out what is due in a shard: heartbeats that were missed are judged
@@ -247,12 +260,12 @@ impl Watch {
         entry.due = entry.next(now);
         if entry.listens() {
             let silence = entry.silence();
-            self.verdict(entry, Seen::Missed(silence), None, None, wall);
+            self.verdict(entry, Seen::Missed(silence), wall);
             return;
         }
         if entry.busy {
             // The check before it has not had its turn yet: this one is left out.
-            metrics::counter!("wakeful_checks_skipped_total").increment(1);
+            self.meters.skipped();
             return;
         }
         entry.busy = true;
@@ -279,7 +292,7 @@ impl Watch {
             return;
         }
         entry.busy = false;
-        self.verdict(entry, seen, None, None, wall);
+        self.verdict(entry, seen, wall);
         shard.arm(entry, wheel);
     }
 

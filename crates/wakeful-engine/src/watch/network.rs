@@ -6,6 +6,7 @@
 
 use futures_util::future::join_all;
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -33,6 +34,8 @@ const TOO_LONG: Duration = Duration::from_secs(600);
 pub(crate) struct Network {
     sentinels: Vec<(String, u16)>,
     seen: Mutex<Evidences>,
+    /// Whether there are failures at all: spares the usual check the lock.
+    troubled: AtomicBool,
     /// When the sentinels were asked and whether they were silent. Only one
     /// check asks at a time; the others wait for its answer.
     asked: tokio::sync::Mutex<Option<(Instant, bool)>>,
@@ -55,7 +58,12 @@ struct Failure {
 impl Network {
     /// `sentinels` are hosts and ports that the operator knows to answer.
     pub(super) fn new(sentinels: Vec<(String, u16)>) -> Self {
-        Self { sentinels, seen: Mutex::default(), asked: tokio::sync::Mutex::new(None) }
+        Self {
+            sentinels,
+            seen: Mutex::default(),
+            troubled: AtomicBool::new(false),
+            asked: tokio::sync::Mutex::new(None),
+        }
     }
 
     /// What was seen, or a fault in its place when our own network is to blame.
@@ -97,7 +105,7 @@ impl Network {
     /// Something came from outside: nothing that failed before counts.
     fn answered(&self, spec: &Spec) {
         // The common case, without looking at where the target is.
-        if self.lock().failures.is_empty() {
+        if !self.troubled.load(Ordering::Relaxed) {
             return;
         }
         if place(spec).is_some_and(|(host, _)| !is_local(&host)) {
@@ -108,6 +116,7 @@ impl Network {
     /// Notes a failure; true when enough of them speak of one event.
     fn suspects(&self, failure: Failure, window: Duration) -> bool {
         let mut seen = self.lock();
+        self.troubled.store(true, Ordering::Relaxed);
         let now = failure.at;
         seen.failures.retain(|old| now.duration_since(old.at) <= window);
         if seen.failures.len() >= KEPT {
@@ -158,6 +167,7 @@ impl Network {
     fn release(&self, why: &str) {
         let mut seen = self.lock();
         seen.failures.clear();
+        self.troubled.store(false, Ordering::Relaxed);
         seen.told_louder = false;
         if seen.held_since.take().is_some() {
             tracing::info!("our own network is back: {why}");

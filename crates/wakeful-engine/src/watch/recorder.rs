@@ -1,5 +1,5 @@
 //! Verdicts on their way into the store. Those that change nothing are written
-//! together, a few times a second; a change is written at once, on a path of
+//! together, up to five times a second; a change is written at once, on a path of
 //! its own, with its alert and what there is to tell. When the store is away
 //! everything waits here: changes for as long as it takes, the others until
 //! there are too many. A plain verdict never passes an earlier change of its
@@ -7,6 +7,7 @@
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
@@ -21,18 +22,27 @@ use wakeful_store::{Record, StoreError};
 use crate::bus::{Edit, Event};
 use crate::{Engine, failpoint, notices};
 
-/// How long plain verdicts are gathered.
-const GATHER: Duration = Duration::from_millis(250);
+/// How long plain verdicts are gathered: so many of these steps, or fewer when
+/// there are a few by then. Each transaction costs as much as a hundred rows.
+const GATHER: Duration = Duration::from_millis(200);
+const STEPS: usize = 5;
+const A_FEW: usize = 100;
 /// How many plain verdicts one transaction takes.
-const BATCH: usize = 2_000;
+const BATCH: usize = 5_000;
+/// So many are worth a transaction before the gathering is over.
+const ENOUGH: usize = 2_000;
+/// How many plain verdicts may wait while the store is there before checks do.
+const FULL: usize = 10_000;
 /// How many changes one transaction takes.
 const CHANGES: usize = 500;
 /// How many plain verdicts wait while the store is away; the oldest go first.
-const MOST_WAITING: usize = 10_000;
+const MOST_WAITING: usize = 20_000;
 const PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// When a change that the store refused is tried again.
 const TRY_REFUSED: Duration = Duration::from_secs(30);
+/// How often the database's log is folded in.
+const FOLD_EVERY: Duration = Duration::from_secs(2);
 /// How long the last writes may take when the service stops.
 const LAST_WRITES: Duration = Duration::from_millis(800);
 
@@ -59,6 +69,12 @@ pub(super) struct Recorder {
     plain: Notify,
     hurry: Notify,
     changes: Notify,
+    /// Whether checks wait for the store to catch up.
+    full: AtomicBool,
+    /// Told when they need not any more.
+    drained: Notify,
+    /// The store does not answer, so nothing is gained by waiting for it.
+    away: AtomicBool,
 }
 
 #[derive(Default)]
@@ -97,8 +113,11 @@ impl Recorder {
             queue.plain.pop_front();
             metrics::counter!("wakeful_heartbeats_dropped_total").increment(1);
         }
-        let hurry = item.recorded.is_some() || queue.plain.len() + 1 >= BATCH;
+        let hurry = item.recorded.is_some() || queue.plain.len() + 1 >= ENOUGH;
         queue.plain.push_back(item);
+        if queue.plain.len() >= FULL && !self.away.load(Ordering::Relaxed) {
+            self.full.store(true, Ordering::Relaxed);
+        }
         drop(queue);
         self.plain.notify_one();
         if hurry {
@@ -122,7 +141,50 @@ impl Recorder {
         }
         stay.append(plain);
         *plain = stay;
+        if plain.len() < FULL {
+            self.let_in();
+        }
         taken
+    }
+
+    /// Waits until the store has caught up with what was found out, if it is
+    /// behind. While it is away nobody waits here: what goes wrong meanwhile
+    /// must be seen, and is told when the store is back.
+    pub(super) async fn room(&self) {
+        while self.full.load(Ordering::Relaxed) {
+            let drained = self.drained.notified();
+            if self.full.load(Ordering::Relaxed) {
+                drained.await;
+            }
+        }
+    }
+
+    fn let_in(&self) {
+        if self.full.swap(false, Ordering::Relaxed) {
+            self.drained.notify_waiters();
+        }
+    }
+
+    /// Takes note of whether the store answers.
+    fn is_away(&self, away: bool) {
+        self.away.store(away, Ordering::Relaxed);
+        if away {
+            self.let_in();
+        }
+    }
+
+    /// Lets plain verdicts come together for a while.
+    async fn gather(&self, stop: &CancellationToken) {
+        for _ in 0..STEPS {
+            tokio::select! {
+                () = sleep(GATHER) => {}
+                () = self.hurry.notified() => return,
+                () = stop.cancelled() => return,
+            }
+            if self.lock().plain.len() >= A_FEW {
+                return;
+            }
+        }
     }
 
     fn take_changes(&self) -> Vec<Item> {
@@ -160,11 +222,7 @@ pub(super) async fn write_plain(engine: Engine, stop: CancellationToken) {
             () = recorder.plain.notified() => {}
             () = stop.cancelled() => {}
         }
-        tokio::select! {
-            () = sleep(GATHER) => {}
-            () = recorder.hurry.notified() => {}
-            () = stop.cancelled() => {}
-        }
+        recorder.gather(&stop).await;
         last = stop.is_cancelled();
         loop {
             let batch = recorder.take_plain();
@@ -175,6 +233,15 @@ pub(super) async fn write_plain(engine: Engine, stop: CancellationToken) {
             if !full {
                 break;
             }
+        }
+    }
+}
+
+/// Folds the database's log in from time to time until told to stop.
+pub(super) async fn fold_log(engine: Engine, stop: CancellationToken) {
+    while timeout(FOLD_EVERY, stop.cancelled()).await.is_err() {
+        if let Err(error) = engine.store().fold_log().await {
+            tracing::debug!(error = %Chain(&error), "the database's log is folded in later");
         }
     }
 }
@@ -219,6 +286,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
         };
         let error = match outcome {
             Ok(()) => {
+                engine.watch().recorder().is_away(false);
                 done(engine, batch);
                 return Vec::new();
             }
@@ -227,6 +295,7 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
         match error {
             StoreError::Unavailable(_) if stop.is_cancelled() => return give_up(&batch),
             StoreError::Unavailable(_) => {
+                engine.watch().recorder().is_away(true);
                 metrics::counter!("wakeful_record_failures_total").increment(1);
                 tracing::warn!(
                     error = %Chain(&error),
@@ -334,6 +403,7 @@ fn done(engine: &Engine, batch: Vec<Item>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt as _;
     use wakeful_core::time::Millis;
     use wakeful_core::verdict::{Policy, Report, Seen, State, Status, step};
 
@@ -387,6 +457,26 @@ mod tests {
         let queue = recorder.lock();
         assert_eq!((queue.plain.len(), queue.plain[0].seq), (MOST_WAITING, 5));
         assert_eq!(queue.changes.len(), MOST_WAITING + 5);
+    }
+
+    #[tokio::test]
+    async fn checks_wait_for_a_store_that_is_slow_and_not_for_one_that_is_away() {
+        let recorder = Recorder::default();
+        let fill = |count: usize| (0..count).for_each(|_| recorder.push(item(1, 1, Status::Up)));
+        fill(FULL - 1);
+        assert!(recorder.room().now_or_never().is_some());
+        fill(1);
+        let mut room = std::pin::pin!(recorder.room());
+        assert!(room.as_mut().now_or_never().is_none());
+        recorder.take_plain();
+        room.await;
+
+        fill(FULL);
+        assert!(recorder.room().now_or_never().is_none());
+        recorder.is_away(true);
+        assert!(recorder.room().now_or_never().is_some());
+        fill(FULL);
+        assert!(recorder.room().now_or_never().is_some(), "it is still away");
     }
 
     #[test]

@@ -4,26 +4,30 @@
 use futures_util::FutureExt as _;
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
-use wakeful_core::verdict::Seen;
 use wakeful_outbound::check;
 use wakeful_outbound::net::Deadline;
 
 use super::gate::{Job, Pass};
+use super::timer::Timer;
 use super::{Arrival, HELD_UP, recorder};
 use crate::bus::Edit;
 use crate::{Engine, Result};
 
-const PAGE: u32 = 5_000;
+/// How many monitors are read at once, and by how many readers.
+const PAGE: u32 = 2_000;
+const LOADERS: usize = 3;
 /// How many edits are read from the store together.
 const EDITS: usize = 500;
 const RETRY: Duration = Duration::from_secs(1);
@@ -36,7 +40,7 @@ pub(crate) type Looked = std::result::Result<Observation, Fault>;
 /// Watches all active monitors until told to stop.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     let writers = Writers::start(&engine);
-    watch(&Runner { engine, shutdown, tasks: TaskTracker::new() }).await;
+    watch(&Runner(Arc::new(Parts { engine, shutdown, tasks: TaskTracker::new() }))).await;
     writers.stop().await;
 }
 
@@ -50,17 +54,17 @@ pub async fn record(engine: Engine, shutdown: CancellationToken) {
 /// The loops that write verdicts down.
 struct Writers {
     engine: Engine,
-    tasks: [(TaskTracker, CancellationToken); 2],
+    tasks: [(TaskTracker, CancellationToken); 3],
 }
 
 impl Writers {
     fn start(engine: &Engine) -> Self {
         engine.watch().recorder().open();
-        let (changes, plain) = (TaskTracker::new(), TaskTracker::new());
-        let (stop_changes, stop_plain) = (CancellationToken::new(), CancellationToken::new());
+        let tasks = [(); 3].map(|()| (TaskTracker::new(), CancellationToken::new()));
+        let [(changes, stop_changes), (plain, stop_plain), (log, stop_log)] = &tasks;
         changes.spawn(recorder::write_changes(engine.clone(), stop_changes.clone()));
         plain.spawn(recorder::write_plain(engine.clone(), stop_plain.clone()));
-        let tasks = [(changes, stop_changes), (plain, stop_plain)];
+        log.spawn(recorder::fold_log(engine.clone(), stop_log.clone()));
         Self { engine: engine.clone(), tasks }
     }
 
@@ -103,10 +107,20 @@ async fn watch(runner: &Runner) {
 
 /// What the loops and the checks have in common.
 #[derive(Clone)]
-struct Runner {
+struct Runner(Arc<Parts>);
+
+struct Parts {
     engine: Engine,
     shutdown: CancellationToken,
     tasks: TaskTracker,
+}
+
+impl std::ops::Deref for Runner {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 impl Runner {
@@ -125,39 +139,44 @@ impl Runner {
     }
 }
 
-/// Brings all active monitors into memory, as long as it takes.
+/// Brings all active monitors into memory, as long as it takes, several pages
+/// at a time.
 async fn load(runner: &Runner) {
+    let store = runner.engine.store();
+    let mut pages = JoinSet::new();
     let mut after = None;
     loop {
-        match runner.engine.store().active_monitors(after, PAGE).await {
-            Ok(page) => {
-                for stored in page.monitors {
-                    runner.engine.watch().configure(stored, Arrival::Resumed);
-                }
-                let Some(last) = page.last else { return };
-                after = Some(last);
-            }
-            Err(error) => {
-                tracing::warn!(
-                    error = %Chain(&error),
-                    "monitors cannot be read yet"
-                );
-                sleep(RETRY).await;
-            }
+        let last = patiently("monitors are read", || store.page_of_active(after, PAGE)).await;
+        while pages.len() >= LOADERS {
+            pages.join_next().await;
         }
+        pages.spawn(load_page(runner.clone(), after, last));
+        match last {
+            Some(_) => after = last,
+            None => break,
+        }
+    }
+    while pages.join_next().await.is_some() {}
+}
+
+async fn load_page(runner: Runner, after: Option<MonitorId>, last: Option<MonitorId>) {
+    let store = runner.engine.store();
+    for stored in patiently("monitors are read", || store.active_monitors(after, last)).await {
+        runner.engine.watch().configure(stored, Arrival::Resumed);
     }
 }
 
 /// Turns the wheel of one shard.
 async fn turn(runner: Runner, shard: usize) {
     let watch = runner.engine.watch();
+    let timer = Timer::new();
     let mut jobs = Vec::new();
     while !runner.shutdown.is_cancelled() {
         let next = watch.expire(shard, runner.engine.now(), &mut jobs);
         enter(&runner, &mut jobs);
         let wake = next.map(|at| watch.ticker.instant(at));
         tokio::select! {
-            () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
+            () = timer.until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
             () = watch.shards[shard].sooner.notified() => {}
             () = runner.shutdown.cancelled() => {}
         }
@@ -215,14 +234,15 @@ async fn make_checks(runner: Runner, pass: Pass) {
 
 async fn make_check(engine: &Engine, job: &Job) {
     let watch = engine.watch();
+    // A result that finds no room would be lost: better to look a little later.
+    watch.recorder.room().await;
     let Some((spec, timeout, interval)) = watch.begin(job) else { return };
-    let lag = watch.ticker.now().saturating_sub(job.due);
-    metrics::histogram!("wakeful_check_lag_seconds").record(lag as f64 / 1_000.0);
+    watch.meters.begun(watch.ticker.now().saturating_sub(job.due));
     let began = Instant::now();
     let looked = guarded(check::look(engine.net(), &spec, Deadline::within(timeout))).await;
     let looked = if_in_time(looked, began.elapsed(), timeout);
     let seen = watch.network.judge(engine.net(), job.monitor, &spec, interval, looked).await;
-    count(spec.kind().as_str(), &seen);
+    watch.meters.ended(spec.kind(), &seen);
     watch.finish(job, seen, engine.now());
 }
 
@@ -245,31 +265,21 @@ fn if_in_time(looked: Looked, took: Duration, timeout: Duration) -> Looked {
     }
 }
 
-fn count(kind: &'static str, seen: &Seen) {
-    let result = match seen {
-        Seen::Observation(seen) if seen.up => "up",
-        Seen::Observation(_) => "down",
-        Seen::Fault(fault) => fault.kind.as_str(),
-        Seen::Report(_) | Seen::Missed(_) => "reported",
-    };
-    metrics::counter!("wakeful_checks_total", "type" => kind, "result" => result).increment(1);
-}
-
 /// Follows the edits as they are told.
 async fn follow(runner: &Runner, mut edits: Receiver<Edit>) {
     loop {
         let first = match edits.recv().await {
             Ok(edit) => edit.monitor,
             Err(RecvError::Lagged(_)) => {
-                patiently(|| reload(runner)).await;
+                patiently("an edit is followed", || reload(runner)).await;
                 continue;
             }
             Err(RecvError::Closed) => return,
         };
         let (ids, missed) = gathered(first, &mut edits);
         match missed {
-            true => patiently(|| reload(runner)).await,
-            false => patiently(|| apply(runner, &ids, Arrival::Saved)).await,
+            true => patiently("an edit is followed", || reload(runner)).await,
+            false => patiently("an edit is followed", || apply(runner, &ids, Arrival::Saved)).await,
         }
     }
 }
@@ -288,9 +298,16 @@ fn gathered(first: MonitorId, edits: &mut Receiver<Edit>) -> (Vec<MonitorId>, bo
 }
 
 /// Does it until the store is there.
-async fn patiently<F: Future<Output = Result<()>>>(work: impl Fn() -> F) {
-    while let Err(error) = work().await {
-        tracing::warn!(error = %Chain(&error), "an edit waits for the store");
+async fn patiently<T, E, F>(what: &str, work: impl Fn() -> F) -> T
+where
+    F: Future<Output = std::result::Result<T, E>>,
+    E: std::error::Error,
+{
+    loop {
+        match work().await {
+            Ok(done) => return done,
+            Err(error) => tracing::warn!(error = %Chain(&error), "{what} when the store is back"),
+        }
         sleep(RETRY).await;
     }
 }
@@ -310,14 +327,15 @@ async fn apply(runner: &Runner, ids: &[MonitorId], arrival: Arrival) -> Result<(
 /// Reads everything again: what was edited, made or deleted unheard.
 async fn reload(runner: &Runner) -> Result<()> {
     let watch = runner.engine.watch();
+    let store = runner.engine.store();
     let mut after = None;
     loop {
-        let page = runner.engine.store().active_monitors(after, PAGE).await?;
-        for stored in page.monitors {
+        let last = store.page_of_active(after, PAGE).await?;
+        for stored in store.active_monitors(after, last).await? {
             watch.configure(stored, Arrival::Resumed);
         }
-        match page.last {
-            Some(last) => after = Some(last),
+        match last {
+            Some(_) => after = last,
             None => break,
         }
     }

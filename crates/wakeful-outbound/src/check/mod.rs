@@ -42,12 +42,13 @@ async fn dispatch(
     by: Deadline,
     trace: &mut Trace,
 ) -> Result<Seen, Trouble> {
+    // Boxed, or each check would take and move the space of the largest of them.
     match spec {
-        Spec::Http(http) => http::look(net, http, HTTP_BODY, by, trace).await,
-        Spec::HttpKeyword(http) => http::look(net, http, KEYWORD_BODY, by, trace).await,
-        Spec::Dns(dns) => dns::look(net, dns, by, trace).await,
-        Spec::Ping(ping) => ping::look(net, ping, by, trace).await,
-        Spec::Tcp(tcp) => tcp::look(net, tcp, by, trace).await,
+        Spec::Http(http) => Box::pin(http::look(net, http, HTTP_BODY, by, trace)).await,
+        Spec::HttpKeyword(http) => Box::pin(http::look(net, http, KEYWORD_BODY, by, trace)).await,
+        Spec::Dns(dns) => Box::pin(dns::look(net, dns, by, trace)).await,
+        Spec::Ping(ping) => Box::pin(ping::look(net, ping, by, trace)).await,
+        Spec::Tcp(tcp) => Box::pin(tcp::look(net, tcp, by, trace)).await,
         Spec::Api(_) => Err(Trouble::ours(
             FaultKind::Config,
             "an api monitor is never called: its target reports by itself",

@@ -4,8 +4,10 @@
 
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UdpSocket;
@@ -19,8 +21,14 @@ use super::Seen;
 use crate::net::trouble::Trouble;
 use crate::net::{Deadline, Net, Stage, Trace};
 
-/// An echo may get lost; another is sent after this.
+/// An echo may get lost; another is sent after this, or after a third of the
+/// time there is.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Replies that may wait to be read, in bytes: many thousands of them. Systems
+/// that grant less give what they grant.
+const BACKLOG: usize = 4 << 20;
+/// Replies that are read before others get their turn.
+const AT_A_TIME: usize = 64;
 
 const NOT_ALLOWED: &str = "Wakeful is not allowed to ping: run \
     `sysctl -w net.ipv4.ping_group_range=\"0 2147483647\"`, or give the binary the right with \
@@ -34,7 +42,9 @@ pub(super) async fn look(
 ) -> Result<Seen, Trouble> {
     let addrs = net.addresses(spec.hostname.host().into(), 0, by, trace).await?;
     trace.stage = Stage::Waiting;
-    let (from, took) = net.pinger().echo(net, &one_of_each_family(&addrs)).await?;
+    let patience = by.share(3).min(PATIENCE);
+    let addrs = one_of_each_family(&addrs);
+    let (from, took) = net.pinger().echo(net, &addrs, patience).await?;
     trace.phases.first_byte = Some(took);
     let message = format!("{from} answered");
     Ok(Seen { load_time: Some(took), ..Seen::up(message) })
@@ -55,7 +65,12 @@ pub(crate) struct Pinger {
 impl Pinger {
     /// Sends echoes to the addresses in turn until one of them answers; whoever
     /// calls sets the limit.
-    async fn echo(&self, net: &Net, addrs: &[SocketAddr]) -> Result<(IpAddr, Duration), Trouble> {
+    async fn echo(
+        &self,
+        net: &Net,
+        addrs: &[SocketAddr],
+        patience: Duration,
+    ) -> Result<(IpAddr, Duration), Trouble> {
         let mut worst: Option<Trouble> = None;
         let mut sent = JoinedEchoes::default();
         for round in 0.. {
@@ -72,7 +87,7 @@ impl Pinger {
                     false => return Err(worst.unwrap_or_else(Trouble::silence)),
                 }
             }
-            if let Ok(answered) = tokio::time::timeout(PATIENCE, sent.first()).await {
+            if let Ok(answered) = tokio::time::timeout(patience, sent.first()).await {
                 return Ok(answered);
             }
         }
@@ -149,6 +164,7 @@ struct Family {
     socket: Arc<UdpSocket>,
     waiting: Arc<Waiting>,
     domain: Domain,
+    tokens: Tokens,
     /// Reads replies; it ends when the family is dropped.
     _reader: JoinSet<()>,
 }
@@ -158,21 +174,20 @@ impl Family {
     fn open(domain: Domain) -> Result<Self, Trouble> {
         let protocol = if domain == Domain::IPV4 { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
         let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
-            .or_else(|_| Socket::new(domain, Type::RAW, Some(protocol)))
+            .or_else(|_| raw(domain, protocol))
             .map_err(|error| not_opened(&error))?;
+        // What does not fit is lost, and a healthy target looks silent.
+        let _ = socket.set_recv_buffer_size(BACKLOG);
         let socket = into_tokio(socket).map_err(|error| Trouble::from_io(&error))?;
         let socket = Arc::new(socket);
         let waiting = Arc::new(Waiting::default());
         let mut reader = JoinSet::new();
         reader.spawn(read_replies(socket.clone(), waiting.clone(), domain));
-        Ok(Self { socket, waiting, domain, _reader: reader })
+        Ok(Self { socket, waiting, domain, tokens: Tokens::new()?, _reader: reader })
     }
 
     async fn send(&self, to: SocketAddr) -> Result<Echo, Trouble> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random)
-            .map_err(|error| Trouble::ours(FaultKind::Internal, error.to_string()))?;
-        let token = u128::from_be_bytes(random);
+        let token = self.tokens.next();
         let (asker, back) = oneshot::channel();
         self.waiting.lock().insert(token, (to.ip(), asker));
         let sent = Instant::now();
@@ -181,6 +196,45 @@ impl Family {
         self.socket.send_to(&packet, to).await.map_err(|error| Trouble::from_io(&error))?;
         Ok(echo)
     }
+}
+
+/// Numbers that nobody can foresee who does not see them.
+struct Tokens {
+    key: RandomState,
+    count: AtomicU64,
+}
+
+impl Tokens {
+    fn new() -> Result<Self, Trouble> {
+        let first = getrandom::u64()
+            .map_err(|error| Trouble::ours(FaultKind::Internal, error.to_string()))?;
+        Ok(Self { key: RandomState::new(), count: AtomicU64::new(first) })
+    }
+
+    fn next(&self) -> u128 {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        u128::from(self.key.hash_one(count)) << 64 | u128::from(count)
+    }
+}
+
+/// A raw socket hears every ICMP packet of the machine, on loopback our own
+/// questions, too; on Linux the kernel sorts out all but echo replies.
+fn raw(domain: Domain, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(domain, Type::RAW, Some(protocol))?;
+    #[cfg(target_os = "linux")]
+    if domain == Domain::IPV4 {
+        use libc::{BPF_B, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET};
+        use socket2::SockFilter;
+        let code = |code: u32| code as u16;
+        socket.attach_filter(&[
+            SockFilter::new(code(BPF_LDX | BPF_B | BPF_MSH), 0, 0, 0), // length of the IP header
+            SockFilter::new(code(BPF_LD | BPF_B | BPF_IND), 0, 0, 0),  // type of ICMP behind it
+            SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), 0, 1, 0), // an echo reply?
+            SockFilter::new(code(BPF_RET | BPF_K), 0, 0, u32::MAX),    // all of it
+            SockFilter::new(code(BPF_RET | BPF_K), 0, 0, 0),           // nothing
+        ])?;
+    }
+    Ok(socket)
 }
 
 fn not_opened(error: &io::Error) -> Trouble {
@@ -199,19 +253,23 @@ fn into_tokio(socket: Socket) -> io::Result<UdpSocket> {
 async fn read_replies(socket: Arc<UdpSocket>, waiting: Arc<Waiting>, domain: Domain) {
     let mut buffer = [0; 2_048];
     loop {
-        match socket.recv_from(&mut buffer).await {
-            Ok((length, from)) => {
-                let at = Instant::now();
-                if let Some(token) = token_of(domain, &buffer[..length]) {
-                    waiting.answer(from.ip(), token, at);
+        if socket.readable().await.is_err() {
+            return;
+        }
+        for _ in 0..AT_A_TIME {
+            match socket.try_recv_from(&mut buffer) {
+                Ok((length, from)) => {
+                    let at = Instant::now();
+                    if let Some(token) = token_of(domain, &buffer[..length]) {
+                        waiting.answer(from.ip(), token, at);
+                    }
                 }
-            }
-            // Errors of earlier echoes surface here; their askers just go on waiting.
-            Err(error) => {
-                tracing::debug!(%error, "an ICMP socket reported an error");
-                tokio::task::yield_now().await;
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // Errors of earlier echoes surface here; their askers just go on waiting.
+                Err(error) => tracing::debug!(%error, "an ICMP socket reported an error"),
             }
         }
+        tokio::task::yield_now().await;
     }
 }
 

@@ -1,8 +1,9 @@
 //! HTTP to a stranger: a fresh connection for each request, bounded in time,
 //! headers and body, its phases noted. Redirects are nobody's business here;
 //! a `Session` stays open only for those who must speak twice on one connection.
+//! Those and HTTP/2 are hyper's; the plain case is `exchange`.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
@@ -16,14 +17,15 @@ use url::{Position, Url};
 use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
 
 use super::decode::{Encoding, End, Reading, Sink};
+use super::exchange::{self, Exchange, Framing};
 use super::tls::{Offer, Trust, explain_tls};
 use super::trouble::Trouble;
 use super::wire::{Stream, Tasks, Wire};
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
 /// Bounds of an answer's head.
-const HEADER_BYTES: usize = 64 * 1024;
-const HEADER_COUNT: usize = 100;
+pub(super) const HEADER_BYTES: usize = 64 * 1024;
+pub(super) const HEADER_COUNT: usize = 100;
 
 /// What is asked of a server.
 #[derive(Clone, Debug)]
@@ -82,11 +84,22 @@ pub(crate) enum Keep {
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Incoming,
+    pub(crate) body: Body,
+}
+
+/// A body on its way.
+pub(crate) enum Body {
+    General(Incoming),
+    Plain(Framing),
 }
 
 /// A connection that speaks HTTP.
-pub(crate) struct Session {
+pub(crate) enum Session {
+    Plain(Exchange),
+    General(Box<General>),
+}
+
+pub(crate) struct General {
     sender: Sender,
     wire: Wire,
     keep: Keep,
@@ -111,8 +124,9 @@ impl Session {
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
         let tcp = net.reach(Target::parse(host), port, by, trace).await?;
+        let plain = keep == Keep::Close && exchange::fits(request);
         if url.scheme() != "https" {
-            return Self::http1(Stream::Plain(tcp), keep).await;
+            return Self::http1(Stream::Plain(tcp), keep, plain).await;
         }
         let offer = match keep {
             Keep::Close => Offer::Http2AndHttp1,
@@ -123,11 +137,14 @@ impl Session {
         let stream = Stream::Tls(Box::new(tls));
         match chose_h2 {
             true => Self::http2(stream, keep).await,
-            false => Self::http1(stream, keep).await,
+            false => Self::http1(stream, keep, plain).await,
         }
     }
 
-    async fn http1(stream: Stream, keep: Keep) -> Result<Self, Trouble> {
+    async fn http1(stream: Stream, keep: Keep, plain: bool) -> Result<Self, Trouble> {
+        if plain {
+            return Ok(Self::Plain(Exchange::new(stream)));
+        }
         let (sender, connection) = http1::Builder::new()
             .max_headers(HEADER_COUNT)
             .max_header_size(HEADER_BYTES)
@@ -137,7 +154,8 @@ impl Session {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| explain(&error))?;
-        Ok(Self { sender: Sender::Http1(sender), wire: Wire::Http1(connection), keep })
+        let wire = Wire::Http1(connection);
+        Ok(Self::General(Box::new(General { sender: Sender::Http1(sender), wire, keep })))
     }
 
     async fn http2(stream: Stream, keep: Keep) -> Result<Self, Trouble> {
@@ -148,7 +166,7 @@ impl Session {
             .await
             .map_err(|error| explain(&error))?;
         let wire = Wire::Http2(Box::new(connection), tasks);
-        Ok(Self { sender: Sender::Http2(sender), wire, keep })
+        Ok(Self::General(Box::new(General { sender: Sender::Http2(sender), wire, keep })))
     }
 
     pub(crate) async fn send(
@@ -157,31 +175,25 @@ impl Session {
         trace: &mut Trace,
     ) -> Result<Head, Trouble> {
         trace.stage = Stage::Waiting;
-        let message = self.message(request)?;
         let began = Instant::now();
-        let answer = match &mut self.sender {
-            Sender::Http1(sender) => {
-                self.wire
-                    .drive(async {
-                        sender.ready().await?;
-                        sender.send_request(message).await
-                    })
-                    .await
+        let head = match self {
+            Self::Plain(exchange) => {
+                let (status, headers, body) = exchange.ask(request).await?;
+                Head { status, headers, body: Body::Plain(body) }
             }
-            Sender::Http2(sender) => self.wire.drive(sender.send_request(message)).await,
+            Self::General(general) => general.send(request).await?,
         };
-        let (head, body) = answer.map_err(|error| explain(&error))?.into_parts();
         add(&mut trace.phases.first_byte, began.elapsed());
-        if head.headers.len() > HEADER_COUNT {
-            return Err(too_many_headers());
+        match head.headers.len() > HEADER_COUNT {
+            true => Err(too_many_headers()),
+            false => Ok(head),
         }
-        Ok(Head { status: head.status, headers: head.headers, body })
     }
 
     /// Reads a body into the sink, at most `cap` bytes of it after decoding.
     pub(crate) async fn read<S: Sink>(
         &mut self,
-        mut body: Incoming,
+        mut body: Body,
         encoding: Encoding,
         cap: usize,
         sink: &mut S,
@@ -194,16 +206,56 @@ impl Session {
         let garbled = |_| Trouble::answered(format!("the response is not valid {encoding}"));
         let mut end = None;
         while end.is_none() {
-            let Some(frame) = self.wire.drive(body.frame()).await else { break };
-            let frame = frame.map_err(|error| incomplete(&error))?;
-            if let Some(bytes) = frame.data_ref() {
-                end = reading.push(bytes).map_err(garbled)?;
+            match self.piece(&mut body).await? {
+                Some(bytes) => end = reading.push(&bytes).map_err(garbled)?,
+                None => break,
             }
         }
         add(&mut trace.phases.transfer, began.elapsed());
         match end {
             Some(end) => Ok(end),
             None => reading.finish().map_err(garbled),
+        }
+    }
+
+    /// The next piece of a body; nothing at its end.
+    async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, Trouble> {
+        match (self, body) {
+            (Self::Plain(exchange), Body::Plain(framing)) => {
+                Ok(exchange.piece(framing).await?.map(BytesMut::freeze))
+            }
+            (Self::General(general), Body::General(incoming)) => general.piece(incoming).await,
+            // A body of another session has nothing to bring.
+            _ => Ok(None),
+        }
+    }
+}
+
+impl General {
+    async fn send(&mut self, request: &Request) -> Result<Head, Trouble> {
+        let message = self.message(request)?;
+        let answer = match &mut self.sender {
+            Sender::Http1(sender) => {
+                self.wire
+                    .drive(async {
+                        sender.ready().await?;
+                        sender.send_request(message).await
+                    })
+                    .await
+            }
+            Sender::Http2(sender) => self.wire.drive(sender.send_request(message)).await,
+        };
+        let (head, body) = answer.map_err(|error| explain(&error))?.into_parts();
+        Ok(Head { status: head.status, headers: head.headers, body: Body::General(body) })
+    }
+
+    async fn piece(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, Trouble> {
+        loop {
+            let Some(frame) = self.wire.drive(body.frame()).await else { return Ok(None) };
+            // Trailers are nobody's business.
+            if let Ok(bytes) = frame.map_err(|error| incomplete(&error))?.into_data() {
+                return Ok(Some(bytes));
+            }
         }
     }
 
@@ -239,11 +291,11 @@ impl Session {
     }
 }
 
-fn unspeakable() -> Trouble {
+pub(super) fn unspeakable() -> Trouble {
     Trouble::ours(FaultKind::Config, "this URL cannot be sent in an HTTP request")
 }
 
-fn too_many_headers() -> Trouble {
+pub(super) fn too_many_headers() -> Trouble {
     Trouble::answered(format!(
         "the response has more than {} KiB or {HEADER_COUNT} lines of headers",
         HEADER_BYTES / 1024
@@ -269,12 +321,17 @@ fn explain(error: &hyper::Error) -> Trouble {
 
 /// Why a body did not come to its end.
 fn incomplete(error: &hyper::Error) -> Trouble {
-    match io_cause(error).map(Trouble::from_io) {
-        Some(Trouble::Down(Evidence::Refused, _)) => Trouble::Down(
+    io_cause(error).map_or_else(|| Trouble::answered("incomplete response"), broken_off)
+}
+
+/// The same, told by the connection.
+pub(super) fn broken_off(error: &io::Error) -> Trouble {
+    match Trouble::from_io(error) {
+        Trouble::Down(Evidence::Refused, _) => Trouble::Down(
             Evidence::Refused,
             "incomplete response: connection reset by the server".to_owned(),
         ),
-        Some(Trouble::Ours(fault)) if fault.kind != FaultKind::Internal => Trouble::Ours(fault),
+        Trouble::Ours(fault) if fault.kind != FaultKind::Internal => Trouble::Ours(fault),
         _ => Trouble::answered("incomplete response"),
     }
 }

@@ -2,6 +2,7 @@
 //! that goes out passes `Net::open` or asks its guard, and ends at a `Deadline`.
 
 pub mod decode;
+mod exchange;
 pub mod guard;
 pub mod http;
 pub mod resolve;
@@ -218,6 +219,11 @@ impl Deadline {
 
     pub fn at(self) -> Instant {
         self.at
+    }
+
+    /// One of so many equal parts of the whole time.
+    pub(crate) fn share(self, parts: u32) -> Duration {
+        self.allowed / parts.max(1)
     }
 
     /// What the work gives, or nothing when the time was up before.

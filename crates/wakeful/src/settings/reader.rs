@@ -102,6 +102,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    pub(super) fn places(&mut self, key: &'static str) -> Vec<(String, u16)> {
+        let accepts = "a list of hosts and ports such as 192.168.1.1:443";
+        self.read(key, accepts, |entry| list(entry)?.into_iter().map(place).collect())
+    }
+
     pub(super) fn egress(&mut self, key: &'static str) -> Egress {
         let accepts = "\"private\", \"public\" or a list of networks such as 10.0.0.0/8";
         self.read(key, accepts, |entry| match text(entry) {
@@ -357,6 +362,18 @@ fn unless_empty<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Opti
 /// A network, or a single address as the network of one.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// A name or an address, IPv6 in brackets, and a port.
+fn place(text: &str) -> Option<(String, u16)> {
+    let (host, port) = text.rsplit_once(':')?;
+    let port = port.parse().ok().filter(|port| *port > 0)?;
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_host = match bare {
+        Some(v6) => v6.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => is_name(host),
+    };
+    is_host.then(|| (bare.unwrap_or(host).to_owned(), port))
 }
 
 fn web_url(text: &str) -> Option<Url> {

@@ -557,3 +557,14 @@ fn where_strangers_can_sign_up_only_public_addresses_are_reached_unless_chosen()
     let chosen = open.variable("WAKEFUL_NETWORK_EGRESS", "private");
     assert_eq!(egress(&chosen), Egress::Private);
 }
+
+#[test]
+fn sentinels_are_hosts_with_ports() {
+    let file = "checks.sentinels = [\"192.168.1.1:443\", \"[2001:db8::1]:53\", \"gw.example:80\"]";
+    let expected = [("192.168.1.1", 443), ("2001:db8::1", 53), ("gw.example", 80)];
+    let expected: Vec<(String, u16)> = expected.map(|(host, port)| (host.into(), port)).into();
+    assert_eq!(start().file(file).settings().checks.sentinels, expected);
+    for wrong in ["192.168.1.1", "[::1]", "::1:80", "host:0", "host:x", ":80", "a b:80"] {
+        assert!(start().variable("WAKEFUL_CHECKS_SENTINELS", wrong).load().is_err(), "{wrong}");
+    }
+}

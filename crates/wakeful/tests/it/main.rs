@@ -22,4 +22,5 @@ mod restarts;
 mod secrets;
 mod smtp;
 mod stop;
+mod trouble;
 mod users;

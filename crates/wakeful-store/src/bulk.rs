@@ -1,0 +1,292 @@
+//! The two writes of every check, for a whole batch: the states it leaves and
+//! its heartbeats. Rows are bound, not told in JSON, which takes the databases
+//! half the time. SQLite gets them as values in statements of three lengths, so
+//! that each is prepared once; PostgreSQL gets an array for each column.
+
+use sqlx::{Error, PgConnection, SqliteConnection};
+use std::sync::LazyLock;
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::certificate::Given;
+use wakeful_core::observation::Phases;
+
+use crate::Record;
+use crate::dialect::Tx;
+use crate::monitors::json;
+
+/// How many rows a statement of SQLite takes.
+const LENGTHS: [usize; 3] = [1, 16, 128];
+
+/// Writes states and heartbeats; those of monitors that were deleted meanwhile
+/// are passed over. Answers how many heartbeats are new.
+pub(crate) async fn write(tx: &mut Tx, records: &[Record]) -> Result<u64, Error> {
+    // Neighbours are written together, and always in this order: who wants the
+    // same rows waits for the first of them, not for one another.
+    let mut records: Vec<&Record> = records.iter().collect();
+    records.sort_unstable_by_key(|record| (record.monitor, record.seq));
+    // The states come first: they take the monitors' rows, so that none can be
+    // deleted between here and its heartbeat.
+    let states: Vec<StateRow<'_>> = last_of_each(&records).map(StateRow::of).collect();
+    let heartbeats: Vec<HeartbeatRow<'_>> =
+        records.iter().map(|record| HeartbeatRow::of(record)).collect();
+    match tx {
+        Tx::Sqlite(db) => {
+            let known = sqlite_states(db, &states).await?;
+            let all_known = usize::try_from(known).is_ok_and(|known| known == states.len());
+            let insert = if all_known { &INSERT } else { &INSERT_KNOWN };
+            sqlite_heartbeats(db, insert, &heartbeats).await
+        }
+        Tx::Postgres(db) => {
+            postgres_states(db, &states).await?;
+            postgres_heartbeats(db, &heartbeats).await
+        }
+    }
+}
+
+/// Keeps monitors that something is about to refer to from being deleted. Else,
+/// on PostgreSQL, one who deletes and has the monitor would wait for its state,
+/// and one who has the state for the monitor. SQLite has one writer at a time.
+pub(crate) async fn hold_monitors(tx: &mut Tx, records: &[Record]) -> Result<(), Error> {
+    let Tx::Postgres(db) = tx else { return Ok(()) };
+    let ids: Vec<Uuid> = records.iter().map(|record| record.monitor.uuid()).collect();
+    sqlx::query("select 1 from monitors where id = any($1) order by id for key share")
+        .bind(ids)
+        .execute(&mut **db)
+        .await
+        .map(|_| ())
+}
+
+/// The last record of each monitor, of records in order.
+fn last_of_each<'a>(records: &'a [&'a Record]) -> impl Iterator<Item = &'a Record> {
+    records
+        .chunk_by(|one, next| one.monitor == next.monitor)
+        .filter_map(|of_one| of_one.last().copied())
+}
+
+struct StateRow<'a> {
+    monitor: Uuid,
+    status: &'static str,
+    since: Option<i64>,
+    last_check: Option<i64>,
+    last_message: &'a str,
+    load_time: Option<i64>,
+    failing: Option<String>,
+    warned: Option<String>,
+    seq: i64,
+}
+
+impl<'a> StateRow<'a> {
+    fn of(record: &'a Record) -> Self {
+        let state = &record.state;
+        Self {
+            monitor: record.monitor.uuid(),
+            status: state.status.as_str(),
+            since: state.since.map(|at| at.0),
+            last_check: state.last_check.map(|at| at.0),
+            last_message: &state.last_message,
+            load_time: state.load_time.map(micros),
+            failing: state.failing.as_ref().map(json),
+            warned: Some(&state.warned).filter(|given| !Given::is_empty(given)).map(json),
+            seq: record.seq,
+        }
+    }
+}
+
+struct HeartbeatRow<'a> {
+    monitor: Uuid,
+    at: i64,
+    seq: i64,
+    status: &'static str,
+    message: &'a str,
+    load_time: Option<i64>,
+    phases: Option<String>,
+}
+
+impl<'a> HeartbeatRow<'a> {
+    fn of(record: &'a Record) -> Self {
+        let heartbeat = &record.heartbeat;
+        let phases = Some(&heartbeat.phases).filter(|phases| **phases != Phases::default());
+        Self {
+            monitor: record.monitor.uuid(),
+            at: heartbeat.at.0,
+            seq: record.seq,
+            status: heartbeat.status.as_str(),
+            message: &heartbeat.message,
+            load_time: heartbeat.load_time.map(micros),
+            phases: phases.map(json),
+        }
+    }
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// One statement in each of the lengths.
+struct Statement([String; LENGTHS.len()]);
+
+impl Statement {
+    fn new(columns: usize, text: impl Fn(&str) -> String) -> Self {
+        let row = format!("({})", vec!["?"; columns].join(", "));
+        Self(LENGTHS.map(|length| text(&vec![row.as_str(); length].join(", "))))
+    }
+
+    /// The shortest that takes so many rows, or the longest; and its length.
+    fn fitting(&'static self, rows: usize) -> (&'static str, usize) {
+        let place = LENGTHS.iter().position(|length| *length >= rows);
+        let place = place.unwrap_or(LENGTHS.len() - 1);
+        (&self.0[place], LENGTHS[place])
+    }
+}
+
+static UPDATE: LazyLock<Statement> = LazyLock::new(|| {
+    Statement::new(9, |values| {
+        format!(
+            "update monitor_states
+             set status = r.column2, since = r.column3, last_check = r.column4,
+                 last_message = r.column5, load_time = r.column6, failing = r.column7,
+                 warned = r.column8, seq = r.column9
+             from (values {values}) r
+             where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
+        )
+    })
+});
+
+static INSERT: LazyLock<Statement> = LazyLock::new(|| insert("r.column1 is not null"));
+
+/// For batches in which somebody's monitor may be gone.
+static INSERT_KNOWN: LazyLock<Statement> = LazyLock::new(|| {
+    insert("exists (select 1 from monitor_states s where s.monitor_id = r.column1)")
+});
+
+fn insert(condition: &str) -> Statement {
+    Statement::new(7, |values| {
+        format!(
+            "insert into heartbeats
+             (monitor_id, at, seq, status, message, load_time, phases)
+             select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7
+             from (values {values}) r
+             where {condition}
+             on conflict do nothing"
+        )
+    })
+}
+
+async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Result<u64, Error> {
+    let mut written = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (sql, length) = UPDATE.fitting(rest.len());
+        let (these, behind) = rest.split_at(length.min(rest.len()));
+        let mut query = sqlx::query(sql);
+        for row in these {
+            query = query
+                .bind(row.monitor)
+                .bind(row.status)
+                .bind(row.since)
+                .bind(row.last_check)
+                .bind(row.last_message)
+                .bind(row.load_time)
+                .bind(row.failing.as_deref())
+                .bind(row.warned.as_deref())
+                .bind(row.seq);
+        }
+        // What is not bound is null, and no monitor has that for an id.
+        written += query.execute(&mut *db).await?.rows_affected();
+        rest = behind;
+    }
+    Ok(written)
+}
+
+async fn sqlite_heartbeats(
+    db: &mut SqliteConnection,
+    insert: &'static Statement,
+    rows: &[HeartbeatRow<'_>],
+) -> Result<u64, Error> {
+    let mut written = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (sql, length) = insert.fitting(rest.len());
+        let (these, behind) = rest.split_at(length.min(rest.len()));
+        let mut query = sqlx::query(sql);
+        for row in these {
+            query = query
+                .bind(row.monitor)
+                .bind(row.at)
+                .bind(row.seq)
+                .bind(row.status)
+                .bind(row.message)
+                .bind(row.load_time)
+                .bind(row.phases.as_deref());
+        }
+        written += query.execute(&mut *db).await?.rows_affected();
+        rest = behind;
+    }
+    Ok(written)
+}
+
+/// One column of many rows.
+fn column<'a, R, T>(rows: &'a [R], of: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
+async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result<(), Error> {
+    sqlx::query(
+        "update monitor_states s
+         set status = r.status, since = r.since, last_check = r.last_check,
+             last_message = r.last_message, load_time = r.load_time, failing = r.failing,
+             warned = r.warned, seq = r.seq
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+              as r(id, status, since, last_check, last_message, load_time, failing, warned, seq)
+         where s.monitor_id = r.id and s.seq < r.seq",
+    )
+    .bind(column(rows, |row| row.monitor))
+    .bind(column(rows, |row| row.status))
+    .bind(column(rows, |row| row.since))
+    .bind(column(rows, |row| row.last_check))
+    .bind(column(rows, |row| row.last_message))
+    .bind(column(rows, |row| row.load_time))
+    .bind(column(rows, |row| row.failing.as_deref()))
+    .bind(column(rows, |row| row.warned.as_deref()))
+    .bind(column(rows, |row| row.seq))
+    .execute(db)
+    .await
+    .map(|_| ())
+}
+
+async fn postgres_heartbeats(
+    db: &mut PgConnection,
+    rows: &[HeartbeatRow<'_>],
+) -> Result<u64, Error> {
+    sqlx::query(
+        "insert into heartbeats
+         (monitor_id, at, seq, status, message, load_time, phases)
+         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases
+         from unnest($1, $2, $3, $4, $5, $6, $7)
+              as r(id, at, seq, status, message, load_time, phases)
+         join monitor_states s on s.monitor_id = r.id
+         on conflict do nothing",
+    )
+    .bind(column(rows, |row| row.monitor))
+    .bind(column(rows, |row| row.at))
+    .bind(column(rows, |row| row.seq))
+    .bind(column(rows, |row| row.status))
+    .bind(column(rows, |row| row.message))
+    .bind(column(rows, |row| row.load_time))
+    .bind(column(rows, |row| row.phases.as_deref()))
+    .execute(db)
+    .await
+    .map(|done| done.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_statement_that_fits_is_taken() {
+        for (rows, length) in [(1, 1), (2, 16), (16, 16), (17, 128), (128, 128), (5_000, 128)] {
+            assert_eq!(UPDATE.fitting(rows).1, length, "{rows}");
+        }
+    }
+}

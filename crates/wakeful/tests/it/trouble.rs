@@ -1,0 +1,191 @@
+//! When the trouble is ours: out of file handles, or without the database. No
+//! target is called down for it, and what really happened is told afterwards.
+
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Command;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use wakeful_testkit::{Client, Engine, Receiver, User, until};
+
+use crate::home::Home;
+
+/// Something that answers, and counts how often it was asked.
+struct Target {
+    address: SocketAddr,
+    asked: Arc<AtomicUsize>,
+    tasks: JoinSet<()>,
+}
+
+impl Target {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (address, asked) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let (mut tasks, count) = (JoinSet::new(), asked.clone());
+        tasks.spawn(async move {
+            while listener.accept().await.is_ok() {
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        Self { address, asked, tasks }
+    }
+
+    async fn is_asked(&self, times: usize) {
+        let until_then = self.asked.load(Ordering::SeqCst) + times;
+        let asked = || async { (self.asked.load(Ordering::SeqCst) >= until_then).then_some(()) };
+        until("more checks", asked).await;
+    }
+
+    async fn go_down(&mut self) {
+        self.tasks.shutdown().await;
+    }
+}
+
+async fn notifier(ann: &User, receiver: &Receiver) -> Value {
+    let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    ann.client.post("notifier/save", &body).await.json()["notifierid"].clone()
+}
+
+async fn monitor(ann: &User, target: &Target, notifier: &Value) -> String {
+    let body = json!({"name": "site", "type": "tcp", "hostname": "127.0.0.1",
+        "port": target.address.port().to_string(), "heartbeat_interval": 1, "isactive": true,
+        "upside_down_mode": false, "notifiers": notifier});
+    let json = ann.client.post("monitor/save", &body).await.ok();
+    json["monitor"]["monitorid"].as_str().unwrap().to_owned()
+}
+
+async fn statuses(client: &Client) -> Vec<String> {
+    let list = client.get("monitors").await.ok();
+    let monitors = list["monitors"].as_array().unwrap().iter();
+    monitors.map(|monitor| monitor["status"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn all_up(client: &Client) {
+    let up = || async { statuses(client).await.iter().all(|status| status == "up").then_some(()) };
+    until("all to be up", up).await;
+}
+
+/// How many files a process may have open from now on.
+async fn allow_files(pid: u32, most: u32) {
+    let limit = format!("--nofile={most}:");
+    let set = Command::new("prlimit").args(["--pid", &pid.to_string(), &limit]).status().await;
+    assert!(set.unwrap().success(), "prlimit");
+}
+
+#[tokio::test]
+async fn without_file_handles_nothing_is_known_and_nothing_is_told() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let (receiver, target) = (Receiver::start().await, Target::start().await);
+    let hook = notifier(&ann, &receiver).await;
+    for _ in 0..4 {
+        monitor(&ann, &target, &hook).await;
+    }
+    all_up(&ann.client).await;
+
+    // Fewer than are open already: not one more can be.
+    allow_files(server.pid, 8).await;
+    let options = SqliteConnectOptions::new().filename(home.file());
+    let db = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let unknown = || async {
+        let sql = "select count(*) from heartbeats
+                   where status = 'unknown' and message like 'out of file handles%'";
+        let count: i64 = sqlx::query_scalar(sql).fetch_one(&db).await.unwrap();
+        (count >= 8).then_some(())
+    };
+    until("checks that could not be made", unknown).await;
+    let down: i64 = sqlx::query_scalar("select count(*) from heartbeats where status = 'down'")
+        .fetch_one(&db)
+        .await
+        .unwrap();
+    assert_eq!(down, 0);
+    db.close().await;
+
+    allow_files(server.pid, 1_024).await;
+    target.is_asked(8).await;
+    all_up(&ann.client).await;
+    assert!(receiver.hooks().is_empty());
+    server.stop().await;
+}
+
+/// A way to the database that can be cut.
+struct Way {
+    address: SocketAddr,
+    open: watch::Sender<bool>,
+    _tasks: JoinSet<()>,
+}
+
+impl Way {
+    async fn to(database: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let open = watch::Sender::new(true);
+        let is_open = open.subscribe();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut passing = JoinSet::new();
+            while let Ok((from, _)) = listener.accept().await {
+                passing.spawn(pass(from, database, is_open.clone()));
+            }
+        });
+        Self { address, open, _tasks: tasks }
+    }
+}
+
+async fn pass(mut from: TcpStream, database: SocketAddr, mut open: watch::Receiver<bool>) {
+    if !*open.borrow() {
+        return;
+    }
+    #[expect(clippy::disallowed_methods, reason = "to the test's own database on loopback")]
+    let mut to = TcpStream::connect(database).await.unwrap();
+    tokio::select! {
+        _ = tokio::io::copy_bidirectional(&mut from, &mut to) => {}
+        _ = open.wait_for(|open| !open) => {}
+    }
+}
+
+#[tokio::test]
+async fn while_postgresql_is_away_nothing_changes_and_an_outage_is_told_afterwards() {
+    let home = Home::new(Engine::Postgres).await.without_limits();
+    let mut url = url::Url::parse(home.database_url()).unwrap();
+    let host = url.host_str().unwrap_or("127.0.0.1").to_owned();
+    let database = format!("{host}:{}", url.port().unwrap_or(5432)).parse().unwrap();
+    let way = Way::to(database).await;
+    url.set_host(Some("127.0.0.1")).unwrap();
+    url.set_port(Some(way.address.port())).unwrap();
+    let home = home.set("DATABASE_URL", url.as_str());
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let receiver = Receiver::start().await;
+    let (healthy, mut failing) = (Target::start().await, Target::start().await);
+    let hook = notifier(&ann, &receiver).await;
+    monitor(&ann, &healthy, &hook).await;
+    let ill = monitor(&ann, &failing, &hook).await;
+    all_up(&ann.client).await;
+
+    way.open.send_replace(false);
+    failing.go_down().await;
+    healthy.is_asked(6).await;
+    assert!(receiver.hooks().is_empty(), "nothing is told before it is on record");
+    way.open.send_replace(true);
+
+    let told = || async { (!receiver.hooks().is_empty()).then(|| receiver.hooks()) };
+    let told = until("the outage to be told", told).await;
+    let told: Vec<(Value, Value)> = told
+        .iter()
+        .map(|hook| hook.json())
+        .map(|hook| (hook["type"].clone(), hook["data"]["monitor"]["monitorid"].clone()))
+        .collect();
+    assert_eq!(told, [(json!("monitor.down"), json!(ill))]);
+    healthy.is_asked(2).await;
+    let mut statuses = statuses(&ann.client).await;
+    statuses.sort();
+    assert_eq!(statuses, ["down", "up"]);
+    assert_eq!(receiver.hooks().len(), 1);
+    server.stop().await;
+}
