@@ -111,6 +111,11 @@ impl Home {
         self.database.url()
     }
 
+    /// The one number that a statement answers.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.database.number(sql).await
+    }
+
     /// Changes the database past the service.
     pub(crate) async fn execute(&self, sql: &str) {
         self.database.execute(sql).await;
