@@ -183,7 +183,8 @@ both_engines! {
         assert_eq!(ann.client.get("report?month=2026-13&format=pdf").await.wrong_fields(), ["month", "format"]);
     }
 
-    async fn a_plan_keeps_no_more_days_than_it_says(mut setup: Setup) {
+    async fn a_plan_keeps_no_more_days_than_it_says(setup: Setup) {
+        let mut setup = setup;
         setup.settings.billing.limits = true;
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -184,7 +184,7 @@ pub fn pack(rollups: &[Rollup], depth: Depth) -> Vec<u8> {
         let mut sketches: [Bins; 5] = std::array::from_fn(|_| Bins::default());
         for rollup in rollups {
             for (bins, spread) in sketches.iter_mut().zip(&rollup.times.phases) {
-                bins.code(&mut phases, spread.count, spread.sketch.clone());
+                bins.code(&mut phases, spread.count, &spread.sketch);
             }
         }
         // Where there are phases there is something behind the means.
@@ -210,7 +210,7 @@ pub fn unpack(bytes: &[u8], depth: Depth) -> Result<Vec<Rollup>, Damaged> {
         let mut sketches: [Bins; 5] = std::array::from_fn(|_| Bins::default());
         for rollup in &mut rollups {
             for (bins, spread) in sketches.iter_mut().zip(&mut rollup.times.phases) {
-                spread.sketch = bins.code(&mut side, spread.count, Sketch::default());
+                spread.sketch = bins.code(&mut side, spread.count, &Sketch::default());
             }
         }
     }
@@ -340,8 +340,7 @@ impl Form {
                 shortest.code(side, told.shortest / self.unit).saturating_mul(self.unit);
             told.longest = longest.code(side, told.longest / self.unit).saturating_mul(self.unit);
         }
-        told.load.sketch =
-            self.bins.code(side, told.load.count, std::mem::take(&mut told.load.sketch));
+        told.load.sketch = self.bins.code(side, told.load.count, &told.load.sketch);
         for (sums, spread) in self.phases.iter_mut().zip(&mut told.phases) {
             sums.code(side, self.unit, spread);
         }
@@ -405,7 +404,7 @@ impl Bins {
 
     /// `total` says how many values there are: when they are all seen, the
     /// sketch ends.
-    fn code(&mut self, side: &mut impl Side, total: u64, told: Sketch) -> Sketch {
+    fn code(&mut self, side: &mut impl Side, total: u64, told: &Sketch) -> Sketch {
         if total == 0 {
             return Sketch::default();
         }

@@ -122,9 +122,9 @@ fn a_realistic_month_takes_few_bytes_a_heartbeat() {
     let packed = pack(&entries);
     assert_eq!(unpacked(&packed), Ok(entries.clone()));
     let each = |bytes: usize| (bytes as f64) / (entries.len() as f64);
-    let hours: Vec<Rollup> = entries.chunks(60).filter_map(|hour| Rollup::of(hour)).collect();
+    let hours: Vec<Rollup> = entries.chunks(60).filter_map(Rollup::of).collect();
     let hours: usize = hours.chunks(24).map(|day| rollup::pack(day, Depth::Means).len()).sum();
-    let days = entries.chunks(1_440).filter_map(|day| Rollup::of(day));
+    let days = entries.chunks(1_440).filter_map(Rollup::of);
     let days: usize = days.map(|day| rollup::pack(&[day], Depth::Whole).len()).sum();
     let (data, phases, hours, days) =
         (each(packed.data.len()), each(packed.phases.len()), each(hours), each(days));
