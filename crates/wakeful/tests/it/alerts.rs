@@ -15,8 +15,8 @@ const CHANGES: usize = 100;
 const PLACES: [&str; 5] =
     ["before-enqueue", "after-enqueue", "after-claim", "after-send", "after-acknowledgement"];
 const SENT_TWICE: &str = "after-send";
-/// The visit at which each place is deadly: three changes live, the fourth dies.
-const DEADLY: u32 = 4;
+/// The visit at which each place is deadly: four changes live, the fifth dies.
+const DEADLY: u32 = 5;
 
 struct Story {
     receiver: Receiver,
