@@ -542,6 +542,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitors/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's monitors as short rows, for lists that show many. */
+        get: operations["get_monitors_rows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitors/summary": {
         parameters: {
             query?: never;
@@ -553,6 +570,26 @@ export interface paths {
         get: operations["get_monitors_summary"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifier/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows what a notifier that is still being written would send about an
+         *     invented monitor. Nothing is sent and nothing is kept.
+         */
+        post: operations["post_notifier_preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -781,6 +818,23 @@ export interface paths {
         };
         /** Lists the team's payment methods. */
         get: operations["get_paymentmethods_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The figures of a month of all monitors, or of those with a tag. */
+        get: operations["get_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1381,6 +1435,11 @@ export interface components {
             port?: string | null;
             /** @description Where a target reports itself by opening an address. */
             push_url?: string | null;
+            /**
+             * Format: int64
+             * @description Seconds between reminders while it is down; 0: none.
+             */
+            resend_interval: number;
             /** Format: int32 */
             retries: number;
             /**
@@ -1429,6 +1488,41 @@ export interface components {
         };
         MonitorList: {
             monitors: components["schemas"]["Monitor"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        MonitorRow: {
+            /** Format: int32 */
+            heartbeat_interval: number;
+            isactive: boolean;
+            /** Format: date-time */
+            last_check?: string | null;
+            last_message: string;
+            /**
+             * Format: double
+             * @description Milliseconds; null before the first check.
+             */
+            load_time?: number | null;
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+            /** @description The ids of those who are told. */
+            notifiers: string[];
+            /** @description pending, up or down. */
+            status: string;
+            /**
+             * Format: date-time
+             * @description When the status became what it is.
+             */
+            status_since?: string | null;
+            tags: string[];
+            /** @description What is watched, in one line; empty for api. */
+            target: string;
+            type: string;
+        };
+        MonitorRows: {
+            monitors: components["schemas"]["MonitorRow"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
             next_cursor?: string | null;
             success: boolean;
@@ -1500,6 +1594,16 @@ export interface components {
         };
         NotifierList: {
             notifiers: components["schemas"]["Notifier"][];
+            success: boolean;
+        };
+        /** @description A message about an invented monitor, as a receiver would get it. */
+        NotifierPreview: {
+            body: string;
+            content_type: string;
+            /** @description The HTML part of a mail, otherwise null. */
+            html?: string | null;
+            /** @description Of a mail, otherwise null. */
+            subject?: string | null;
             success: boolean;
         };
         NotifierWebhook: {
@@ -1622,9 +1726,88 @@ export interface components {
             /** Format: double */
             uptime?: number | null;
         };
+        /** @description As much of a notifier as decides what its messages look like. */
+        PreviewNotifier: {
+            email?: components["schemas"]["SaveEmail"] | null;
+            /** @description monitor.down, monitor.up, monitor.certificate_expiring or notifier.test. */
+            event?: string | null;
+            name?: string | null;
+            /** @description email or webhook. */
+            type: string;
+            webhook?: components["schemas"]["SaveWebhook"] | null;
+        };
         Pushed: {
             msg?: string;
             ok: boolean;
+        };
+        Report: {
+            /** Format: date-time */
+            from: string;
+            monitors: components["schemas"]["ReportLine"][];
+            /** @description Such as 2026-10. */
+            month: string;
+            success: boolean;
+            tag?: string | null;
+            /**
+             * Format: date-time
+             * @description The end of the month, or now while it lasts.
+             */
+            to: string;
+            total: components["schemas"]["ReportTotal"];
+        };
+        ReportLine: {
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            downtime: number;
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            longest_outage?: number | null;
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            mean_time_to_recover?: number | null;
+            /** Format: uuid */
+            monitorid: string;
+            name: string;
+            /** Format: int64 */
+            outages: number;
+            /**
+             * Format: double
+             * @description Load time, in milliseconds.
+             */
+            p50?: number | null;
+            /** Format: double */
+            p95?: number | null;
+            /** Format: double */
+            p99?: number | null;
+            tags: string[];
+            target: string;
+            type: string;
+            /**
+             * Format: double
+             * @description By duration, in percent; null without data.
+             */
+            uptime?: number | null;
+        };
+        ReportTotal: {
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            downtime: number;
+            monitors: number;
+            /** Format: int64 */
+            outages: number;
+            /**
+             * Format: double
+             * @description All monitors' up seconds among all their up and down seconds, in percent.
+             */
+            uptime?: number | null;
         };
         /** @description What is asked of which resolver. */
         SaveDns: {
@@ -1737,6 +1920,11 @@ export interface components {
             name?: string | null;
             notifiers?: components["schemas"]["TextOrList"] | null;
             port?: components["schemas"]["TextOrNumber"] | null;
+            /**
+             * Format: int32
+             * @description Seconds between reminders while it is down; 0 for none.
+             */
+            resend_interval?: number | null;
             /**
              * Format: int32
              * @description Re-checks that confirm a failure.
@@ -4544,6 +4732,84 @@ export interface operations {
             };
         };
     };
+    get_monitors_rows: {
+        parameters: {
+            query?: {
+                /** @description Monitors a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+                /** @description Only this type */
+                type?: string;
+                /** @description Only pending, up or down */
+                status?: string;
+                /** @description Only with this tag */
+                tag?: string;
+                /** @description Part of a name, target or tag */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The monitors */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRows"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_monitors_summary: {
         parameters: {
             query: {
@@ -4586,6 +4852,93 @@ export interface operations {
                 };
             };
             /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_notifier_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewNotifier"];
+            };
+        };
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotifierPreview"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5657,6 +6010,80 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_report: {
+        parameters: {
+            query?: {
+                /** @description Such as 2026-10; default: this month */
+                month?: string;
+                /** @description Only monitors with this tag */
+                tag?: string;
+                /** @description json, csv or html; default: what Accept says, else json */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                    "text/csv": string;
+                    "text/html": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
