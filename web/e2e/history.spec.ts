@@ -44,6 +44,13 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   await expect(day.getByRole("cell").nth(1)).toHaveText("1");
   await expect(page.getByRole("img", { name: /^Load time: / })).toHaveAccessibleName(/1 outage/);
   await expect(page.getByRole("row")).toHaveCount(6);
+
+  await page.getByRole("button", { name: "Monthly report" }).click();
+  const opened = page.waitForEvent("popup");
+  await page.getByRole("menuitem").first().click();
+  const report = await opened;
+  await expect(report.getByRole("row").filter({ hasText: "backup" })).toContainText("1");
+  await report.close();
 });
 
 test("rows show heartbeats and uptime, asked for together and kept true by events", async ({ page, member }) => {

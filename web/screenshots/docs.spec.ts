@@ -1,9 +1,13 @@
-import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, test, type Api } from "../e2e/service";
 
 const FOLDER = "../docs/screenshots";
+
+test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true" } });
 
 /** Name, host, tags and how long it takes to answer. All of them live on this machine. */
 const things: [string, string, string, number][] = [
@@ -34,53 +38,67 @@ async function startThings() {
   return { broken, port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
-async function watchThings(api: Api, port: number): Promise<Map<string, string>> {
+async function watchThings(api: Api, port: number, notifiers: string): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   for (const [name, host, tags] of things) {
     const http = { url: `http://${host}.localhost:${port}/` };
-    const { monitorid } = await api.monitor({ type: "http", name, tags, http, heartbeat_interval: 1, retry_interval: 1, retries: 0 });
+    const { monitorid } = await api.monitor({ type: "http", name, tags, http, heartbeat_interval: 60, retries: 0, notifiers });
     ids.set(host, monitorid);
   }
   return ids;
 }
 
-test("pictures", async ({ page, member }) => {
-  test.setTimeout(180_000);
+test("pictures", async ({ page, member, service }) => {
+  test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto("/monitor/new");
   await page.getByLabel("Address").blur();
   await page.screenshot({ path: `${FOLDER}/new.png` });
 
   const { broken, port, close } = await startThings();
-  const ids = await watchThings(member.api, port);
-  await page.goto("/");
+  const pager = { name: "On-call pager", type: "webhook", webhook: { url: `http://pager.localhost:${port}/` } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", pager);
+  const ids = await watchThings(member.api, port, notifierid);
   const row = (name: string) => page.locator("li[data-row]").filter({ hasText: name });
-  const beats = (name: string, count: number) =>
-    expect(row(name).getByRole("img", { name: `Last ${count} heartbeats` })).toBeVisible({ timeout: 60_000 });
-  await beats("Replica", 10);
-  broken.add("replica");
-  await beats("Replica", 13);
-  broken.delete("replica");
-  await beats("Replica", 26);
-  await member.api.post("monitor/save", { monitorid: ids.get("docs"), isactive: false });
+  await page.goto("/");
+  for (const [name] of things) await expect(row(name)).toHaveAttribute("data-state", "up", { timeout: 30_000 });
   broken.add("img");
-  await beats("Image CDN", 30);
-  await expect(row("Image CDN")).toHaveAttribute("data-state", "down");
+  await member.api.post(`monitor/${ids.get("img") ?? ""}/check`, {});
+  await member.api.post("monitor/save", { monitorid: ids.get("docs"), isactive: false });
+  const script = join(import.meta.dirname, "past.py");
+  execFileSync("python3", [script, join(service.data, "wakeful.db"), ...things.map(([name, , , usual]) => `${name}=${usual}`)]);
 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.goto("/");
-    await beats("Warehouse gateway", 30);
+    await expect(row("Image CDN")).toHaveAttribute("data-state", "down");
+    await expect(row("Warehouse gateway").getByRole("img", { name: "Last 30 heartbeats" })).toBeVisible({ timeout: 30_000 });
     await page.mouse.move(0, 0);
     await page.screenshot({ path: `${FOLDER}/dashboard-${colorScheme}.png` });
   }
   await page.emulateMedia({ colorScheme: "light" });
-  await page.goto(`/monitor/${ids.get("replica") ?? ""}`);
-  await expect(page.locator("canvas")).toBeVisible();
+  await page.goto(`/monitor/${ids.get("img") ?? ""}`);
+  await page.getByRole("button", { name: "30 d", exact: true }).click();
+  await expect(page.locator("[data-old]")).toHaveCount(0);
+  await expect(page.getByRole("row", { name: /^1 year/ })).toContainText("%", { timeout: 30_000 });
+  await page.mouse.move(0, 0);
   await page.screenshot({ path: `${FOLDER}/monitor.png`, fullPage: true });
+
+  await page.goto("/notifier/new?kind=standard");
+  await page.getByLabel("Address").fill("https://hooks.example.com/wakeful");
+  await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
+  await page.getByLabel("Address").blur();
+  await page.screenshot({ path: `${FOLDER}/notifier.png` });
+
+  const card = { cardholderName: "Ann Example", cardNumber: "4242424242424242", expiryMonth: 4, expiryYear: 2039, cvc: "123", zipCode: "1" };
+  await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
+  await page.goto("/billing");
+  await expect(page.getByText("Paid", { exact: true })).toBeVisible();
+  await page.screenshot({ path: `${FOLDER}/billing.png`, fullPage: true });
+
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/");
-  await expect(row("Image CDN")).toBeVisible();
+  await expect(row("Image CDN")).toContainText("%", { timeout: 30_000 });
   await page.screenshot({ path: `${FOLDER}/phone.png` });
   close();
 });

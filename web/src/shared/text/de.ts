@@ -293,6 +293,7 @@ export const de: Texts = {
     span: "Zeitraum",
     figures: ["Verfügbar", "Ausfälle", "Längster", "Im Mittel bis zur Rückkehr", "p50", "p95", "p99"],
     thin: "Weniger als die Hälfte dieses Zeitraums wurde beobachtet.",
+    report: "Monatsbericht",
     noAlerts: "Bisher keine Ausfälle.",
   },
   notifiers: {
@@ -547,6 +548,9 @@ export const de: Texts = {
     timeoutHelp: "Automatisch: 80 % des Abstands, 1 bis 30 s.",
     retryInterval: "Zwischen Nachprüfungen",
     retryIntervalHelp: "Automatisch: 5 s oder der Abstand, wenn er kürzer ist.",
+    remind: "Erinnern, solange er ausgefallen ist",
+    remindHelp: "Sekunden zwischen den Erinnerungen.",
+    never: "nie",
     upsideDown: "Umgekehrt",
     upsideDownHelp: "Erreichbar ist schlecht: melden, wenn es erreichbar wird.",
     active: "Aktiv",

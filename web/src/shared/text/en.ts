@@ -287,6 +287,7 @@ export const en = {
     span: "Span",
     figures: ["Uptime", "Outages", "Longest", "Mean to recover", "p50", "p95", "p99"],
     thin: "Less than half of this span was watched.",
+    report: "Monthly report",
     noAlerts: "No outages so far.",
   },
   notifiers: {
@@ -541,6 +542,9 @@ export const en = {
     timeoutHelp: "Automatic: 80 % of the interval, 1 to 30 s.",
     retryInterval: "Between re-checks",
     retryIntervalHelp: "Automatic: 5 s or the interval, if shorter.",
+    remind: "Remind while it is down",
+    remindHelp: "Seconds between reminders.",
+    never: "never",
     upsideDown: "Upside down",
     upsideDownHelp: "Up is bad: tell me when this becomes reachable.",
     active: "Active",

@@ -4,6 +4,7 @@ import { interval, millis, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
 import { Panel, Trouble, Waiting } from "../../../shared/ui/parts";
 import { stats, type Span } from "../data";
+import { Reports } from "../report";
 import styles from "./detail.module.css";
 
 const hours: Partial<Record<string, number>> = { "24h": 24, "7d": 168, "30d": 720, "90d": 2160, "365d": 8760 };
@@ -12,7 +13,7 @@ export function Uptime({ id }: { id: string }) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(stats(id));
   return (
-    <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
+    <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} actions={<Reports />} flush>
       {error && !data && <Trouble error={error} retry={() => void refetch()} />}
       {!data && !error && <Waiting />}
       {data && (

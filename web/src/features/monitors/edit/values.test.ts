@@ -30,6 +30,7 @@ const monitor: Monitor = {
   modified: "",
   retries: 0,
   timeout: 5,
+  resend_interval: 3600,
 };
 
 describe("the form's values", () => {
@@ -46,6 +47,7 @@ describe("the form's values", () => {
       notifiers: ["n1"],
       retries: 0,
       timeout: 5,
+      resend_interval: 3600,
     });
     expect(body.http).toEqual({
       ...monitor.http,
