@@ -161,7 +161,8 @@ fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
         ("synchronous_commit", "on"),
         ("statement_timeout", "5s"),
         ("lock_timeout", "3s"),
-        ("idle_in_transaction_session_timeout", "10s"),
+        // One that goes silent halfway holds the slots it writes under for so long.
+        ("idle_in_transaction_session_timeout", "5s"),
     ])
 }
 
