@@ -43,7 +43,7 @@ dist: rust web ## build the binary that is shipped: slower to build, smaller and
 
 bench: rust ## measure cost, punctuality and memory, about 13 minutes; parts=full,paced for some, docs=docs renews docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench
-	$(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
+	PG_SETTINGS= $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }

@@ -165,7 +165,16 @@ async fn fill(store: &Store, monitor: MonitorId, end: Millis, days: u32) -> Outc
         let state =
             State { status: Status::Up, last_check: Some(heartbeat.at), ..State::default() };
         let (opens, events) = (Vec::new(), Vec::new());
-        records.push(Record { monitor, seq, heartbeat, state, opens, closes: None, events });
+        records.push(Record {
+            monitor,
+            seq,
+            heartbeat,
+            state,
+            opens,
+            closes: None,
+            events,
+            grant: None,
+        });
         if records.len() == BATCH {
             store.record(&records).await?;
             records.clear();

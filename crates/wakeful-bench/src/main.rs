@@ -18,6 +18,7 @@ mod grid;
 mod history;
 mod kind;
 mod million;
+mod nodes;
 mod paced;
 mod picture;
 mod process;
@@ -101,6 +102,7 @@ enum Part {
     Storm,
     Million,
     History,
+    Nodes,
 }
 
 impl Run {
@@ -156,6 +158,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Storm,
         Part::Million,
         Part::History,
+        Part::Nodes,
     ] {
         if !run.wants(part) {
             continue;
@@ -187,5 +190,6 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Storm => storm::measure(run, target, report).await,
         Part::Million => million::measure(run, target, report).await,
         Part::History => history::measure(run, target, report).await,
+        Part::Nodes => nodes::measure(report).await,
     }
 }

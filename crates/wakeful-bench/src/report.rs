@@ -65,6 +65,11 @@ impl Report {
         self.add(name, format!("{seen} of {all}"), "0".to_owned(), seen == 0 && all > 0);
     }
 
+    /// A figure that has no bar.
+    pub fn measured(&mut self, name: &str, seen: String) {
+        self.add(name, seen, "none".to_owned(), true);
+    }
+
     /// A part that broke off: what it measured before counts, the rest is missing.
     pub fn broke_off(&mut self, part: &str, why: &str) {
         let why = why.replace(['|', '\n'], " ");

@@ -81,7 +81,7 @@ impl Crowd {
         })
     }
 
-    fn monitor(&self, team: TeamId, number: u32) -> Outcome<Monitor> {
+    pub fn monitor(&self, team: TeamId, number: u32) -> Outcome<Monitor> {
         let name = Name::parse(&format!("site {number}")).map_err(|why| why.to_string())?;
         let now = Millis(clock::wall_millis());
         Ok(Monitor {
@@ -173,7 +173,7 @@ pub fn database(data: &Path) -> PathBuf {
     data.join("wakeful.db")
 }
 
-async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
+pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
     let now = Millis(clock::wall_millis());
     let (team, user) = (TeamId::new(now, [1; 10]), UserId::new(now, [2; 10]));
     // Known to everybody, and gone with the folder.

@@ -74,6 +74,10 @@ ids! {
     InvoiceId,
     /// One try to move money; its text is the key that makes it happen once.
     AttemptId,
+    /// A process that takes part in watching; a new one at every start.
+    NodeId,
+    /// What a node asks the holder of a monitor to do.
+    AskId,
 }
 
 fn v7(now: Millis, random: [u8; 10]) -> Uuid {

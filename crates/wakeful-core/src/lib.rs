@@ -20,6 +20,7 @@ pub mod reminder;
 pub mod schedule;
 pub mod seal;
 pub mod secret;
+pub mod slot;
 pub mod time;
 pub mod token;
 pub mod totp;

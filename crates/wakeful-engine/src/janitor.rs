@@ -11,12 +11,19 @@ const EVERY: Duration = Duration::from_secs(600);
 /// Longer than the longest window of a limit.
 const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
 
+/// Longer than anybody waits for what was asked of another node, and than a
+/// node's slots are without a holder.
+const ASKS_LIVE: Duration = Duration::from_secs(600);
+
 /// How many small batches of heartbeats of deleted monitors go in one round.
 const GRAVES: u32 = 1_000;
 
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
-        if let Err(error) = sweep(&engine).await {
+        // One node does it for all; doubled, at a change of hands, it does no harm.
+        if engine.cluster().leads()
+            && let Err(error) = sweep(&engine).await
+        {
             tracing::warn!(error = %Chain(&error), "old rows could not be swept");
         }
         tokio::select! {
@@ -38,5 +45,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.sweep_limits(now.before(LIMITS_LIVE)).await?;
     store.sweep_sent_mails(now.before(EVERY)).await?;
     store.sweep_graves(GRAVES).await?;
+    let database = store.lease_time().await?;
+    store.sweep_asks(database.before(ASKS_LIVE)).await?;
     Ok(())
 }

@@ -9,6 +9,7 @@ mod auth;
 pub mod billing;
 pub mod bus;
 mod caller;
+mod cluster;
 mod contact;
 pub mod deliver;
 mod error;
@@ -49,11 +50,14 @@ pub use wakeful_store::{
 
 use bus::Bus;
 use bus::nats::Nats;
+use cluster::Cluster;
 use hasher::Hasher;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
+use wakeful_core::chain::Chain;
+use wakeful_core::id::NodeId;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
@@ -87,6 +91,12 @@ pub struct Settings {
     pub sentinels: Vec<(String, u16)>,
     /// What joins this node to others and to probes.
     pub nats: Option<Nats>,
+    /// What people know this node by.
+    pub node_name: String,
+    /// The place that this node has for itself; empty: none.
+    pub node_home: String,
+    /// A node that is not heard of for so long is replaced.
+    pub lease: Duration,
 }
 
 impl Default for Settings {
@@ -109,6 +119,9 @@ impl Default for Settings {
             checks_at_once: 512,
             sentinels: Vec::new(),
             nats: None,
+            node_name: String::new(),
+            node_home: String::new(),
+            lease: wakeful_core::slot::LEASE,
         }
     }
 }
@@ -124,6 +137,7 @@ struct Inner {
     postbox: Postbox,
     net: Arc<Net>,
     bus: Bus,
+    cluster: Arc<Cluster>,
     watch: Watch,
     hasher: Hasher,
     mail_waits: Notify,
@@ -138,14 +152,24 @@ impl Engine {
         postbox: Postbox,
         net: Arc<Net>,
     ) -> Self {
-        let watch = Watch::new(clock.now(), settings.checks_at_once, settings.sentinels.clone());
+        let node = NodeId::new(clock.now(), random::bytes());
+        let cluster = Arc::new(Cluster::new(node, !store.is_shared(), settings.lease));
+        let store = store.in_name_of(node);
+        let watch = Watch::new(
+            clock.now(),
+            settings.checks_at_once,
+            settings.sentinels.clone(),
+            Arc::clone(&cluster),
+        );
+        let bus = Bus::new(settings.nats.clone());
         Self(Arc::new(Inner {
             store,
             clock,
             settings,
             postbox,
             net,
-            bus: Bus::new(),
+            bus,
+            cluster,
             watch,
             hasher: Hasher::default(),
             mail_waits: Notify::new(),
@@ -173,6 +197,11 @@ impl Engine {
     pub async fn settle(&self) {
         self.0.tasks.close();
         self.0.tasks.wait().await;
+        if !self.cluster().is_alone()
+            && let Err(error) = self.store().bury_node(self.cluster().node(), false).await
+        {
+            tracing::info!(error = %Chain(&error), "this node is forgotten when its lease ends");
+        }
     }
 
     fn store(&self) -> &Store {
@@ -185,6 +214,10 @@ impl Engine {
 
     fn watch(&self) -> &Watch {
         &self.0.watch
+    }
+
+    fn cluster(&self) -> &Arc<Cluster> {
+        &self.0.cluster
     }
 
     fn bus(&self) -> &Bus {

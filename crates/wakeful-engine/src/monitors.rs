@@ -16,6 +16,7 @@ use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
 
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
+use crate::cluster::Wish;
 use crate::watch::{Arrival, Looked, guarded};
 use crate::{Engine, Error, Result, random};
 
@@ -177,28 +178,42 @@ impl Engine {
         Ok(())
     }
 
-    /// What the target of a monitor says of itself: one heartbeat.
+    /// What the target of a monitor says of itself: one heartbeat. Nothing when
+    /// the report is kept and the node that watches the monitor has not come to
+    /// it yet.
     pub async fn notify(
         &self,
         caller: &Caller,
         id: MonitorId,
         report: Report,
         payload: Option<Value>,
-    ) -> Result<Heartbeat> {
+    ) -> Result<Option<Heartbeat>> {
         self.active(caller.team, id).await?;
-        self.judge(id, None, Seen::Report(report), payload).await
+        self.take_report(id, report, payload).await
     }
 
     /// As notify, by the secret address of a monitor instead of a caller.
-    pub async fn push(&self, token: &str, report: Report) -> Result<Heartbeat> {
+    pub async fn push(&self, token: &str, report: Report) -> Result<Option<Heartbeat>> {
         let found = self.store().monitor_by_push(Digest::of(token)).await?;
         let (team, id) = found.ok_or(Error::NotFound("monitor"))?;
         match self.active(team, id).await {
             // Who holds only the address learns no more than that it does not work.
             Err(Error::Inactive) => Err(Error::NotFound("monitor")),
             Err(error) => Err(error),
-            Ok(_) => self.judge(id, None, Seen::Report(report), None).await,
+            Ok(_) => self.take_report(id, report, None).await,
         }
+    }
+
+    async fn take_report(
+        &self,
+        id: MonitorId,
+        report: Report,
+        payload: Option<Value>,
+    ) -> Result<Option<Heartbeat>> {
+        if !self.cluster().holds(id) {
+            return self.ask_holder(id, &Wish::Report { report, payload }, RECORDED_WITHIN).await;
+        }
+        self.judge(id, None, Seen::Report(report), payload).await.map(Some)
     }
 
     /// Checks a monitor at once; it counts as any other check.
@@ -207,6 +222,30 @@ impl Engine {
         if matches!(monitor.spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
+        if !self.cluster().holds(id) {
+            let patience = monitor.timeout() + 2 * RECORDED_WITHIN;
+            return self.ask_holder(id, &Wish::Check, patience).await?.ok_or(Error::NotRecorded);
+        }
+        self.check_known(&monitor).await
+    }
+
+    /// Checks a monitor that this node watches, for another node.
+    pub(crate) async fn check_held(&self, id: MonitorId) -> Result<Heartbeat> {
+        let found = self.store().monitors_by_id(&[id]).await?.into_iter().next();
+        let stored = found.ok_or(Error::NotFound("monitor"))?;
+        let monitor = stored.monitor.clone();
+        match &monitor.spec {
+            _ if !monitor.isactive => Err(Error::Inactive),
+            Spec::Api(_) => Err(Error::Passive),
+            _ => {
+                self.watch().configure(stored, Arrival::Resumed);
+                self.check_known(&monitor).await
+            }
+        }
+    }
+
+    async fn check_known(&self, monitor: &Monitor) -> Result<Heartbeat> {
+        let id = monitor.id;
         let target = self.watch().target(id).ok_or(Error::NotFound("monitor"))?;
         let interval = monitor.heartbeat_interval.duration();
         let looked = self.look(&monitor.spec, monitor.timeout()).await;

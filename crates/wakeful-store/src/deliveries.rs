@@ -6,7 +6,7 @@
 
 use sqlx::Error;
 use uuid::Uuid;
-use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId, TeamId};
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifier::Kind;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -189,7 +189,7 @@ impl Store {
             self,
             sqlite: concat!(
                 "update deliveries as d
-                 set lease_until = $2, attempts = attempts + 1
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
                  where d.id in (select unhex(value) from json_each($3))
                  and d.next_try <= $1 and d.lease_until <= $1
                  and ", first_in_line!(), "
@@ -199,7 +199,7 @@ impl Store {
             // lease is asked for twice, because it may have changed in between.
             postgres: concat!(
                 "update deliveries
-                 set lease_until = $2, attempts = attempts + 1
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
                  where id in (
                      select d.id from deliveries d
                      where d.id = any(cast(string_to_array($3, ',') as uuid[]))
@@ -212,7 +212,13 @@ impl Store {
         );
         // A claim that is lost is made again.
         let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
-            sqlx::query_as(sql).bind(now.0).bind(lease.0).bind(self.listed(ids)).fetch_all(db).await
+            sqlx::query_as(sql)
+                .bind(now.0)
+                .bind(lease.0)
+                .bind(self.listed(ids))
+                .bind(self.node.map(NodeId::uuid))
+                .fetch_all(db)
+                .await
         })?;
         rows.sort_by_key(|row| (row.created, row.id));
         Ok(rows)
@@ -224,7 +230,7 @@ impl Store {
         Ok(write_lazily!(self, |db| {
             sqlx::query_as(concat!(
                 "update deliveries
-                 set lease_until = $5, attempts = attempts + 1
+                 set lease_until = $5, attempts = attempts + 1, claimed_by = $6
                  where id = (
                      select id from deliveries
                      where monitor_id = $1 and notifier_id = $2 and state = 'waiting'
@@ -240,6 +246,7 @@ impl Store {
             .bind(of.id.uuid())
             .bind(of.alert.map(AlertId::uuid))
             .bind(of.lease.0)
+            .bind(self.node.map(NodeId::uuid))
             .fetch_optional(db)
             .await
         })?)
@@ -354,6 +361,30 @@ impl Store {
         })?;
         tx.commit().await?;
         Ok(since.map(Millis))
+    }
+
+    /// Lets go of what this node claimed until then and has not sent. What
+    /// another has claimed meanwhile is left alone.
+    pub async fn give_back_deliveries(&self, ids: &[DeliveryId], lease: Millis) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: "update deliveries set lease_until = 0
+                 where id in (select unhex(value) from json_each($1))
+                 and lease_until = $2 and claimed_by = $3",
+            postgres: "update deliveries set lease_until = 0
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
+                 and lease_until = $2 and claimed_by = $3"
+        );
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.listed(ids))
+                .bind(lease.0)
+                .bind(self.node.map(NodeId::uuid))
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
     }
 
     /// Frees what a dead process held. Only for a node that is alone: what it

@@ -5,6 +5,7 @@
 mod accounts;
 mod alerts;
 mod apikeys;
+mod asks;
 mod backup;
 mod bulk;
 mod contacts;
@@ -23,6 +24,7 @@ mod methods;
 mod mfa;
 mod migrate;
 mod monitors;
+mod nodes;
 mod notifiers;
 mod open;
 mod operator;
@@ -38,6 +40,7 @@ mod usage;
 pub use accounts::{Account, NewAccount};
 pub use alerts::{Delivery, ListedAlert};
 pub use apikeys::{ApiKey, FoundKey, NewApiKey};
+pub use asks::Ask;
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use contacts::Contact;
 pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery};
@@ -53,11 +56,12 @@ pub use memberships::{InvoiceEntry, Settled, Settlement, StoredMembership};
 pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{Linked, MonitorFilter, Saved, StoredMonitor};
+pub use nodes::{ListedNode, Node, Renewal, Server};
 pub use notifiers::DeletedNotifier;
 pub use open::{Location, Options};
 pub use operator::ListedUser;
 pub use payments::{Attempt, Begun, NewAttempt};
-pub use record::{NewEvent, Record};
+pub use record::{NewEvent, Record, Written};
 pub use reminders::{DueReminder, Reminder};
 pub use reseal::Resealed;
 pub use sessions::{FoundSession, NewSession, Session};
@@ -67,7 +71,10 @@ pub use usage::Use;
 use dialect::Pool;
 use std::sync::Arc;
 use tokio::sync::Notify;
-use wakeful_core::id::TeamId;
+use wakeful_core::id::{NodeId, TeamId};
+
+/// What sealed letters between nodes are bound to.
+const LETTER: &str = "bus:nodes";
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -78,12 +85,35 @@ pub struct Store {
     keyring: Arc<Keyring>,
     /// Told when the outbox has something new.
     outbox: Arc<Notify>,
+    /// Whose claims these are; nobody's until an engine has taken the store.
+    node: Option<NodeId>,
 }
 
 impl Store {
     /// The data of one team: the only way to it.
     pub fn team(&self, id: TeamId) -> TeamStore<'_> {
         TeamStore::new(self, id)
+    }
+
+    /// The same store in the name of a node: what it claims is this node's.
+    #[must_use]
+    pub fn in_name_of(self, node: NodeId) -> Self {
+        Self { node: Some(node), ..self }
+    }
+
+    /// Whether other nodes may work on this database at the same time.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.pool, Pool::Postgres(_))
+    }
+
+    /// Seals what goes to other nodes, which have the same keys.
+    pub fn seal_letter(&self, plain: &[u8]) -> Vec<u8> {
+        self.keyring.seal(LETTER, plain)
+    }
+
+    /// What another node has sealed; nothing when it was not one of ours.
+    pub fn open_letter(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.keyring.open(LETTER, sealed).map(|plain| plain.to_vec())
     }
 
     /// Whether the database answers.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-use wakeful_core::id::MailId;
+use wakeful_core::id::{MailId, NodeId};
 use wakeful_core::time::Millis;
 
 use crate::dialect::{from_row, write};
@@ -75,7 +75,7 @@ impl Store {
             // condition when another worker was first.
             sqlx::query_as(
                 "update mails
-                 set lease_until = $2, attempts = attempts + 1
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
                  where id = (
                      select id from mails
                      where next_try <= $1 and lease_until <= $1
@@ -86,6 +86,7 @@ impl Store {
             )
             .bind(now.0)
             .bind(lease.0)
+            .bind(self.node.map(NodeId::uuid))
             .fetch_optional(db)
             .await
         })?;

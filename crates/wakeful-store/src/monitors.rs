@@ -11,11 +11,12 @@ use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
+use wakeful_core::slot::Slot;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
 
-use crate::dialect::{from_row, read, within, write};
+use crate::dialect::{either, from_row, read, within, write};
 use crate::{Keyring, Result, Store, StoreError, TeamStore};
 
 const SECRET: &str = "monitors.secret";
@@ -327,9 +328,9 @@ impl TeamStore<'_> {
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
-                  push_token, modified, resend_interval, created)
+                  push_token, modified, resend_interval, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19)",
+                         $17, $18, $19, $20)",
             )
             .bind(monitor.id.uuid())
             .bind(self.team.uuid())
@@ -350,6 +351,7 @@ impl TeamStore<'_> {
             .bind(monitor.modified.0)
             .bind(resend_interval(monitor))
             .bind(monitor.created.0)
+            .bind(i64::from(Slot::of(monitor.id).number()))
             .execute(&mut *db)
             .await?;
             sqlx::query("insert into monitor_states (monitor_id) values ($1)")
@@ -487,6 +489,37 @@ impl Store {
             }
         });
         Ok(found)
+    }
+
+    /// The active monitors of some slots.
+    pub async fn active_in(&self, slots: &[Slot]) -> Result<Vec<StoredMonitor>> {
+        let slots: Vec<String> = slots.iter().map(|slot| slot.number().to_string()).collect();
+        let sql = either!(
+            self,
+            sqlite: concat!("select ", columns!(), " from ", tables!(), "
+                 where m.isactive and s.monitor_id = m.id
+                 and m.slot in (select value from json_each('[' || $1 || ']'))"),
+            postgres: concat!("select ", columns!(), " from ", tables!(), "
+                 where m.isactive and s.monitor_id = m.id
+                 and m.slot = any(cast(string_to_array($1, ',') as bigint[]))")
+        );
+        let rows: Vec<Row> =
+            read!(self, |db| sqlx::query_as(sql).bind(slots.join(",")).fetch_all(db).await)?;
+        Ok(rows.iter().filter_map(|row| readable(row, &self.keyring)).collect())
+    }
+
+    /// Monitors that a person has saved since then, each with its revision.
+    pub async fn edited_since(&self, since: Millis) -> Result<Vec<(TeamId, MonitorId, i64)>> {
+        let rows: Vec<(Uuid, Uuid, i64)> = read!(self, |db| {
+            sqlx::query_as("select team_id, id, revision from monitors where modified >= $1")
+                .bind(since.0)
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(rows
+            .into_iter()
+            .map(|(team, id, revision)| (team.into(), id.into(), revision))
+            .collect())
     }
 
     /// These monitors, as far as there are any, for those who check them.

@@ -94,7 +94,7 @@ impl Store {
                     .await?,
             ),
         };
-        let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default() };
+        let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default(), node: None };
         store.prove_keyring().await?;
         Ok(store)
     }
@@ -157,9 +157,12 @@ fn file_pool(most: u32) -> SqlitePoolOptions {
 
 fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
     connect.clone().application_name("wakeful").options([
+        // Whatever the server's default is: what is confirmed must be kept.
+        ("synchronous_commit", "on"),
         ("statement_timeout", "5s"),
         ("lock_timeout", "3s"),
-        ("idle_in_transaction_session_timeout", "10s"),
+        // One that goes silent halfway holds the slots it writes under for so long.
+        ("idle_in_transaction_session_timeout", "5s"),
     ])
 }
 

@@ -9,17 +9,22 @@
 use serde::Serialize;
 use sqlx::Error;
 use std::collections::HashMap;
+use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::alert::Alert;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::slot::Grant;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, State};
 
 use crate::bulk;
-use crate::dialect::{either, from_row, within};
+use crate::dialect::{Tx, either, from_row, within};
 use crate::monitors::json;
-use crate::{Result, Store};
+use crate::{Result, Store, StoreError};
+
+/// Longer than the database itself lets all the statements of a batch take.
+const WITHIN: Duration = Duration::from_secs(20);
 
 /// One verdict.
 #[derive(Clone, Debug)]
@@ -32,6 +37,17 @@ pub struct Record {
     pub opens: Vec<Alert>,
     pub closes: Option<(AlertId, Millis)>,
     pub events: Vec<NewEvent>,
+    /// What it was found out under; nothing where a node is alone.
+    pub grant: Option<Grant>,
+}
+
+/// What came of writing records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How many left a new heartbeat.
+    pub heartbeats: usize,
+    /// Grants that are over: nothing was written under them.
+    pub stale: Vec<Grant>,
 }
 
 /// What the notifiers of a monitor are to be told.
@@ -97,17 +113,74 @@ from_row!(Link, |row| Self {
 
 impl Store {
     /// Writes these records, all or none; those of monitors that were deleted
-    /// meanwhile are passed over. Answers how many left a new heartbeat.
-    pub async fn record(&self, records: &[Record]) -> Result<usize> {
+    /// meanwhile, and those under a grant that is over, are passed over.
+    pub async fn record(&self, records: &[Record]) -> Result<Written> {
         if records.is_empty() {
-            return Ok(0);
+            return Ok(Written::default());
         }
+        // A server that went silent without hanging up must not hold this up for
+        // as long as TCP waits for it.
+        let writing = self.record_fenced(records);
+        match tokio::time::timeout(WITHIN, writing).await {
+            Ok(written) => written,
+            Err(_) => Err(StoreError::Unavailable(Error::PoolTimedOut)),
+        }
+    }
+
+    async fn record_fenced(&self, records: &[Record]) -> Result<Written> {
+        let mut tx = self.begin().await?;
+        let stale = self.fence(&mut tx, records).await?;
+        let kept: Vec<Record>;
+        let records = match stale.is_empty() {
+            true => records,
+            false => {
+                let is_good =
+                    |record: &&Record| record.grant.is_none_or(|grant| !stale.contains(&grant));
+                kept = records.iter().filter(is_good).cloned().collect();
+                &kept
+            }
+        };
+        let heartbeats = self.record_within(tx, records).await?;
+        Ok(Written { heartbeats, stale })
+    }
+
+    /// Holds the slots that these records were found out under until the end of
+    /// the transaction, in the order of their numbers; gives the grants that are
+    /// over. Nobody is granted a slot while a result is being written under it.
+    async fn fence(&self, tx: &mut Tx, records: &[Record]) -> Result<Vec<Grant>> {
+        let mut grants: Vec<Grant> = records.iter().filter_map(|record| record.grant).collect();
+        grants.sort_unstable();
+        grants.dedup();
+        if grants.is_empty() {
+            return Ok(grants);
+        }
+        let slots: Vec<String> =
+            grants.iter().map(|grant| grant.slot.number().to_string()).collect();
+        let sql = either!(
+            self,
+            sqlite: "select slot, epoch from slots
+                 where slot in (select value from json_each('[' || $1 || ']'))",
+            postgres: "select slot, epoch from slots
+                 where slot = any(cast(string_to_array($1, ',') as bigint[]))
+                 order by slot
+                 for share"
+        );
+        let rows: Vec<(i64, i64)> = within!(*tx, |db| {
+            sqlx::query_as(sql).bind(slots.join(",")).fetch_all(&mut *db).await
+        })?;
+        let current: HashMap<i64, i64> = rows.into_iter().collect();
+        let is_over =
+            |grant: &Grant| current.get(&grant.slot.number().into()) != Some(&grant.epoch);
+        grants.retain(is_over);
+        Ok(grants)
+    }
+
+    async fn record_within(&self, mut tx: Tx, records: &[Record]) -> Result<usize> {
         let (opens, closes, tells) = (
             records.iter().any(|record| !record.opens.is_empty()),
             records.iter().any(|record| record.closes.is_some()),
             records.iter().any(|record| !record.events.is_empty()),
         );
-        let mut tx = self.begin().await?;
         if opens || tells {
             bulk::hold_monitors(&mut tx, records).await?;
         }

@@ -11,23 +11,27 @@ mod inbox;
 mod look;
 mod nats;
 mod phone;
+mod postgres;
 mod receiver;
 mod talk;
 mod together;
 mod wait;
+mod wire;
 
 pub use app::{App, Setup};
 pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
 pub use database::{Database, Engine};
 pub use inbox::{Inbox, Line, Taken};
-pub use look::Column;
+pub use look::{Column, number};
 pub use nats::NatsServer;
 pub use phone::Phone;
+pub use postgres::PostgresServer;
 pub use receiver::{Hook, Receiver};
 pub use talk::talk;
 pub use together::together;
 pub use wait::until;
+pub use wire::Wire;
 
 /// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
 /// becomes the tests `name::sqlite` and `name::postgres`.

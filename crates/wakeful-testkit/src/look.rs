@@ -161,3 +161,11 @@ impl Database {
         PgConnection::connect(self.url()).await.unwrap()
     }
 }
+
+/// The one number that a statement answers on a PostgreSQL of the test's own.
+pub async fn number(url: &str, sql: &str) -> i64 {
+    let mut db = PgConnection::connect(url).await.unwrap();
+    let number = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut db).await.unwrap();
+    db.close().await.unwrap();
+    number
+}

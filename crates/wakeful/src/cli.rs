@@ -58,6 +58,9 @@ pub enum Command {
     /// Help an account from the server's side
     #[command(subcommand)]
     User(UserCommand),
+    /// List the nodes that share the database, and what each holds
+    #[command(after_help = "Example: wakeful nodes --database-url postgres:///wakeful")]
+    Nodes,
     /// Write a copy of the database to a file
     ///
     /// The service may go on running. The copy holds sealed passwords only; the master key

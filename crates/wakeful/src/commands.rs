@@ -16,6 +16,7 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
     wiring::make_data_folder(settings)?;
     match command {
         Command::Migrate => migrate(settings).await,
+        Command::Nodes => nodes(settings).await,
         Command::User(command) => user(settings, command).await,
         Command::Membership(command) => membership(settings, command).await,
         Command::Backup { file } => backup(settings, &file).await,
@@ -41,10 +42,32 @@ async fn migrate(settings: &Settings) -> Outcome {
     print("The database has this version's shape.\n")
 }
 
+async fn nodes(settings: &Settings) -> Outcome {
+    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let (listed, now) = (store.nodes().await?, store.lease_time().await?);
+    store.close().await;
+    let mut lines = String::from("node\tmachine\tversion\tstate\tslots\tstarted\n");
+    for one in listed {
+        let state = if one.expires > now { "lives" } else { "silent" };
+        let node = one.node;
+        let line = [
+            &node.id.to_string(),
+            &node.name,
+            &node.version,
+            state,
+            &one.slots.to_string(),
+            &one.started.to_string(),
+        ];
+        lines.push_str(&line.join("\t"));
+        lines.push('\n');
+    }
+    print(&lines)
+}
+
 async fn user(settings: &Settings, command: UserCommand) -> Outcome {
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url, None);
+    let engine = wiring::engine(settings, store.clone(), public_url, None, String::new());
     let done = user_command(&engine, command).await;
     store.close().await;
     done
@@ -90,7 +113,7 @@ async fn membership(settings: &Settings, command: MembershipCommand) -> Outcome 
     let MembershipCommand::Set { team, plan } = command;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url, None);
+    let engine = wiring::engine(settings, store.clone(), public_url, None, String::new());
     let done = engine.grant_plan(&team, &plan).await;
     store.close().await;
     let (team, plan) = done?;

@@ -30,19 +30,23 @@ pub async fn run(settings: &Settings) -> Outcome {
     let address = listener.local_addr()?;
     let public_url = settings.server.public_url(address);
     wiring::make_data_folder(settings)?;
-    let alone = match &settings.database.url {
-        DatabaseUrl::Sqlite(path) => Some(lock::take(path)?),
-        DatabaseUrl::Postgres(_) => None,
+    let (alone, _place, home) = match &settings.database.url {
+        DatabaseUrl::Sqlite(path) => (Some(lock::take(path)?), None, String::new()),
+        DatabaseUrl::Postgres(_) => {
+            let (place, home) = place(settings);
+            (None, place, home)
+        }
     };
     let metrics = metrics()?;
     let nats = wiring::nats(settings).await?;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    wiring::vet(settings, &store).await?;
     if alone.is_some() {
         // News that a crash held back need not wait for its lease to end.
         store.free_claims().await?;
     }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
-    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats);
+    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats, home);
     let api = Api::new(
         engine.clone(),
         api_settings(settings, &public_url),
@@ -74,6 +78,17 @@ pub async fn run(settings: &Settings) -> Outcome {
     store.close().await;
     tracing::info!("wakeful has stopped");
     Ok(())
+}
+
+/// The place that this node has for itself, as long as it holds the lock: who
+/// starts here later knows that this one is dead. Nothing when another node
+/// lives in the same data folder.
+fn place(settings: &Settings) -> (Option<lock::Lock>, String) {
+    let Ok(folder) = settings.data.canonicalize() else { return (None, String::new()) };
+    match lock::take(&folder.join("node")) {
+        Ok(lock) => (Some(lock), format!("{}:{}", wiring::host_name(), folder.display())),
+        Err(_) => (None, String::new()),
+    }
 }
 
 async fn finish(tasks: &TaskTracker, engine: &Engine) {

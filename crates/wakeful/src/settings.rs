@@ -36,6 +36,7 @@ pub struct Settings {
     pub server: Server,
     pub database: Database,
     pub nats: Nats,
+    pub nodes: Nodes,
     pub secrets: Secrets,
     pub signup: Signup,
     pub sessions: Sessions,
@@ -66,6 +67,7 @@ pub struct Server {
 pub struct Database {
     pub url: DatabaseUrl,
     pub max_connections: u32,
+    pub allow_unsafe: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +89,11 @@ pub struct Nats {
     pub tls_ca: Option<PathBuf>,
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Nodes {
+    pub lease: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -205,8 +212,12 @@ impl Settings {
             database: Database {
                 url: from.database_url("database.url", &data),
                 max_connections: from.number("database.max_connections", 1..=1_000),
+                allow_unsafe: from.flag("database.allow_unsafe"),
             },
             nats: Nats::read(from),
+            nodes: Nodes {
+                lease: Duration::from_secs(from.number("nodes.lease_seconds", 2..=300)),
+            },
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
             signup: Signup { open: from.flag("signup.open") },
             sessions: Sessions::read(from),

@@ -72,7 +72,13 @@ pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failu
     Ok(Store::open(&options, keyring).await?)
 }
 
-pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Option<Nats>) -> Engine {
+pub fn engine(
+    settings: &Settings,
+    store: Store,
+    public_url: String,
+    nats: Option<Nats>,
+    home: String,
+) -> Engine {
     let limits = &settings.limits;
     let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -91,6 +97,9 @@ pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Optio
         billing: billing(settings, &clock),
         history: settings.history,
         nats,
+        node_name: host_name(),
+        node_home: home,
+        lease: settings.nodes.lease,
         checks_at_once: settings.checks.at_once.into(),
         sentinels: settings.checks.sentinels.clone(),
     };
@@ -101,6 +110,46 @@ pub fn engine(settings: &Settings, store: Store, public_url: String, nats: Optio
     };
     let net = Arc::new(Net::new(policy, own(settings), Arc::clone(&clock)));
     Engine::new(store, clock, choices, postbox(settings), net)
+}
+
+/// What the operating system calls this machine.
+pub fn host_name() -> String {
+    let read = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    read.map(|name| name.trim().to_owned()).unwrap_or_default()
+}
+
+/// The database server as it is: what was found is told, and one that may lose
+/// what it has confirmed is refused unless it was chosen.
+pub async fn vet(settings: &Settings, store: &Store) -> Outcome {
+    const OLDEST: i64 = 150_000;
+    let server = store.server().await?;
+    tracing::info!(
+        version = server.version,
+        "the database is {} {}",
+        store.engine(),
+        server.version
+    );
+    if !store.is_shared() {
+        return Ok(());
+    }
+    if server.number < OLDEST {
+        let found = server.version;
+        return Err(
+            format!("database.url leads to PostgreSQL {found}: 15 or later is needed").into()
+        );
+    }
+    let unsafe_settings = server.unsafe_settings.join(" and ");
+    match unsafe_settings.as_str() {
+        "" => Ok(()),
+        found if settings.database.allow_unsafe => {
+            tracing::warn!("PostgreSQL runs with {found}: a crash may lose what it has confirmed");
+            Ok(())
+        }
+        found => Err(format!(
+            "PostgreSQL runs with {found}, so a crash may lose what it has confirmed: turn it on, or set database.allow_unsafe for a trial"
+        )
+        .into()),
+    }
 }
 
 /// The connection to the bus, when there is one. It need not be there yet.

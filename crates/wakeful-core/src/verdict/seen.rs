@@ -1,10 +1,12 @@
 //! What can come in about a target, from a check, from the target, or from
 //! hearing nothing.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::Status;
 use crate::Invalid;
+use crate::number;
 use crate::observation::{Fault, Observation, tidy};
 
 /// What came in about a target.
@@ -18,10 +20,11 @@ pub enum Seen {
 }
 
 /// What the target says of itself through notify or the push address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub up: bool,
     pub message: String,
+    #[serde(with = "number::micros")]
     pub load_time: Option<Duration>,
 }
 

@@ -80,11 +80,13 @@ impl State {
 }
 
 /// One line of a monitor's history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
+    #[serde(with = "number::instant")]
     pub at: Millis,
     pub status: Beat,
     pub message: String,
+    #[serde(with = "number::micros")]
     pub load_time: Option<Duration>,
     pub phases: Phases,
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
 use wakeful_core::notifier::{Channel, Kind};
 use wakeful_core::time::Millis;
@@ -114,6 +115,10 @@ impl Desk {
 
     /// Claims and sends as much as may be on its way.
     pub(super) async fn send(&mut self) {
+        if !self.engine.cluster().is_steady_since(Instant::now()) {
+            // Others take this node for dead: what it claims now is soon theirs.
+            return;
+        }
         let (messages, mailbags) = self.pick();
         for (team, notifier) in mailbags {
             let engine = self.engine.clone();
@@ -179,7 +184,7 @@ impl Desk {
     }
 
     async fn send_messages(&mut self, ids: &[DeliveryId]) -> Result<()> {
-        let now = self.engine.now();
+        let (begun, now) = (Instant::now(), self.engine.now());
         let claimed = self.engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
         let notifiers: HashSet<NotifierId> = claimed.iter().map(|row| row.notifier).collect();
         let notifiers: Vec<NotifierId> = notifiers.into_iter().collect();
@@ -190,7 +195,7 @@ impl Desk {
             let Channel::Webhook(hook) = &notifier.channel else { continue };
             let (engine, notifier, hook) = (self.engine.clone(), notifier.clone(), hook.clone());
             self.fly(row.team, row.notifier, async move {
-                webhook::deliver(&engine, &notifier, &hook, row).await;
+                webhook::deliver(&engine, &notifier, &hook, row, begun).await;
                 Landed::Done
             });
         }

@@ -2,6 +2,7 @@
 //! minute; when more happens it is told in one that names everything.
 
 use std::time::Duration;
+use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
 use wakeful_core::notice::retry::Outcome;
 use wakeful_core::notice::{self, Notice};
@@ -13,7 +14,7 @@ use wakeful_outbound::notify::{email, letters};
 
 use super::LEASE;
 use super::desk::Landed;
-use super::settle::{Bundle, settle};
+use super::settle::{Bundle, give_back, settle};
 use crate::{Engine, Result, failpoint};
 
 /// Messages that one recipient gets within a minute.
@@ -92,12 +93,17 @@ async fn send(
     spec: &EmailSpec,
     ids: &[DeliveryId],
 ) -> Result<()> {
-    let now = engine.now();
+    let (begun, now) = (Instant::now(), engine.now());
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
     failpoint::here("after-claim");
     let mut bundles = Vec::with_capacity(claimed.len());
     for row in claimed {
         bundles.extend(Bundle::of(engine, row).await);
+    }
+    if !engine.cluster().is_steady_since(begun) {
+        // This node was held up since its claim, and another may have sent it.
+        give_back(engine, &bundles).await;
+        return Ok(());
     }
     let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
     let outcome = match &notices[..] {

@@ -51,6 +51,19 @@ impl Bundle {
     }
 }
 
+/// Lets go of what was claimed and not sent, unless another has taken it.
+pub(super) async fn give_back(engine: &Engine, bundles: &[Bundle]) {
+    let rows = || bundles.iter().flat_map(|bundle| &bundle.rows);
+    let ids: Vec<DeliveryId> = rows().map(|row| row.id).collect();
+    let Some(first) = rows().next() else { return };
+    if let Err(error) = engine.store().give_back_deliveries(&ids, first.lease).await {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "messages wait for their lease to end"
+        );
+    }
+}
+
 /// Gives up what reminds of an outage that is over; true when that is all of
 /// it. When the store does not say, the reminder goes its way.
 async fn overtaken(engine: &Engine, rows: &[ClaimedDelivery]) -> bool {

@@ -16,7 +16,7 @@ pub(crate) use run::{Looked, guarded};
 pub use run::{record, run};
 
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,10 +24,12 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
+use wakeful_core::slot::Slot;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Heartbeat, Seen, Step};
 use wakeful_store::StoredMonitor;
 
+use crate::cluster::{Cluster, Held};
 use entry::{Entry, NEVER};
 use gate::{Gate, Job};
 use meters::Meters;
@@ -52,6 +54,7 @@ pub(crate) struct Watch {
     recorder: Recorder,
     /// Found when the first check begins: by then somebody counts.
     meters: LazyLock<Meters>,
+    cluster: Arc<Cluster>,
     asked: Semaphore,
     begun: AtomicBool,
     loaded: AtomicBool,
@@ -98,7 +101,12 @@ pub(crate) enum Arrival {
 }
 
 impl Watch {
-    pub(crate) fn new(wall: Millis, checks_at_once: usize, sentinels: Vec<(String, u16)>) -> Self {
+    pub(crate) fn new(
+        wall: Millis,
+        checks_at_once: usize,
+        sentinels: Vec<(String, u16)>,
+        cluster: Arc<Cluster>,
+    ) -> Self {
         let ticker = Ticker { wall: wall.0.max(0).cast_unsigned(), started: Instant::now() };
         let shards = std::thread::available_parallelism().map_or(1, usize::from);
         let shard = || Shard {
@@ -116,6 +124,7 @@ impl Watch {
             network: Network::new(sentinels),
             recorder: Recorder::default(),
             meters: LazyLock::new(Meters::new),
+            cluster,
             asked: Semaphore::new(ASKED_AT_ONCE),
             begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
@@ -145,6 +154,10 @@ impl Watch {
         let mut monitors = shard.lock();
         let Monitors { entries, wheel } = &mut *monitors;
         let id = stored.monitor.id;
+        if !self.cluster.holds(id) {
+            // Another node watches it.
+            return;
+        }
         if let Some(entry) = entries.get_mut(&id) {
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, now);
@@ -176,6 +189,16 @@ impl Watch {
     /// Forgets a monitor that was deleted.
     pub(crate) fn forget(&self, id: MonitorId) {
         self.shard(id).lock().entries.remove(&id);
+    }
+
+    /// Forgets the monitors of slots that this node does not hold any more.
+    pub(crate) fn drop_slots(&self, slots: &HashSet<Slot>) {
+        if slots.is_empty() {
+            return;
+        }
+        for shard in &self.shards {
+            shard.lock().entries.retain(|id, _| !slots.contains(&Slot::of(*id)));
+        }
     }
 
     /// Which of its targets a monitor has now: `judge` drops what was seen of another.
@@ -225,7 +248,12 @@ impl Watch {
         recorded: Option<oneshot::Sender<()>>,
     ) {
         let Entry { team, id: monitor, seq, .. } = *entry;
-        self.recorder.push(Item { team, monitor, seq, step, payload, recorded });
+        let held = Held::of(&self.cluster, monitor);
+        if held.is_none() && !self.cluster.is_alone() {
+            // It was lost a moment ago: whoever holds it finds this out, too.
+            return;
+        }
+        self.recorder.push(Item { team, monitor, seq, step, payload, recorded, held });
     }
 
     /// Takes out what is due in a shard: heartbeats that were missed are judged

@@ -16,10 +16,12 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
+use wakeful_core::slot::Grant;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
 
 use crate::bus::{Edit, Event};
+use crate::cluster::Held;
 use crate::{Engine, failpoint, notices};
 
 /// How long plain verdicts are gathered: so many of these steps, or fewer when
@@ -55,9 +57,16 @@ pub(super) struct Item {
     pub(super) payload: Option<Value>,
     /// Who waits for it to be on record.
     pub(super) recorded: Option<oneshot::Sender<()>>,
+    /// The right to write it; nothing where a node is alone.
+    pub(super) held: Option<Held>,
 }
 
 impl Item {
+    /// Whether it was found out under one of these grants.
+    fn is_stale(&self, grants: &[Grant]) -> bool {
+        self.held.as_ref().is_some_and(|held| grants.contains(&held.grant))
+    }
+
     fn is_change(&self) -> bool {
         self.step.change.is_some() || self.step.warning.is_some()
     }
@@ -285,9 +294,9 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
             },
         };
         let error = match outcome {
-            Ok(()) => {
+            Ok(stale) => {
                 engine.watch().recorder().is_away(false);
-                done(engine, batch);
+                done(engine, batch, &stale);
                 return Vec::new();
             }
             Err(error) => error,
@@ -337,7 +346,8 @@ fn give_up(batch: &[Item]) -> Vec<Item> {
     Vec::new()
 }
 
-async fn write(engine: &Engine, batch: &[Item]) -> Result<(), StoreError> {
+/// Writes a batch; gives the grants that are over, under which nothing was written.
+async fn write(engine: &Engine, batch: &[Item]) -> Result<Vec<Grant>, StoreError> {
     let changed: Vec<MonitorId> =
         batch.iter().filter(|item| item.is_change()).map(|item| item.monitor).collect();
     let monitors: HashMap<MonitorId, Monitor> = match changed.is_empty() {
@@ -359,33 +369,45 @@ async fn write(engine: &Engine, batch: &[Item]) -> Result<(), StoreError> {
     if tells {
         failpoint::here("after-enqueue");
     }
-    if written < batch.len() {
+    if written.heartbeats < batch.iter().filter(|item| !item.is_stale(&written.stale)).count() {
         // A monitor may be gone without this node having been told: with its
         // team, by the command line, by another node. The watch looks again.
         for item in batch {
-            engine.bus().edited(Edit { team: item.team, monitor: item.monitor });
+            engine.bus().look_again(Edit { team: item.team, monitor: item.monitor });
         }
     }
-    Ok(())
+    Ok(written.stale)
 }
 
 /// The record of an item; nothing when its monitor was deleted meanwhile.
 fn record(item: &Item, monitors: &HashMap<MonitorId, Monitor>) -> Option<Record> {
-    match item.is_change() {
-        false => Some(notices::plain(item.monitor, item.seq, &item.step)),
+    let record = match item.is_change() {
+        false => notices::plain(item.monitor, item.seq, &item.step),
         true => {
             let monitor = monitors.get(&item.monitor)?;
-            Some(notices::record(monitor, item.seq, &item.step, item.payload.as_ref()))
+            notices::record(monitor, item.seq, &item.step, item.payload.as_ref())
         }
-    }
+    };
+    Some(Record { grant: item.held.as_ref().map(|held| held.grant), ..record })
 }
 
-fn done(engine: &Engine, batch: Vec<Item>) {
+fn done(engine: &Engine, batch: Vec<Item>, stale: &[Grant]) {
     let recorder = engine.watch().recorder();
     if batch[0].is_change() {
         recorder.forget(&batch);
     }
+    if !stale.is_empty() {
+        // Another node has been granted these slots: it finds out by itself.
+        let refused = batch.iter().filter(|item| item.is_stale(stale)).count();
+        metrics::counter!("wakeful_records_stale_total").increment(refused as u64);
+        tracing::warn!("{refused} verdicts were too late: another node watches their monitors");
+        let lost = engine.cluster().over(stale);
+        engine.watch().drop_slots(&lost);
+    }
     for item in batch {
+        if item.is_stale(stale) {
+            continue;
+        }
         let Item { team, monitor, step, recorded, .. } = item;
         if let Some(recorded) = recorded {
             // Whoever waited may have left.
@@ -425,7 +447,15 @@ mod tests {
         let seen = Seen::Report(Report::parse("up").expect("known"));
         let step = step(&state, seen, &policy, NOW);
         let team = TeamId::new(NOW, [1; 10]);
-        Item { team, monitor: monitor(number), seq, step, payload: None, recorded: None }
+        Item {
+            team,
+            monitor: monitor(number),
+            seq,
+            step,
+            payload: None,
+            recorded: None,
+            held: None,
+        }
     }
 
     fn numbers(items: &[Item]) -> Vec<i64> {

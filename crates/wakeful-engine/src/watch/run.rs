@@ -16,18 +16,21 @@ use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
+use wakeful_core::slot::Slot;
 use wakeful_outbound::check;
 use wakeful_outbound::net::Deadline;
 
 use super::gate::{Job, Pass};
 use super::timer::Timer;
 use super::{Arrival, HELD_UP, recorder};
-use crate::bus::Edit;
-use crate::{Engine, Result};
+use crate::bus::{self, Edit};
+use crate::{Engine, Result, cluster};
 
 /// How many monitors are read at once, and by how many readers.
 const PAGE: u32 = 2_000;
 const LOADERS: usize = 3;
+/// The same, where monitors are read by their slots.
+const SLOTS_AT_ONCE: usize = 16;
 /// How many edits are read from the store together.
 const EDITS: usize = 500;
 const RETRY: Duration = Duration::from_secs(1);
@@ -39,16 +42,49 @@ pub(crate) type Looked = std::result::Result<Observation, Fault>;
 
 /// Watches all active monitors until told to stop.
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
+    engine.watch().begun.store(true, Ordering::Release);
     let writers = Writers::start(&engine);
+    let taking_part = TakingPart::start(&engine, &shutdown).await;
     watch(&Runner(Arc::new(Parts { engine, shutdown, tasks: TaskTracker::new() }))).await;
-    writers.stop().await;
+    taking_part.stop(writers).await;
 }
 
 /// Records what is reported, and checks nothing, until told to stop.
 pub async fn record(engine: Engine, shutdown: CancellationToken) {
     let writers = Writers::start(&engine);
+    let taking_part = TakingPart::start(&engine, &shutdown).await;
     shutdown.cancelled().await;
-    writers.stop().await;
+    taking_part.stop(writers).await;
+}
+
+/// The loops that make this node one of several.
+struct TakingPart {
+    engine: Engine,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl TakingPart {
+    /// Joins the others, which takes as long as the store is away.
+    async fn start(engine: &Engine, shutdown: &CancellationToken) -> Self {
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        tasks.spawn(bus::run(engine.clone(), stop.clone()));
+        tokio::select! {
+            () = cluster::join(engine) => {}
+            () = shutdown.cancelled() => {}
+        }
+        tasks.spawn(cluster::run(engine.clone(), stop.clone()));
+        Self { engine: engine.clone(), tasks, stop }
+    }
+
+    /// Writes what is left, and only then gives back what it was found under.
+    async fn stop(self, writers: Writers) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        writers.stop().await;
+        cluster::leave(&self.engine).await;
+    }
 }
 
 /// The loops that write verdicts down.
@@ -81,7 +117,6 @@ impl Writers {
 }
 
 async fn watch(runner: &Runner) {
-    runner.engine.watch().begun.store(true, Ordering::Release);
     // Who subscribes before loading misses no edit in between.
     let edits = runner.engine.bus().edits();
     for shard in 0..runner.engine.watch().shards.len() {
@@ -142,6 +177,9 @@ impl Runner {
 /// Brings all active monitors into memory, as long as it takes, several pages
 /// at a time.
 async fn load(runner: &Runner) {
+    if !runner.engine.cluster().is_alone() {
+        return load_slots(runner, &runner.engine.cluster().take_gained()).await;
+    }
     let store = runner.engine.store();
     let mut pages = JoinSet::new();
     let mut after = None;
@@ -163,6 +201,34 @@ async fn load_page(runner: Runner, after: Option<MonitorId>, last: Option<Monito
     let store = runner.engine.store();
     for stored in patiently("monitors are read", || store.active_monitors(after, last)).await {
         runner.engine.watch().configure(stored, Arrival::Resumed);
+    }
+}
+
+/// Brings the active monitors of these slots into memory.
+async fn load_slots(runner: &Runner, slots: &[Slot]) {
+    let mut parts = JoinSet::new();
+    for slots in slots.chunks(SLOTS_AT_ONCE) {
+        while parts.len() >= LOADERS {
+            parts.join_next().await;
+        }
+        parts.spawn(load_part(runner.clone(), slots.to_vec()));
+    }
+    while parts.join_next().await.is_some() {}
+}
+
+async fn load_part(runner: Runner, slots: Vec<Slot>) {
+    let (store, cluster) = (runner.engine.store(), runner.engine.cluster());
+    loop {
+        let losses = cluster.losses();
+        let found = patiently("monitors are read", || store.active_in(&slots)).await;
+        if cluster.losses() != losses {
+            // What was read may be from before another node wrote: read again.
+            continue;
+        }
+        for stored in found {
+            runner.engine.watch().configure(stored, Arrival::Resumed);
+        }
+        return;
     }
 }
 
@@ -265,10 +331,18 @@ fn if_in_time(looked: Looked, took: Duration, timeout: Duration) -> Looked {
     }
 }
 
-/// Follows the edits as they are told.
+/// Follows the edits as they are told, and takes in the slots that are gained.
 async fn follow(runner: &Runner, mut edits: Receiver<Edit>) {
+    let cluster = runner.engine.cluster();
     loop {
-        let first = match edits.recv().await {
+        let told = tokio::select! {
+            told = edits.recv() => told,
+            () = cluster.signals.gained.notified() => {
+                load_slots(runner, &cluster.take_gained()).await;
+                continue;
+            }
+        };
+        let first = match told {
             Ok(edit) => edit.monitor,
             Err(RecvError::Lagged(_)) => {
                 patiently("an edit is followed", || reload(runner)).await;
@@ -330,6 +404,10 @@ async fn reload(runner: &Runner) -> Result<()> {
     let store = runner.engine.store();
     let mut after = None;
     loop {
+        if !runner.engine.cluster().is_alone() {
+            load_slots(runner, &runner.engine.cluster().held()).await;
+            break;
+        }
         let last = store.page_of_active(after, PAGE).await?;
         for stored in store.active_monitors(after, last).await? {
             watch.configure(stored, Arrival::Resumed);

@@ -1,7 +1,7 @@
 //! The watch without its loops: what is held in memory, and what falls due when.
 
 use super::*;
-use wakeful_core::id::TeamId;
+use wakeful_core::id::{NodeId, TeamId};
 use wakeful_core::monitor::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitor::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags};
 use wakeful_core::observation::{Evidence, Observation};
@@ -47,7 +47,8 @@ fn http(number: u64) -> Spec {
 }
 
 fn watch() -> Watch {
-    Watch::new(WALL, 512, Vec::new())
+    let alone = Cluster::new(NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
+    Watch::new(WALL, 512, Vec::new(), Arc::new(alone))
 }
 
 /// Lets time pass, and takes what falls due in each shard on the way.

@@ -2,6 +2,8 @@
 
 mod bench;
 mod billing;
+#[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
+mod cluster;
 mod deliver;
 mod monitors;
 #[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]

@@ -38,7 +38,7 @@ both_engines! {
         let id = bench.save(job).await.monitor.id;
         let down = Report::parse("DOWN").expect("known").with_message("disk full");
         let payload = json!({"disk": "/dev/sda1"});
-        let beat = bench.engine.notify(&bench.ann, id, down, Some(payload)).await.expect("reported");
+        let beat = bench.engine.notify(&bench.ann, id, down, Some(payload)).await.expect("reported").expect("judged");
         assert_eq!((beat.status, beat.message.as_str()), (Beat::Down, "disk full"));
         let view = bench.view(id).await;
         assert_eq!((view.state.status, view.state.last_message.as_str()), (Status::Down, "disk full"));

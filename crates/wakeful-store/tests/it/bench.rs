@@ -124,5 +124,6 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
         opens: Vec::new(),
         closes: None,
         events: Vec::new(),
+        grant: None,
     }
 }

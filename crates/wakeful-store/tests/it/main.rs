@@ -7,5 +7,6 @@ mod history;
 mod house;
 mod keys;
 mod monitors;
+mod nodes;
 mod record;
 mod schema;

@@ -154,6 +154,7 @@ async fn fill(
             events: Vec::new(),
             state: State { status: Status::Up, last_check: Some(at(beat)), ..State::default() },
             heartbeat,
+            grant: None,
         });
     }
     for batch in records.chunks(500) {

@@ -7,6 +7,7 @@ mod alerts;
 mod backup;
 mod cards;
 mod cli;
+mod cluster;
 mod durability;
 mod folding;
 mod home;

@@ -1,0 +1,114 @@
+//! Two nodes in one process on one PostgreSQL: what one finds out, the pages
+//! at the other hear of; an edit at one is followed by the other.
+
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::time::Duration;
+use tokio::time::timeout;
+use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
+use wakeful_engine::{Event, Subscription};
+use wakeful_testkit::{App, Engine, NatsServer, Setup, User, until};
+
+const MONITORS: usize = 8;
+const LONG: Duration = Duration::from_secs(15);
+
+async fn joined(server: &NatsServer) -> Nats {
+    let nats = connect(&NatsSettings::at(server.url()), "wakeful-test").await.unwrap();
+    until("a connection", || async { nats.is_connected().then_some(()) }).await;
+    nats
+}
+
+async fn two_nodes(nats: Option<Nats>) -> (App, App, User) {
+    let mut setup = Setup::on(Engine::Postgres);
+    setup.settings.nats = nats;
+    setup.settings.lease = Duration::from_secs(3);
+    setup.watch = true;
+    let one = setup.start().await;
+    let two = one.beside().await;
+    let ann = one.sign_up("ann@example.com").await;
+    // Each watches about half of what there is.
+    until("both to hold slots", || async {
+        let held =
+            one.database.number("select count(distinct owner) from slots where owner is not null");
+        (held.await == 2).then_some(())
+    })
+    .await;
+    (one, two, ann)
+}
+
+async fn save(ann: &User, name: &str) -> String {
+    let body = json!({"name": name, "type": "api", "heartbeat_interval": 86400, "isactive": true,
+        "upside_down_mode": false, "notifiers": ""});
+    let saved = ann.client.post("monitor/save", &body).await.ok();
+    saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
+}
+
+async fn page(app: &App, ann: &User) -> Subscription {
+    let caller = app.engine.caller_by_token(&ann.token).await.unwrap();
+    app.engine.subscribe(&caller)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_hears_of_what_another_node_finds_out_and_the_bus_carries_nothing_in_clear() {
+    let server = NatsServer::start().await;
+    let listener = joined(&server).await;
+    let mut everything = listener.subscribe(">").await.unwrap();
+    let (one, two, ann) = two_nodes(Some(joined(&server).await)).await;
+    let mut pages = page(&two, &ann).await;
+    let mut waiting = HashSet::new();
+    for number in 0..MONITORS {
+        let id = save(&ann, &format!("telltale {number}")).await;
+        let report = json!({"status": "down", "payload": {"message": "telltale trouble"}});
+        ann.client.post(&format!("monitor/notify/{id}"), &report).await.ok();
+        waiting.insert(id);
+    }
+    // Those that the second node holds come by its own channel, the others over NATS.
+    let hearing = async {
+        while !waiting.is_empty() {
+            if let Some(Event::Heartbeat { monitor, .. }) = pages.next().await {
+                waiting.remove(&monitor.to_string());
+            }
+        }
+    };
+    timeout(LONG, hearing).await.expect("all are heard of");
+
+    let mut letters = 0;
+    while let Ok(Some(message)) = timeout(Duration::from_millis(200), everything.next()).await {
+        let text = String::from_utf8_lossy(&message.payload).into_owned();
+        for word in ["telltale", "edited", "heartbeat"] {
+            assert!(!text.contains(word), "in clear on {}: {word}", message.subject);
+        }
+        letters += 1;
+    }
+    assert!(letters > 0, "the nodes have talked");
+    one.stop().await;
+    two.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_bus_edits_are_found_and_pages_are_told_to_look() {
+    let (one, two, ann) = two_nodes(None).await;
+    let mut pages = page(&two, &ann).await;
+    let looking = async { while !matches!(pages.next().await, Some(Event::Missed)) {} };
+    timeout(LONG, looking).await.expect("told to look");
+    for number in 0..MONITORS {
+        let id = save(&ann, &format!("job {number}")).await;
+        // Whoever holds it takes the report, and finds the edit.
+        ann.client.post(&format!("monitor/notify/{id}"), &json!({"status": "up"})).await.ok();
+        let found: Value = ann.client.get(&format!("monitor/{id}/get")).await.ok();
+        assert_eq!(found["monitor"]["status"], "up");
+    }
+    until("each to be watched by one node", || async {
+        let watched = one.engine.watched() + two.engine.watched();
+        (watched == MONITORS).then_some(())
+    })
+    .await;
+    assert!(one.engine.watched() > 0 && two.engine.watched() > 0);
+    one.stop().await;
+    let all = until("the other to take over", || async {
+        (two.engine.watched() == MONITORS).then_some(two.engine.watched())
+    });
+    assert_eq!(all.await, MONITORS);
+    two.stop().await;
+}

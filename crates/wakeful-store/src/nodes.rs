@@ -1,0 +1,308 @@
+//! The nodes that share this database: each says that it lives, holds slots of
+//! monitors, and is buried by the others when it has not been heard of for too
+//! long. A node lives by its row's `expires`, in the database's own time; a
+//! slot changes hands by an update that raises its epoch. `now` is read before
+//! a statement and may be old when it runs: that makes leases shorter and
+//! neighbours live longer, never the reverse.
+
+use sqlx::Error;
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::id::NodeId;
+use wakeful_core::slot::{Grant, Slot};
+use wakeful_core::time::Millis;
+
+use crate::dialect::{either, from_row, read, within, write};
+use crate::monitors::json;
+use crate::{Result, Store};
+
+/// A process that takes part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub id: NodeId,
+    /// What people know it by.
+    pub name: String,
+    /// Where it runs. Whoever starts there while the place is its own follows
+    /// the one before it at once; empty: no such place.
+    pub home: String,
+    pub version: String,
+}
+
+/// A node as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedNode {
+    pub node: Node,
+    pub started: Millis,
+    /// When it counts as dead unless it is heard of before.
+    pub expires: Millis,
+    pub slots: i64,
+}
+
+from_row!(ListedNode, |row| Self {
+    node: Node {
+        id: row.try_get::<Uuid, _>("id")?.into(),
+        name: row.try_get("name")?,
+        home: row.try_get("home")?,
+        version: row.try_get("version")?,
+    },
+    started: Millis(row.try_get("started")?),
+    expires: Millis(row.try_get("expires")?),
+    slots: row.try_get("held")?,
+});
+
+/// What a node learns when it says that it lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// The database's time.
+    pub now: Millis,
+    /// How many nodes live, this one included.
+    pub live: usize,
+    pub held: Vec<Grant>,
+    /// Nodes that have not been heard of for too long.
+    pub dead: Vec<NodeId>,
+}
+
+struct Held(Option<Grant>);
+
+from_row!(Held, |row| Self(
+    Slot::new(row.try_get("slot")?)
+        .map(|slot| Ok::<_, Error>(Grant { slot, epoch: row.try_get("epoch")? }))
+        .transpose()?
+));
+
+impl Store {
+    /// The time on the clock that leases go by: the database's.
+    pub async fn lease_time(&self) -> Result<Millis> {
+        let sql = either!(
+            self,
+            sqlite: "select cast(unixepoch('subsec') * 1000 as integer)",
+            postgres: "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)"
+        );
+        let now: i64 = read!(self, |db| sqlx::query_scalar(sql).fetch_one(db).await)?;
+        Ok(Millis(now))
+    }
+
+    /// Says that a node lives, and has lived since now if it was not known.
+    pub async fn renew_node(&self, node: &Node, lease: Duration) -> Result<Renewal> {
+        let now = self.lease_time().await?;
+        write!(self, |db| {
+            sqlx::query(
+                "insert into nodes (id, name, home, version, started, expires)
+                 values ($1, $2, $3, $4, $5, $6)
+                 on conflict (id) do update set expires = excluded.expires",
+            )
+            .bind(node.id.uuid())
+            .bind(&node.name)
+            .bind(&node.home)
+            .bind(&node.version)
+            .bind(now.0)
+            .bind(now.after(lease).0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        let nodes: Vec<(Uuid, i64, bool)> = read!(self, |db| {
+            sqlx::query_as("select id, expires, leaving from nodes").fetch_all(db).await
+        })?;
+        let (alive, dead): (Vec<_>, Vec<_>) =
+            nodes.into_iter().partition(|(_, expires, _)| *expires > now.0);
+        Ok(Renewal {
+            now,
+            live: alive.iter().filter(|(_, _, leaving)| !leaving).count(),
+            held: self.held_slots(node.id).await?,
+            dead: dead.into_iter().map(|(id, ..)| id.into()).collect(),
+        })
+    }
+
+    /// The slots that are granted to a node.
+    pub async fn held_slots(&self, node: NodeId) -> Result<Vec<Grant>> {
+        let rows: Vec<Held> = read!(self, |db| {
+            sqlx::query_as("select slot, epoch from slots where owner = $1 order by slot")
+                .bind(node.uuid())
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(rows.into_iter().filter_map(|held| held.0).collect())
+    }
+
+    /// Takes up to `most` slots that nobody holds, or whose holder is dead
+    /// where `from_dead` says so.
+    pub async fn take_slots(
+        &self,
+        node: NodeId,
+        most: usize,
+        from_dead: bool,
+    ) -> Result<Vec<Grant>> {
+        let now = self.lease_time().await?;
+        // Rows that a result is being written under are passed over: whoever
+        // holds them lives, or they are free at the next look.
+        let sql = either!(
+            self,
+            sqlite: "update slots
+                 set owner = $1, epoch = epoch + 1
+                 where slot in (
+                     select s.slot from slots s
+                     where s.owner is null
+                     or ($3 and not exists (
+                         select 1 from nodes n where n.id = s.owner and n.expires > $2))
+                     order by s.slot
+                     limit $4)
+                 returning slot, epoch",
+            postgres: "update slots
+                 set owner = $1, epoch = epoch + 1
+                 where slot in (
+                     select s.slot from slots s
+                     where s.owner is null
+                     or ($3 and not exists (
+                         select 1 from nodes n where n.id = s.owner and n.expires > $2))
+                     order by s.slot
+                     limit $4
+                     for update skip locked)
+                 returning slot, epoch"
+        );
+        let rows: Vec<Held> = write!(self, |db| {
+            sqlx::query_as(sql)
+                .bind(node.uuid())
+                .bind(now.0)
+                .bind(from_dead)
+                .bind(i64::try_from(most).unwrap_or(i64::MAX))
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(rows.into_iter().filter_map(|held| held.0).collect())
+    }
+
+    /// Gives slots back that this node holds.
+    pub async fn release_slots(&self, node: NodeId, slots: &[Slot]) -> Result<()> {
+        let slots: Vec<u16> = slots.iter().map(|slot| slot.number()).collect();
+        // In the order in which results lock them, so that the two never wait
+        // for each other.
+        let sql = either!(
+            self,
+            sqlite: "update slots set owner = null
+                 where owner = $1 and slot in (select value from json_each($2))",
+            postgres: "update slots set owner = null
+                 where slot in (
+                     select slot from slots
+                     where owner = $1 and slot in (
+                         select cast(value as bigint)
+                         from json_array_elements_text(cast($2 as json)))
+                     order by slot
+                     for update)"
+        );
+        write!(self, |db| {
+            sqlx::query(sql).bind(node.uuid()).bind(json(&slots)).execute(db).await.map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Gives all slots back and takes no part any more. What the node is still
+    /// sending stays its own until it is buried.
+    pub async fn leave(&self, node: NodeId) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update nodes set leaving = true where id = $1")
+                .bind(node.uuid())
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        let held: Vec<Slot> =
+            self.held_slots(node).await?.into_iter().map(|grant| grant.slot).collect();
+        self.release_slots(node, &held).await
+    }
+
+    /// Forgets a node: its slots and all it was sending are free. True when
+    /// this caller, and no other, did it. `unless_live` spares one that was
+    /// heard of again.
+    pub async fn bury_node(&self, node: NodeId, unless_live: bool) -> Result<bool> {
+        let now = self.lease_time().await?;
+        let mut tx = self.begin().await?;
+        let buried = within!(tx, |db| {
+            let gone = sqlx::query("delete from nodes where id = $1 and (not $2 or expires <= $3)")
+                .bind(node.uuid())
+                .bind(unless_live)
+                .bind(now.0)
+                .execute(&mut *db)
+                .await?;
+            if gone.rows_affected() == 0 {
+                return Ok(false);
+            }
+            let lock = either!(
+                self,
+                sqlite: "select slot from slots where owner = $1",
+                postgres: "select slot from slots where owner = $1 order by slot for update"
+            );
+            sqlx::query(lock).bind(node.uuid()).execute(&mut *db).await?;
+            for sql in [
+                "update slots set owner = null where owner = $1",
+                "update deliveries set lease_until = 0
+                 where claimed_by = $1 and next_try is not null and lease_until > 0",
+                "update mails set lease_until = 0
+                 where claimed_by = $1 and next_try is not null and lease_until > 0",
+            ] {
+                sqlx::query(sql).bind(node.uuid()).execute(&mut *db).await?;
+            }
+            Ok::<_, Error>(true)
+        })?;
+        tx.commit().await?;
+        Ok(buried)
+    }
+
+    /// The nodes that are known to have run at a place.
+    pub async fn nodes_at(&self, home: &str) -> Result<Vec<NodeId>> {
+        let rows: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar("select id from nodes where home = $1 and home <> ''")
+                .bind(home)
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(rows.into_iter().map(NodeId::from).collect())
+    }
+
+    /// All nodes, the oldest first.
+    pub async fn nodes(&self) -> Result<Vec<ListedNode>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select n.id, n.name, n.home, n.version, n.started, n.expires,
+                        (select count(*) from slots s where s.owner = n.id) as held
+                 from nodes n
+                 order by n.started, n.id",
+            )
+            .fetch_all(db)
+            .await
+        })?)
+    }
+}
+
+/// What the database server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Major and minor, as 150014; 0 for SQLite, which is part of the binary.
+    pub number: i64,
+    /// As the server writes it.
+    pub version: String,
+    /// Why it may lose what it has confirmed; empty: it does not.
+    pub unsafe_settings: Vec<&'static str>,
+}
+
+impl Store {
+    /// The server behind this store.
+    pub async fn server(&self) -> Result<Server> {
+        let sql = either!(
+            self,
+            sqlite: "select '0', sqlite_version(), 'on', 'on'",
+            postgres: "select current_setting('server_version_num'),
+                        current_setting('server_version'), current_setting('fsync'),
+                        current_setting('full_page_writes')"
+        );
+        let (number, version, fsync, pages): (String, String, String, String) =
+            read!(self, |db| sqlx::query_as(sql).fetch_one(db).await)?;
+        let settings = [("fsync = off", fsync), ("full_page_writes = off", pages)];
+        let off = settings.into_iter().filter(|(_, value)| value == "off");
+        Ok(Server {
+            number: number.parse().unwrap_or(0),
+            version,
+            unsafe_settings: off.map(|(name, _)| name).collect(),
+        })
+    }
+}
