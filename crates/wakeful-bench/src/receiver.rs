@@ -68,7 +68,7 @@ async fn take_hook(stream: TcpStream, told: &Mutex<Told>, delay: Duration) -> Ou
         }
         match line.trim_end().split_once(": ") {
             Some((name, value)) if name.eq_ignore_ascii_case("webhook-id") => {
-                value.clone_into(&mut id)
+                value.clone_into(&mut id);
             }
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
                 length = value.parse()?;

@@ -13,6 +13,9 @@ use crate::{Result, Store};
 /// So many rows are looked at in one step.
 const STEP: i64 = 200;
 
+/// Whose it is, from when on, its bytes, and those of its phases.
+type Kept = (Uuid, i64, Vec<u8>, Option<Vec<u8>>);
+
 #[derive(Clone, Debug)]
 pub struct Table {
     pub name: String,
@@ -137,7 +140,7 @@ impl Store {
         ] {
             let mut last = (Uuid::nil(), i64::MIN);
             loop {
-                let rows: Vec<(Uuid, i64, Vec<u8>, Option<Vec<u8>>)> = read!(self, |db| {
+                let rows: Vec<Kept> = read!(self, |db| {
                     sqlx::query_as(sql).bind(last.0).bind(last.1).bind(STEP).fetch_all(db).await
                 })?;
                 let Some((monitor, at, ..)) = rows.last() else { break };

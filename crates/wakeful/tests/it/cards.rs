@@ -86,7 +86,7 @@ async fn no_card_is_left_behind(home: Home) {
 
 fn holds_a_card(bytes: &[u8]) -> bool {
     let holds = |text: &&str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
-    NUMBERS.iter().any(|number| holds(number))
+    NUMBERS.iter().any(holds)
 }
 
 #[test]

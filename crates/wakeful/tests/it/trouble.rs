@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use wakeful_testkit::{Client, Engine, Receiver, User, until};
+use wakeful_testkit::{Client, Engine, Hook, Receiver, User, until};
 
 use crate::home::Home;
 
@@ -178,7 +178,7 @@ async fn while_postgresql_is_away_nothing_changes_and_an_outage_is_told_afterwar
     let told = until("the outage to be told", told).await;
     let told: Vec<(Value, Value)> = told
         .iter()
-        .map(|hook| hook.json())
+        .map(Hook::json)
         .map(|hook| (hook["type"].clone(), hook["data"]["monitor"]["monitorid"].clone()))
         .collect();
     assert_eq!(told, [(json!("monitor.down"), json!(ill))]);
