@@ -159,7 +159,7 @@ async fn asked(store: Store) {
     let slot = Slot::of(kept.id);
     let others: Vec<Slot> = Slot::all().filter(|one| *one != slot).collect();
     assert!(store.open_asks(&others, 10).await.unwrap().is_empty());
-    assert_eq!(store.open_asks(&[slot], 10).await.unwrap(), [ask.clone()]);
+    assert_eq!(store.open_asks(&[slot], 10).await.unwrap(), std::slice::from_ref(&ask));
     assert_eq!(store.ask_answer(ask.id).await.unwrap(), None);
     store.answer_ask(ask.id, "first").await.unwrap();
     store.answer_ask(ask.id, "second").await.unwrap();

@@ -1,6 +1,7 @@
 //! Several nodes as real processes, and everything that can befall them: no
 //! change goes untold, none is told twice, nothing is told that did not happen.
 
+#[expect(clippy::print_stdout, reason = "the figures of a trial are for reading")]
 mod town;
 
 use serde_json::json;
