@@ -88,7 +88,7 @@ function TypePicker({ form }: { form: MonitorForm }) {
 }
 
 /** A number that may be left to the service. */
-function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interval" | "grace" | "http.max_redirects") {
+function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interval" | "resend_interval" | "grace" | "http.max_redirects") {
   return {
     name: field,
     value: form.values[field],
@@ -260,6 +260,7 @@ const folded = [
   "http.max_redirects",
   "timeout",
   "retry_interval",
+  "resend_interval",
 ];
 
 function Advanced({ form }: { form: MonitorForm }) {
@@ -278,6 +279,7 @@ function Advanced({ form }: { form: MonitorForm }) {
             <NumberInput {...number(form, "retry_interval")} label={t.form.retryInterval} description={t.form.retryIntervalHelp} suffix=" s" placeholder={t.form.auto} />
           </Pair>
         )}
+        <NumberInput {...number(form, "resend_interval")} label={t.form.resendInterval} description={t.form.resendIntervalHelp} suffix=" s" placeholder={t.form.never} />
         <Switch {...flag(form, "upside_down_mode")} label={t.form.upsideDown} description={t.form.upsideDownHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>

@@ -19,6 +19,7 @@ export interface Values {
   timeout: number | "";
   retries: number | "";
   retry_interval: number | "";
+  resend_interval: number | "";
   grace: number | "";
   "http.url": string;
   "http.method": string;
@@ -54,6 +55,7 @@ export function initial(type: Type): Values {
     timeout: "",
     retries: 1,
     retry_interval: "",
+    resend_interval: "",
     grace: "",
     "http.url": "",
     "http.method": "GET",
@@ -95,6 +97,7 @@ export function valuesOf(monitor: Monitor): Values {
     timeout: monitor.timeout ?? "",
     retries: monitor.retries,
     retry_interval: monitor.retry_interval ?? "",
+    resend_interval: monitor.resend_interval === 0 ? "" : monitor.resend_interval,
     grace: monitor.grace ?? "",
     ...(http && {
       "http.url": http.url,
@@ -127,6 +130,7 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     // 0 stands for the default, so that a value once set can be taken back.
     timeout: values.timeout === "" ? 0 : values.timeout,
     retry_interval: values.retry_interval === "" ? 0 : values.retry_interval,
+    resend_interval: values.resend_interval === "" ? 0 : values.resend_interval,
     ...(values.retries !== "" && { retries: values.retries }),
   };
   if (isHttp(values.type)) return { ...body, http: httpOf(values) };
