@@ -29,7 +29,7 @@ pub fn decide(
     now: Millis,
 ) -> Option<Decision> {
     let interval = monitor.resend_interval?;
-    if !last_check.is_some_and(|at| now.since(at) <= pace(monitor)) {
+    if last_check.is_none_or(|at| now.since(at) > pace(monitor)) {
         return Some(Decision { tell: false, next: now.after(interval.min(LOOK_AGAIN)) });
     }
     let next = due.after(interval);
