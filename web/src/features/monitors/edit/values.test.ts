@@ -29,6 +29,7 @@ const monitor: Monitor = {
   created: "",
   modified: "",
   retries: 0,
+  resend_interval: 900,
   timeout: 5,
   resend_interval: 3600,
 };
@@ -46,6 +47,7 @@ describe("the form's values", () => {
       tags: ["a", "b"],
       notifiers: ["n1"],
       retries: 0,
+      resend_interval: 900,
       timeout: 5,
       resend_interval: 3600,
     });
@@ -80,6 +82,7 @@ describe("the form's values", () => {
 
   test("a time-out that was emptied goes back to the default", () => {
     expect(bodyOf({ ...valuesOf(monitor), timeout: "" }).timeout).toBe(0);
+    expect(bodyOf({ ...valuesOf(monitor), resend_interval: "" }).resend_interval).toBe(0);
   });
 
   test("a monitor without a name is called after what it watches", () => {
