@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 use crate::app::Api;
 use crate::routes::{
     accounts, apikeys, contact, events, figures, history, membership, mfa, monitors, notifiers,
-    passwords, payment_callback, paymentmethods, push, report, sessions, team,
+    passwords, payment_callback, paymentmethods, push, regions, report, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -62,6 +62,7 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(notifiers::rotate))
         .routes(routes!(notifiers::deliveries))
         .routes(routes!(notifiers::resend))
+        .routes(routes!(regions::list))
         .routes(routes!(history::heartbeats))
         .routes(routes!(figures::stats))
         .routes(routes!(figures::series))

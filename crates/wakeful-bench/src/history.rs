@@ -290,6 +290,7 @@ impl Iterator for Checks {
             message: if down { "connection refused" } else { "200 OK" }.to_owned(),
             load_time: (!down).then_some(load),
             phases,
+            regions: Vec::new(),
         })
     }
 }

@@ -24,6 +24,7 @@ mod picture;
 mod process;
 mod reader;
 mod receiver;
+mod remote;
 mod report;
 mod seed;
 mod service;
@@ -103,6 +104,7 @@ enum Part {
     Million,
     History,
     Nodes,
+    Remote,
 }
 
 impl Run {
@@ -169,6 +171,9 @@ async fn measure(run: &Run) -> Outcome<()> {
             report.broke_off(&format!("{part:?}").to_lowercase(), &why.to_string());
         }
         println!("  ({:.0} s)", began.elapsed().as_secs_f64());
+    }
+    if run.wants(Part::Remote) {
+        remote::measure(run, &target, &mut report).await?;
     }
     println!("\n{}", report.table());
     match &run.docs {

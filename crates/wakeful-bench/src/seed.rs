@@ -98,6 +98,8 @@ impl Crowd {
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
+            regions: Default::default(),
+            quorum: Default::default(),
             push_token: None,
             created: now,
             modified: now,

@@ -39,13 +39,45 @@ pub struct Service {
 impl Service {
     /// Makes the crowd and starts the service on it.
     pub async fn start(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<Self> {
+        Self::begin(run, target, crowd, None).await
+    }
+
+    /// As `start`, with all checks made by the probes of a region.
+    pub async fn start_elsewhere(
+        run: &Run,
+        target: &Target,
+        crowd: &Crowd,
+        elsewhere: &Elsewhere<'_>,
+    ) -> Outcome<Self> {
+        Self::begin(run, target, crowd, Some(elsewhere)).await
+    }
+
+    async fn begin(
+        run: &Run,
+        target: &Target,
+        crowd: &Crowd,
+        elsewhere: Option<&Elsewhere<'_>>,
+    ) -> Outcome<Self> {
         let data = tempfile::tempdir()?;
         let token = seed::seed(data.path(), crowd).await?;
-        Self::launch(run, target, data, token).await
+        if let Some(elsewhere) = elsewhere {
+            elsewhere.place_all(data.path()).await?;
+        }
+        Self::launch_with(run, target, data, token, elsewhere).await
     }
 
     /// Starts the service on a folder that is ready.
     pub async fn launch(run: &Run, target: &Target, data: TempDir, token: String) -> Outcome<Self> {
+        Self::launch_with(run, target, data, token, None).await
+    }
+
+    async fn launch_with(
+        run: &Run,
+        target: &Target,
+        data: TempDir,
+        token: String,
+        elsewhere: Option<&Elsewhere<'_>>,
+    ) -> Outcome<Self> {
         let listen = free_port()?;
         let client = reqwest::Client::builder().no_proxy().build()?;
         let base = format!("http://{listen}");
@@ -57,6 +89,7 @@ impl Service {
             .env("WAKEFUL_LIMITS_API_CALLS_PER_MINUTE", "1000000")
             .env("WAKEFUL_LOG", "info")
             .env("SSL_CERT_FILE", target.authority())
+            .envs(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.variables.iter().copied()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -134,6 +167,24 @@ impl Service {
         Command::new("kill").arg(self.pid.to_string()).status().await?;
         timeout(Duration::from_secs(15), self.child.wait()).await??;
         Ok((self.data, self.token))
+    }
+}
+
+/// Where checks are made from, when that is not the service itself.
+pub struct Elsewhere<'a> {
+    pub region: &'a str,
+    pub variables: &'a [(&'a str, &'a str)],
+}
+
+impl Elsewhere<'_> {
+    async fn place_all(&self, data: &Path) -> Outcome<()> {
+        let options = SqliteConnectOptions::new().filename(seed::database(data));
+        let mut db = SqliteConnection::connect_with(&options).await?;
+        sqlx::query("update monitors set regions = json_array($1)")
+            .bind(self.region)
+            .execute(&mut db)
+            .await?;
+        Ok(db.close().await?)
     }
 }
 

@@ -97,6 +97,8 @@ mod tests {
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
+            regions: Default::default(),
+            quorum: Default::default(),
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

@@ -16,6 +16,8 @@ pub mod notifier;
 mod number;
 pub mod observation;
 pub mod password;
+pub mod poll;
+pub mod region;
 pub mod reminder;
 pub mod schedule;
 pub mod seal;

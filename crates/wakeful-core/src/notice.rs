@@ -51,6 +51,18 @@ pub struct Data {
     /// Why it was down, when this one tells of both its ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// What each region saw, when several looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionWord>,
+}
+
+/// What one region saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegionWord {
+    pub region: String,
+    /// up, down or unknown.
+    pub status: String,
+    pub message: String,
 }
 
 /// The monitor as it was when the event happened.
@@ -88,6 +100,7 @@ impl Notice {
                 payload: None,
                 down_eventid: None,
                 cause: None,
+                regions: Vec::new(),
             },
         }
     }
@@ -132,6 +145,7 @@ impl Notice {
                 payload: None,
                 down_eventid: None,
                 cause: None,
+                regions: Vec::new(),
             },
         })
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::number;
+use crate::region::RegionBeat;
 use crate::time::Millis;
 
 /// Longer messages are cut: they are for people, and every heartbeat holds one.
@@ -24,6 +25,9 @@ pub struct Observation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
     pub evidence: Evidence,
+    /// What each region saw; empty when only the owner looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionBeat>,
 }
 
 impl Observation {
@@ -36,6 +40,7 @@ impl Observation {
             phases: Phases::default(),
             certificate: None,
             evidence: Evidence::Answered,
+            regions: Vec::new(),
         }
     }
 
@@ -48,6 +53,7 @@ impl Observation {
             phases: Phases::default(),
             certificate: None,
             evidence,
+            regions: Vec::new(),
         }
     }
 
@@ -151,6 +157,8 @@ pub enum FaultKind {
     Network,
     /// The monitor or the service is set up in a way that cannot be checked.
     Config,
+    /// No probe of a region answered.
+    Probe,
     /// A defect of Wakeful.
     Internal,
 }
@@ -162,6 +170,7 @@ impl FaultKind {
         Self::Resources,
         Self::Network,
         Self::Config,
+        Self::Probe,
         Self::Internal,
     ];
 
@@ -172,6 +181,7 @@ impl FaultKind {
             Self::Resources => "resources",
             Self::Network => "network",
             Self::Config => "config",
+            Self::Probe => "probe",
             Self::Internal => "internal",
         }
     }

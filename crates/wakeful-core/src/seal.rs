@@ -4,6 +4,8 @@
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
 
@@ -20,6 +22,15 @@ impl Key {
 
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// A key of its own for one purpose: it tells nothing of this one, nor of
+    /// the key for any other.
+    #[must_use]
+    pub fn derive(&self, purpose: &str) -> Self {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.bytes()).expect("any length is a key");
+        mac.update(purpose.as_bytes());
+        Self::new(mac.finalize().into_bytes().into())
     }
 
     pub fn seal(&self, nonce: [u8; NONCE], context: &str, plain: &[u8]) -> Vec<u8> {
@@ -61,6 +72,15 @@ mod tests {
     fn what_was_sealed_opens_with_the_same_key_and_context() {
         let sealed = key(1).seal([7; NONCE], "users.mfa:1", b"seed");
         assert_eq!(key(1).open("users.mfa:1", &sealed).expect("opens").as_slice(), b"seed");
+    }
+
+    #[test]
+    fn every_purpose_has_a_key_of_its_own() {
+        let keys = [key(1).derive("a"), key(1).derive("b"), key(2).derive("a"), key(1)];
+        for (at, one) in keys.iter().enumerate() {
+            assert!(keys.iter().skip(at + 1).all(|other| one != other));
+        }
+        assert_eq!(key(1).derive("a"), keys[0]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::time::Duration;
 use crate::certificate::Warning;
 use crate::monitor::Monitor;
 use crate::observation::{Fault, Observation, Phases};
+use crate::region::RegionBeat;
 use crate::time::Millis;
 
 pub use seen::{Report, Seen};
@@ -113,6 +114,7 @@ struct Sign {
     message: String,
     load_time: Option<Duration>,
     phases: Phases,
+    regions: Vec<RegionBeat>,
 }
 
 impl Sign {
@@ -123,8 +125,12 @@ impl Sign {
             true => format!("{} (upside-down mode: this counts as down)", seen.message),
             false => seen.message,
         };
-        let Observation { load_time, phases, .. } = seen;
-        Self { good, needs_confirming: true, message, load_time, phases }
+        let Observation { load_time, phases, regions, .. } = seen;
+        let regions = match policy.upside_down {
+            true => regions.into_iter().map(RegionBeat::reversed).collect(),
+            false => regions,
+        };
+        Self { good, needs_confirming: true, message, load_time, phases, regions }
     }
 
     fn of_report(report: Report, policy: &Policy) -> Self {
@@ -134,6 +140,7 @@ impl Sign {
             message: report.message,
             load_time: report.load_time,
             phases: Phases::default(),
+            regions: Vec::new(),
         }
     }
 
@@ -144,6 +151,7 @@ impl Sign {
             message: format!("nothing was reported for {} s", after.as_secs()),
             load_time: None,
             phases: Phases::default(),
+            regions: Vec::new(),
         }
     }
 
@@ -154,6 +162,7 @@ impl Sign {
             message: self.message.clone(),
             load_time: self.load_time,
             phases: self.phases,
+            regions: self.regions.clone(),
         }
     }
 }
@@ -165,6 +174,7 @@ fn could_not_look(state: &State, fault: &Fault, now: Millis) -> Step {
         message: fault.message.clone(),
         load_time: None,
         phases: Phases::default(),
+        regions: Vec::new(),
     };
     let state = State { last_message: fault.message.clone(), ..state.clone() };
     Step { state, heartbeat, change: None, recheck_after: None, warning: None }

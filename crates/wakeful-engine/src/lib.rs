@@ -25,6 +25,7 @@ mod notices;
 mod notifiers;
 mod operator;
 mod passwords;
+pub mod probe;
 mod random;
 pub mod reminders;
 mod team;
@@ -41,6 +42,7 @@ pub use history::{Report, ReportLine, Series, Source, Stats, Summary};
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
 pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft};
+pub use probe::{ProbeView, RegionView};
 pub use team::SaveUser;
 pub use wakeful_outbound::notify::preview::Preview;
 pub use wakeful_store::{
@@ -52,7 +54,8 @@ use bus::Bus;
 use bus::nats::Nats;
 use cluster::Cluster;
 use hasher::Hasher;
-use std::sync::Arc;
+use probe::Probes;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -139,6 +142,9 @@ struct Inner {
     bus: Bus,
     cluster: Arc<Cluster>,
     watch: Watch,
+    /// The way to the probes, where there are any.
+    probes: OnceLock<Arc<Probes>>,
+    started: Millis,
     hasher: Hasher,
     mail_waits: Notify,
     tasks: TaskTracker,
@@ -152,11 +158,12 @@ impl Engine {
         postbox: Postbox,
         net: Arc<Net>,
     ) -> Self {
-        let node = NodeId::new(clock.now(), random::bytes());
+        let started = clock.now();
+        let node = NodeId::new(started, random::bytes());
         let cluster = Arc::new(Cluster::new(node, !store.is_shared(), settings.lease));
         let store = store.in_name_of(node);
         let watch = Watch::new(
-            clock.now(),
+            started,
             settings.checks_at_once,
             settings.sentinels.clone(),
             Arc::clone(&cluster),
@@ -171,10 +178,21 @@ impl Engine {
             bus,
             cluster,
             watch,
+            probes: OnceLock::new(),
+            started,
             hasher: Hasher::default(),
             mail_waits: Notify::new(),
             tasks: TaskTracker::new(),
         }))
+    }
+
+    /// Lets monitors be checked by probes from now on.
+    pub fn use_probes(&self, probes: Probes) {
+        let _ = self.0.probes.set(Arc::new(probes));
+    }
+
+    fn probes(&self) -> Option<&Arc<Probes>> {
+        self.0.probes.get()
     }
 
     /// Whether storage answers and, where monitors are watched, all of them are.

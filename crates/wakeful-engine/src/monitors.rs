@@ -7,6 +7,7 @@ use std::time::Duration;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, Policy, Report, Seen, State, step};
@@ -17,6 +18,7 @@ use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
 use crate::cluster::Wish;
+use crate::probe::{self, Place};
 use crate::watch::{Arrival, Looked, guarded};
 use crate::{Engine, Error, Result, random};
 
@@ -42,6 +44,8 @@ pub struct Draft {
     pub upside_down_mode: bool,
     pub tags: Tags,
     pub notifiers: Vec<NotifierId>,
+    pub regions: Regions,
+    pub quorum: Quorum,
 }
 
 /// A monitor as its team sees it.
@@ -139,6 +143,8 @@ impl Engine {
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: distinct(draft.notifiers),
+            regions: draft.regions,
+            quorum: draft.quorum,
             push_token: push_token.or_else(|| listens.then(new_push_token)),
             spec: draft.spec,
             created,
@@ -247,10 +253,12 @@ impl Engine {
     async fn check_known(&self, monitor: &Monitor) -> Result<Heartbeat> {
         let id = monitor.id;
         let target = self.watch().target(id).ok_or(Error::NotFound("monitor"))?;
-        let interval = monitor.heartbeat_interval.duration();
-        let looked = self.look(&monitor.spec, monitor.timeout()).await;
-        let network = self.watch().network();
-        let seen = network.judge(self.net(), id, &monitor.spec, interval, looked).await;
+        let times = (monitor.timeout(), monitor.heartbeat_interval.duration());
+        let place = Place::of(&monitor.regions, monitor.quorum);
+        let upside_down = monitor.upside_down_mode;
+        let turn = self.watch().asked().acquire().await;
+        let seen = probe::look(self, id, &monitor.spec, times, place.as_deref(), upside_down).await;
+        drop(turn);
         self.judge(id, Some(target), seen, None).await
     }
 

@@ -10,6 +10,7 @@ use wakeful_core::certificate::Warning;
 use wakeful_core::id::{AlertId, EventId, MonitorId};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::notice;
+use wakeful_core::region::RegionBeat;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Change, Heartbeat, Status, Step};
@@ -95,6 +96,7 @@ pub(crate) fn reminder(stored: &StoredMonitor, of: &DueReminder, now: Millis) ->
         down_since: Some(of.started),
         down_seconds: Some(lasted.as_secs()),
         payload: None,
+        regions: &[],
     };
     event(monitor, notice::REMINDER, of.alert, &of.due.0.to_string(), &text, &told)
 }
@@ -108,6 +110,7 @@ struct Told<'a> {
     down_since: Option<Millis>,
     down_seconds: Option<u64>,
     payload: Option<&'a Value>,
+    regions: &'a [RegionBeat],
 }
 
 impl<'a> Told<'a> {
@@ -122,6 +125,7 @@ impl<'a> Told<'a> {
             down_since: None,
             down_seconds: None,
             payload: None,
+            regions: &record.heartbeat.regions,
         }
     }
 }
@@ -136,7 +140,7 @@ fn event(
     told: &Told<'_>,
 ) -> NewEvent {
     let id = EventId::new(told.at, unlike(&format!("event {} {number} {kind}", monitor.id)));
-    let body = json!({
+    let mut body = json!({
         "type": kind,
         "timestamp": told.at,
         "text": text,
@@ -159,7 +163,14 @@ fn event(
             "payload": told.payload,
         },
     });
+    if !told.regions.is_empty() {
+        body["data"]["regions"] = told.regions.iter().map(region).collect();
+    }
     NewEvent { id, kind, alert, body: body.to_string() }
+}
+
+fn region(beat: &RegionBeat) -> Value {
+    json!({"region": beat.region, "status": beat.status.as_str(), "message": beat.message})
 }
 
 fn alert_id(monitor: MonitorId, kind: &str, started: Millis) -> AlertId {

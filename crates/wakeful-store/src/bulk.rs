@@ -100,6 +100,7 @@ struct HeartbeatRow<'a> {
     message: &'a str,
     load_time: Option<i64>,
     phases: Option<String>,
+    regions: Option<String>,
 }
 
 impl<'a> HeartbeatRow<'a> {
@@ -114,6 +115,7 @@ impl<'a> HeartbeatRow<'a> {
             message: &heartbeat.message,
             load_time: heartbeat.load_time.map(micros),
             phases: phases.map(json),
+            regions: Some(&heartbeat.regions).filter(|regions| !regions.is_empty()).map(json),
         }
     }
 }
@@ -160,11 +162,12 @@ static INSERT_KNOWN: LazyLock<Statement> = LazyLock::new(|| {
 });
 
 fn insert(condition: &str) -> Statement {
-    Statement::new(7, |values| {
+    Statement::new(8, |values| {
         format!(
             "insert into heartbeats
-             (monitor_id, at, seq, status, message, load_time, phases)
-             select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7
+             (monitor_id, at, seq, status, message, load_time, phases, regions)
+             select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7,
+                    r.column8
              from (values {values}) r
              where {condition}
              on conflict do nothing"
@@ -217,7 +220,8 @@ async fn sqlite_heartbeats(
                 .bind(row.status)
                 .bind(row.message)
                 .bind(row.load_time)
-                .bind(row.phases.as_deref());
+                .bind(row.phases.as_deref())
+                .bind(row.regions.as_deref());
         }
         written += query.execute(&mut *db).await?.rows_affected();
         rest = behind;
@@ -260,10 +264,10 @@ async fn postgres_heartbeats(
 ) -> Result<u64, Error> {
     sqlx::query(
         "insert into heartbeats
-         (monitor_id, at, seq, status, message, load_time, phases)
-         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases
-         from unnest($1, $2, $3, $4, $5, $6, $7)
-              as r(id, at, seq, status, message, load_time, phases)
+         (monitor_id, at, seq, status, message, load_time, phases, regions)
+         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases, r.regions
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8)
+              as r(id, at, seq, status, message, load_time, phases, regions)
          join monitor_states s on s.monitor_id = r.id
          on conflict do nothing",
     )
@@ -274,6 +278,7 @@ async fn postgres_heartbeats(
     .bind(column(rows, |row| row.message))
     .bind(column(rows, |row| row.load_time))
     .bind(column(rows, |row| row.phases.as_deref()))
+    .bind(column(rows, |row| row.regions.as_deref()))
     .execute(db)
     .await
     .map(|done| done.rows_affected())

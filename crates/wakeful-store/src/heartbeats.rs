@@ -37,6 +37,7 @@ struct Row {
     message: String,
     load_time: Option<i64>,
     phases: Option<String>,
+    regions: Option<String>,
 }
 
 from_row!(Row, |row| Self {
@@ -46,6 +47,7 @@ from_row!(Row, |row| Self {
     message: row.try_get("message")?,
     load_time: row.try_get("load_time")?,
     phases: row.try_get("phases")?,
+    regions: row.try_get("regions")?,
 });
 
 impl Row {
@@ -54,6 +56,10 @@ impl Row {
         let phases = match &self.phases {
             Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
             None => Phases::default(),
+        };
+        let regions = match &self.regions {
+            Some(text) => serde_json::from_str(text).map_err(|_| damaged())?,
+            None => Vec::new(),
         };
         let at = Millis(self.at);
         let heartbeat = Heartbeat {
@@ -67,6 +73,7 @@ impl Row {
                 .load_time
                 .map(|span| std::time::Duration::from_micros(span.max(0).cast_unsigned())),
             phases,
+            regions,
         };
         Ok((Place { at, seq: self.seq }, heartbeat))
     }
@@ -114,7 +121,7 @@ impl Store {
         let before = span.before.unwrap_or(Place { at: Millis(i64::MAX), seq: i64::MAX });
         let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(
-                "select at, seq, status, message, load_time, phases
+                "select at, seq, status, message, load_time, phases, regions
                  from heartbeats
                  where monitor_id = $1
                  and at >= $2 and at < $3
@@ -143,7 +150,7 @@ impl Store {
     ) -> Result<Vec<(Place, Heartbeat)>> {
         let rows: Vec<Row> = read!(self, |db| {
             sqlx::query_as(
-                "select at, seq, status, message, load_time, phases
+                "select at, seq, status, message, load_time, phases, regions
                  from heartbeats
                  where monitor_id = $1 and at <= $2
                  order by at, seq

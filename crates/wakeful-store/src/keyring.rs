@@ -37,11 +37,11 @@ pub(crate) type KeyId = [u8; KEY_ID];
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyringError {
-    #[error("cannot use the master key file {path}: {source}")]
+    #[error("cannot use the key file {path}: {source}")]
     File { path: PathBuf, source: io::Error },
-    #[error("the master key file {0} can be read by others: run chmod 600 on it")]
+    #[error("the key file {0} can be read by others: run chmod 600 on it")]
     Open(PathBuf),
-    #[error("the master key in {0} is not one: each line must be 32 bytes as base64")]
+    #[error("the key in {0} is not one: each line must be 32 bytes as base64")]
     Malformed(String),
 }
 
@@ -74,7 +74,7 @@ impl Keyring {
     pub fn load_or_create(path: &Path) -> Result<Self, KeyringError> {
         match Ring::load(path) {
             Err(KeyringError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Self::of(vec![fresh_key()]).create(path)?;
+                Self::of(vec![Self::fresh_key()]).create(path)?;
             }
             loaded => return Ok(Self { ring: RwLock::new(loaded?), file: Some(path.to_owned()) }),
         }
@@ -83,10 +83,22 @@ impl Keyring {
         Ok(Self { ring, file: Some(path.to_owned()) })
     }
 
+    /// A new key out of the system's randomness.
+    pub fn fresh_key() -> Key {
+        let mut bytes = Zeroizing::new([0; 32]);
+        fill(bytes.as_mut());
+        Key::new(*bytes)
+    }
+
+    /// The keys in a file that only its owner may read.
+    pub fn read_keys(path: &Path) -> Result<Vec<Key>, KeyringError> {
+        Ok(Ring::load(path)?.keys.into_iter().map(|(_, key)| key).collect())
+    }
+
     /// A keyring with a fresh first key in front of these.
     #[must_use]
     pub fn rotated(&self) -> Self {
-        let mut keys = vec![fresh_key()];
+        let mut keys = vec![Self::fresh_key()];
         keys.extend(self.read().keys.iter().map(|(_, key)| key.clone()));
         Self::of(keys)
     }
@@ -225,12 +237,6 @@ impl Ring {
 fn stamp(path: &Path) -> Option<Stamp> {
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.mtime(), file.mtime_nsec()))
-}
-
-fn fresh_key() -> Key {
-    let mut bytes = Zeroizing::new([0; 32]);
-    fill(bytes.as_mut());
-    Key::new(*bytes)
 }
 
 /// A name for a key that says nothing of it.

@@ -36,6 +36,7 @@ const STEPS: &[Step] = steps![
     "0005_monitor_states",
     "0006_history",
     "0007_nodes",
+    "0008_regions",
     "0009_reminders",
     "0010_over_since",
     "0011_sessions",

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Kind, Monitor, Name, Spec, Tags};
+use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::slot::Slot;
 use wakeful_core::time::Millis;
@@ -68,9 +69,9 @@ pub enum Saved {
 macro_rules! columns {
     () => {
         "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval, m.timeout,
-         m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.push_token,
-         m.revision, m.created, m.modified, s.status, s.since, s.last_check, s.last_message,
-         s.load_time, s.failing, s.warned, s.seq"
+         m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
+         m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
+         s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq"
     };
 }
 
@@ -96,6 +97,8 @@ pub(crate) struct Row {
     retries: i64,
     upside_down_mode: bool,
     tags: String,
+    regions: String,
+    quorum: String,
     push_token: Option<Vec<u8>>,
     revision: i64,
     created: i64,
@@ -124,6 +127,8 @@ from_row!(Row, |row| Self {
     retries: row.try_get("retries")?,
     upside_down_mode: row.try_get("upside_down_mode")?,
     tags: row.try_get("tags")?,
+    regions: row.try_get("regions")?,
+    quorum: row.try_get("quorum")?,
     push_token: row.try_get("push_token")?,
     revision: row.try_get("revision")?,
     created: row.try_get("created")?,
@@ -163,6 +168,8 @@ impl Row {
             upside_down_mode: self.upside_down_mode,
             tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
             notifiers: Vec::new(),
+            regions: serde_json::from_str::<Regions>(&self.regions).map_err(|_| damaged())?,
+            quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
             push_token: None,
             created: Millis(self.created),
             modified: Millis(self.modified),
@@ -328,9 +335,9 @@ impl TeamStore<'_> {
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
-                  push_token, modified, resend_interval, created, slot)
+                  push_token, modified, resend_interval, regions, quorum, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                         $17, $18, $19, $20)",
+                         $17, $18, $19, $20, $21, $22)",
             )
             .bind(monitor.id.uuid())
             .bind(self.team.uuid())
@@ -350,6 +357,8 @@ impl TeamStore<'_> {
             .bind(sealed.push_token.as_deref())
             .bind(monitor.modified.0)
             .bind(resend_interval(monitor))
+            .bind(json(&monitor.regions))
+            .bind(monitor.quorum.to_string())
             .bind(monitor.created.0)
             .bind(i64::from(Slot::of(monitor.id).number()))
             .execute(&mut *db)
@@ -384,7 +393,8 @@ impl TeamStore<'_> {
                  set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
                      heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
-                     push_token = $16, modified = $17, resend_interval = $18, revision = revision + 1
+                     push_token = $16, modified = $17, resend_interval = $18, regions = $19,
+                     quorum = $20, revision = revision + 1
                  where id = $1 and team_id = $2",
             )
             .bind(monitor.id.uuid())
@@ -405,6 +415,8 @@ impl TeamStore<'_> {
             .bind(sealed.push_token.as_deref())
             .bind(monitor.modified.0)
             .bind(resend_interval(monitor))
+            .bind(json(&monitor.regions))
+            .bind(monitor.quorum.to_string())
             .execute(&mut *db)
             .await?;
             if done.rows_affected() == 0 {

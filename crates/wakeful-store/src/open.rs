@@ -68,6 +68,13 @@ pub struct Options {
 impl Store {
     /// Opens the database, brings its schema up to date and checks the keys.
     pub async fn open(options: &Options, keyring: Keyring) -> Result<Self> {
+        let store = Self::open_unmarked(options, keyring).await?;
+        store.refuse_half_a_copy().await?;
+        Ok(store)
+    }
+
+    /// As `open`, also when a copy into it is not finished.
+    pub(crate) async fn open_unmarked(options: &Options, keyring: Keyring) -> Result<Self> {
         if let Location::Sqlite(path) = &options.location {
             make_private(path);
         }

@@ -43,6 +43,12 @@ pub struct Flags {
     /// Settings file in TOML [default: none] [env: WAKEFUL_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<String>,
+    /// Given to `wakeful probe` alone.
+    #[arg(skip)]
+    pub region: Option<String>,
+    /// As the region.
+    #[arg(skip)]
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -50,11 +56,32 @@ pub enum Command {
     /// Run the service until it is told to stop
     #[command(after_help = "Example: wakeful serve --listen 127.0.0.1:8080 --data ./data")]
     Serve,
-    /// Bring the database to this version's shape and end
+    /// Make checks for the nodes of a service, from where this machine stands
     ///
-    /// `serve` does the same at its start.
-    #[command(after_help = "Example: wakeful migrate --database-url postgres:///wakeful")]
-    Migrate,
+    /// Needs a NATS server and a key, and no database.
+    #[command(after_help = "Example: wakeful probe --nats-url nats://bus:4222 --region eu-west")]
+    Probe {
+        /// The region it stands in [env: WAKEFUL_PROBE_REGION]
+        #[arg(long, value_name = "NAME")]
+        region: Option<String>,
+        /// Its own name [default: the host's name and some letters] [env: WAKEFUL_PROBE_NAME]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Care for the keys and names of probes
+    #[command(subcommand)]
+    Cluster(ClusterCommand),
+    /// Bring the database to this version's shape, or copy it whole to another
+    ///
+    /// `serve` does the first at its start. The second is how an installation moves up from
+    /// SQLite to PostgreSQL, or back: stop the service, copy, and start it on the new database.
+    /// A copy that was interrupted goes on where it was.
+    #[command(after_help = "Example: wakeful migrate --to postgres://wakeful:…@db/wakeful")]
+    Migrate {
+        /// The empty database to copy to: postgres://…, sqlite:PATH, or a data folder
+        #[arg(long, value_name = "URL")]
+        to: Option<String>,
+    },
     /// Help an account from the server's side
     #[command(subcommand)]
     User(UserCommand),
@@ -100,6 +127,36 @@ pub enum Command {
     Completions {
         /// The shell to complete in
         shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClusterCommand {
+    /// Print a new cluster key, for `cluster.key` on every node
+    #[command(after_help = "Example: wakeful cluster key > data/cluster.key")]
+    Key,
+    /// Print the key of one probe, for `probe.key` on its machine
+    ///
+    /// It opens nothing that is meant for another probe, and ends with `wakeful cluster revoke`.
+    #[command(after_help = "Example: wakeful cluster probe-key --region eu-west probe-1")]
+    ProbeKey {
+        /// The region it stands in
+        #[arg(long, value_name = "NAME")]
+        region: String,
+        /// The name it runs under
+        name: String,
+    },
+    /// Believe a probe no longer: it gets no more work, and its answers are ignored
+    #[command(after_help = "Example: wakeful cluster revoke probe-1")]
+    Revoke {
+        /// The probe's name, as `GET /api/v1/regions` shows it
+        name: String,
+    },
+    /// Believe a probe again that was revoked
+    #[command(after_help = "Example: wakeful cluster readmit probe-1")]
+    Readmit {
+        /// The probe's name
+        name: String,
     },
 }
 
@@ -188,6 +245,12 @@ mod tests {
         for line in [
             "serve --listen 127.0.0.1:0 --database-url sqlite:x --nats-url nats://h --config f",
             "migrate",
+            "migrate --to postgres:///wakeful",
+            "probe --nats-url nats://h --region eu --name one",
+            "cluster key",
+            "cluster probe-key --region eu one",
+            "cluster revoke one",
+            "cluster readmit one",
             "user list",
             "user reset-password ann@example.com",
             "user disable-mfa ann@example.com",

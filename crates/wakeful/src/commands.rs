@@ -3,19 +3,24 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
+use wakeful_core::region::{ProbeName, Region};
+use wakeful_core::time::Clock as _;
 use wakeful_engine::Engine;
 use wakeful_store::{Location, backup_sqlite, restore_sqlite};
 
-use crate::cli::{Command, KeyCommand, MembershipCommand, UserCommand};
+use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCommand};
+use crate::clock::SystemClock;
 use crate::doctor;
-use crate::lock;
 use crate::settings::Settings;
 use crate::wiring::{self, Outcome};
+use crate::{lock, moving, probe};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     wiring::make_data_folder(settings)?;
     match command {
-        Command::Migrate => migrate(settings).await,
+        Command::Migrate { to: None } => migrate(settings).await,
+        Command::Migrate { to: Some(to) } => moving::run(settings, &to).await,
+        Command::Cluster(command) => cluster(settings, command).await,
         Command::Nodes => nodes(settings).await,
         Command::User(command) => user(settings, command).await,
         Command::Membership(command) => membership(settings, command).await,
@@ -23,7 +28,10 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Restore { file, yes } => restore(settings, &file, yes).await,
         Command::Key(command) => key(settings, command).await,
         Command::Doctor => doctor::run(settings).await,
-        Command::Serve | Command::Config(_) | Command::Completions { .. } => {
+        Command::Serve
+        | Command::Probe { .. }
+        | Command::Config(_)
+        | Command::Completions { .. } => {
             unreachable!("handled before settings were read")
         }
     }
@@ -118,6 +126,35 @@ async fn membership(settings: &Settings, command: MembershipCommand) -> Outcome 
     store.close().await;
     let (team, plan) = done?;
     print(&format!("Team {team} is on the plan {plan}.\n"))
+}
+
+async fn cluster(settings: &Settings, command: ClusterCommand) -> Outcome {
+    let named = |text: &str| ProbeName::parse(text).map_err(|why| format!("the name {why}"));
+    match command {
+        ClusterCommand::Key => probe::print_key(),
+        ClusterCommand::ProbeKey { region, name } => {
+            let region = Region::parse(&region).map_err(|why| format!("the region {why}"))?;
+            probe::print_probe_key(settings, &region, &named(&name)?)
+        }
+        ClusterCommand::Revoke { name } => {
+            let name = named(&name)?;
+            let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+            let done = store.revoke_probe(&name, SystemClock.now()).await;
+            store.close().await;
+            done?;
+            print(&format!("Probe {name} gets no more work and is not believed, within seconds.\n"))
+        }
+        ClusterCommand::Readmit { name } => {
+            let name = named(&name)?;
+            let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+            let done = store.readmit_probe(&name).await;
+            store.close().await;
+            match done? {
+                true => print(&format!("Probe {name} is believed again, within seconds.\n")),
+                false => Err(format!("no probe {name} was revoked").into()),
+            }
+        }
+    }
 }
 
 async fn backup(settings: &Settings, file: &Path) -> Outcome {

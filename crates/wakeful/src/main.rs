@@ -9,13 +9,15 @@ mod commands;
 mod doctor;
 mod lock;
 mod logging;
+mod moving;
+mod probe;
 mod redact;
 mod serve;
 mod settings;
 mod wiring;
 
 use clap::{CommandFactory as _, Parser as _};
-use cli::{Cli, Command, ConfigCommand};
+use cli::{Cli, ClusterCommand, Command, ConfigCommand};
 use settings::{DEFAULT_TOML, Settings};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -38,16 +40,20 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> wiring::Outcome {
-    let Cli { flags, command } = cli;
-    // These two need no settings, so that wrong ones are not in their way.
+    let Cli { mut flags, command } = cli;
+    // These need no settings, so that wrong ones are not in their way.
     match command {
         Command::Config(ConfigCommand::Default) => return commands::print(DEFAULT_TOML),
+        Command::Cluster(ClusterCommand::Key) => return probe::print_key(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "wakeful", &mut script);
             return commands::print(&String::from_utf8_lossy(&script));
         }
         _ => {}
+    }
+    if let Command::Probe { region, name } = &command {
+        (flags.region, flags.name) = (region.clone(), name.clone());
     }
     let settings = Settings::load(&flags, std::env::vars_os())?;
     if let Command::Config(ConfigCommand::Check) = command {
@@ -60,6 +66,7 @@ fn run(cli: Cli) -> wiring::Outcome {
     runtime.block_on(async {
         match command {
             Command::Serve => serve::run(&settings).await,
+            Command::Probe { .. } => probe::run(&settings).await,
             command => commands::run(&settings, command).await,
         }
     })

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
 use wakeful_engine::history::keeper;
-use wakeful_engine::{Engine, billing, deliver, janitor, mailer, reminders, watch};
+use wakeful_engine::{Engine, billing, deliver, janitor, mailer, probe, reminders, watch};
 
 use crate::settings::{DatabaseUrl, Settings};
 use crate::wiring::{self, Failure, Outcome};
@@ -46,7 +46,12 @@ pub async fn run(settings: &Settings) -> Outcome {
         store.free_claims().await?;
     }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
-    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats, home);
+    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats.clone(), home);
+    if let Some(nats) = &nats
+        && let Some(probes) = wiring::probes(settings, nats)?
+    {
+        engine.use_probes(probes);
+    }
     let api = Api::new(
         engine.clone(),
         api_settings(settings, &public_url),
@@ -62,6 +67,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     tasks.spawn(keeper::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(probe::keep_roll(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
     let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
     if let Some(listener) = metrics_listener {
@@ -102,7 +108,7 @@ async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failu
 }
 
 /// A token that is cancelled by the first SIGTERM or SIGINT.
-fn stop_signal() -> Result<CancellationToken, Failure> {
+pub fn stop_signal() -> Result<CancellationToken, Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let token = CancellationToken::new();

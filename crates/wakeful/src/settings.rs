@@ -18,6 +18,7 @@ use ipnet::IpNet;
 use url::Url;
 use wakeful_core::billing::Catalogue;
 use wakeful_core::email::Email;
+use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_engine::history::keeper::Settings as History;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub database: Database,
     pub nats: Nats,
     pub nodes: Nodes,
+    pub cluster: Cluster,
+    pub probe: Probe,
     pub secrets: Secrets,
     pub signup: Signup,
     pub sessions: Sessions,
@@ -94,6 +97,21 @@ pub struct Nats {
 #[derive(Clone, Debug)]
 pub struct Nodes {
     pub lease: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The first seals, all open. Empty: those of the file in the data folder.
+    pub keys: Vec<Key>,
+    pub stand_in: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Probe {
+    pub region: Option<Region>,
+    pub name: Option<ProbeName>,
+    /// Made for this probe alone. Empty: made from those of the cluster.
+    pub keys: Vec<Key>,
 }
 
 #[derive(Clone, Debug)]
@@ -217,6 +235,15 @@ impl Settings {
             nats: Nats::read(from),
             nodes: Nodes {
                 lease: Duration::from_secs(from.number("nodes.lease_seconds", 2..=300)),
+            },
+            cluster: Cluster {
+                keys: from.keys("cluster.key"),
+                stand_in: from.flag("cluster.stand_in"),
+            },
+            probe: Probe {
+                region: from.region("probe.region"),
+                name: from.probe_name("probe.name"),
+                keys: from.keys("probe.key"),
             },
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
             signup: Signup { open: from.flag("signup.open") },

@@ -3,16 +3,18 @@
 use std::error::Error;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
+use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
 use wakeful_engine::billing::{self, Processor, Sandbox, Stripe};
 use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
+use wakeful_engine::probe::Probes;
 use wakeful_outbound::mail::{Postbox, Security, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -28,7 +30,10 @@ pub type Outcome = Result<(), Failure>;
 
 /// Makes the data folder, which nobody else may look into.
 pub fn make_data_folder(settings: &Settings) -> Outcome {
-    let data = &settings.data;
+    make_folder(&settings.data)
+}
+
+pub fn make_folder(data: &Path) -> Outcome {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -103,13 +108,40 @@ pub fn engine(
         checks_at_once: settings.checks.at_once.into(),
         sentinels: settings.checks.sentinels.clone(),
     };
-    let policy = match &settings.network.egress {
+    let net = Arc::new(Net::new(policy(settings), own(settings), Arc::clone(&clock)));
+    Engine::new(store, clock, choices, postbox(settings), net)
+}
+
+/// The way to the probes, where there is a bus and a key.
+pub fn probes(settings: &Settings, nats: &Nats) -> Result<Option<Probes>, Failure> {
+    let keys = cluster_keys(settings)?;
+    if keys.is_empty() {
+        tracing::info!("no cluster key is set: monitors are checked from this node alone");
+        return Ok(None);
+    }
+    let clock = Arc::new(SystemClock);
+    Ok(Some(Probes::new(nats.clone(), keys, clock, settings.cluster.stand_in)))
+}
+
+/// The cluster's keys, as set or as they stand in the data folder; none when there are none.
+pub fn cluster_keys(settings: &Settings) -> Result<Vec<Key>, Failure> {
+    if !settings.cluster.keys.is_empty() {
+        return Ok(settings.cluster.keys.clone());
+    }
+    let file = settings.data.join("cluster.key");
+    match file.exists() {
+        true => Ok(Keyring::read_keys(&file)?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// What checks and notifications may reach.
+pub fn policy(settings: &Settings) -> Policy {
+    match &settings.network.egress {
         Egress::Private => Policy::Private,
         Egress::Public => Policy::Public,
         Egress::Networks(list) => Policy::List(list.clone()),
-    };
-    let net = Arc::new(Net::new(policy, own(settings), Arc::clone(&clock)));
-    Engine::new(store, clock, choices, postbox(settings), net)
+    }
 }
 
 /// What the operating system calls this machine.
@@ -173,7 +205,7 @@ fn nats_settings(settings: &Settings) -> Option<NatsSettings> {
 }
 
 /// Where the parts of this service are: out of reach of checks in public.
-fn own(settings: &Settings) -> Vec<SocketAddr> {
+pub fn own(settings: &Settings) -> Vec<SocketAddr> {
     let mut own = vec![settings.server.listen];
     own.extend(settings.server.metrics_listen);
     if settings.network.egress != Egress::Public {

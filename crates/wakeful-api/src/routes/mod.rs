@@ -15,6 +15,7 @@ pub(crate) mod passwords;
 pub(crate) mod payment_callback;
 pub(crate) mod paymentmethods;
 pub(crate) mod push;
+pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod sessions;
 pub(crate) mod team;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
+use wakeful_core::region::RegionBeat;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Heartbeat, Report};
 use wakeful_engine::{Delivery, ListedAlert};
@@ -72,6 +73,30 @@ pub(crate) struct HeartbeatBody {
     /// Milliseconds.
     load_time: Option<f64>,
     phases: PhasesBody,
+    /// What each region saw; empty when only the service itself looked.
+    regions: Vec<RegionBeatBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RegionBeat)]
+pub(crate) struct RegionBeatBody {
+    region: String,
+    /// up, down, or unknown when it could not look.
+    status: &'static str,
+    /// Milliseconds.
+    load_time: Option<f64>,
+    message: String,
+}
+
+impl RegionBeatBody {
+    fn of(beat: &RegionBeat) -> Self {
+        Self {
+            region: beat.region.to_string(),
+            status: beat.status.as_str(),
+            load_time: beat.load_time.map(millis),
+            message: beat.message.clone(),
+        }
+    }
 }
 
 /// Where the time went, each in milliseconds.
@@ -100,6 +125,7 @@ impl HeartbeatBody {
                 first_byte: phases.first_byte.map(millis),
                 transfer: phases.transfer.map(millis),
             },
+            regions: heartbeat.regions.iter().map(RegionBeatBody::of).collect(),
         }
     }
 }

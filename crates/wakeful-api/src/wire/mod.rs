@@ -15,6 +15,7 @@ pub(crate) mod monitors;
 pub(crate) mod notifiers;
 mod passwords;
 mod paymentmethods;
+mod regions;
 mod report;
 mod sessions;
 mod team;
@@ -40,6 +41,7 @@ pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use paymentmethods::{
     MethodDefault, MethodDeleted, MethodList, MethodName, MethodSaved, SaveMethod, source,
 };
+pub(crate) use regions::{RegionBody, RegionList};
 pub(crate) use report::ReportBody;
 pub(crate) use sessions::{Authenticate, AuthenticateBody, LogIn, SessionList, SignedIn, Token};
 pub(crate) use team::{SaveUser, TeamList, Users};

@@ -15,6 +15,7 @@ mod password;
 mod payment_callback;
 mod paymentmethods;
 mod races;
+mod regions;
 mod secrets;
 mod sessions;
 mod settings;

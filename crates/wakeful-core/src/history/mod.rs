@@ -161,7 +161,7 @@ mod tests {
 
     fn beat(at: i64, status: Beat) -> Heartbeat {
         let (message, load_time, phases) = (String::new(), None, Phases::default());
-        Heartbeat { at: Millis(at), status, message, load_time, phases }
+        Heartbeat { at: Millis(at), status, message, load_time, phases, regions: Vec::new() }
     }
 
     #[test]

@@ -5,6 +5,10 @@
 //! of the block and are let go first; their largest part, the wait for the
 //! first byte, is what the other phases leave of the load time.
 
+mod regions;
+
+pub use regions::unpack_regions;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -28,6 +32,8 @@ const MOST: u64 = 1 << 24;
 pub struct Packed {
     pub data: Vec<u8>,
     pub phases: Vec<u8>,
+    /// Empty when nobody but their owner looked.
+    pub regions: Vec<u8>,
 }
 
 /// Packs heartbeats, which must be in their order.
@@ -38,7 +44,8 @@ pub fn pack(entries: &[Entry]) -> Packed {
     for entry in entries {
         form.code(&mut side, entry);
     }
-    Packed { data: close(side), phases: pack_phases(entries) }
+    let (data, phases) = (close(side), pack_phases(entries));
+    Packed { data, phases, regions: regions::pack(entries) }
 }
 
 fn pack_phases(entries: &[Entry]) -> Vec<u8> {
@@ -98,7 +105,8 @@ pub fn unpack_phases(phases: &[u8], entries: &mut [Entry]) -> Result<(), Damaged
 
 fn blank() -> Entry {
     let (at, message, phases) = (Millis(0), String::new(), Phases::default());
-    let heartbeat = Heartbeat { at, status: Beat::Up, message, load_time: None, phases };
+    let heartbeat =
+        Heartbeat { at, status: Beat::Up, message, load_time: None, phases, regions: Vec::new() };
     Entry { seq: 0, standing: Standing::Up, interval: 0, heartbeat }
 }
 
@@ -168,7 +176,8 @@ impl Form {
         self.seq = self.seq.wrapping_add(1).wrapping_add(step);
         let message = self.messages.code(side, &beat.message);
         let phases = Phases::default();
-        let heartbeat = Heartbeat { at, status, message, load_time, phases };
+        let regions = Vec::new();
+        let heartbeat = Heartbeat { at, status, message, load_time, phases, regions };
         Entry { seq: self.seq, standing, interval, heartbeat }
     }
 

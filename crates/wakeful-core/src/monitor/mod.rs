@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::Invalid;
 use crate::id::{MonitorId, NotifierId, TeamId};
+use crate::region::{Quorum, Regions};
 use crate::secret::Secret;
 use crate::time::Millis;
 
@@ -63,6 +64,10 @@ pub struct Monitor {
     pub upside_down_mode: bool,
     pub tags: Tags,
     pub notifiers: Vec<NotifierId>,
+    /// Where it is checked from.
+    pub regions: Regions,
+    /// How many of them must agree before it counts as down.
+    pub quorum: Quorum,
     /// What the push address ends with.
     pub push_token: Option<Secret>,
     pub created: Millis,
@@ -101,7 +106,8 @@ impl Monitor {
         self.isactive
             && (!before.isactive
                 || self.spec != before.spec
-                || self.upside_down_mode != before.upside_down_mode)
+                || self.upside_down_mode != before.upside_down_mode
+                || self.regions != before.regions)
     }
 }
 
@@ -159,6 +165,8 @@ mod tests {
             upside_down_mode: false,
             tags: Tags::default(),
             notifiers: Vec::new(),
+            regions: Regions::default(),
+            quorum: Quorum::default(),
             push_token: None,
             created: Millis(0),
             modified: Millis(0),

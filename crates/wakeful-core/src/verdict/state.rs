@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::certificate::Given;
 use crate::number;
 use crate::observation::Phases;
+use crate::region::RegionBeat;
 use crate::time::Millis;
 
 /// The status of a monitor.
@@ -89,6 +90,8 @@ pub struct Heartbeat {
     #[serde(with = "number::micros")]
     pub load_time: Option<Duration>,
     pub phases: Phases,
+    /// What each region saw; empty when only the owner looked.
+    pub regions: Vec<RegionBeat>,
 }
 
 /// What one heartbeat says, confirmed or not; upside down is already applied.

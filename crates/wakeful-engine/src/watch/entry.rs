@@ -14,6 +14,8 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Policy, Seen, State, Step, step};
 use wakeful_store::StoredMonitor;
 
+use crate::probe::Place;
+
 /// Never due.
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -21,6 +23,8 @@ pub(super) struct Entry {
     pub(super) id: MonitorId,
     pub(super) team: TeamId,
     pub(super) spec: Arc<Spec>,
+    /// Nothing: only its owner looks.
+    pub(super) place: Option<Arc<Place>>,
     pub(super) state: State,
     pub(super) seq: i64,
     pub(super) revision: i64,
@@ -38,7 +42,7 @@ pub(super) struct Entry {
     retry_interval: Millis32,
     grace: Millis32,
     retries: u16,
-    upside_down: bool,
+    pub(super) upside_down: bool,
     certificate_warnings: bool,
     pub(super) active: bool,
     /// A check waits or runs.
@@ -79,6 +83,7 @@ impl Entry {
             upside_down: monitor.upside_down_mode,
             certificate_warnings: Policy::of(&monitor).certificate_warnings,
             active: monitor.isactive,
+            place: Place::of(&monitor.regions, monitor.quorum),
             spec: Arc::new(monitor.spec),
             state: state.renewed(),
             seq,
@@ -94,8 +99,10 @@ impl Entry {
 
     /// Takes over what a person has set. What the checks have come to stays.
     pub(super) fn set(&mut self, monitor: Monitor, revision: i64, now: u64) {
-        let looks_elsewhere =
-            *self.spec != monitor.spec || self.upside_down != monitor.upside_down_mode;
+        let place = Place::of(&monitor.regions, monitor.quorum);
+        let looks_elsewhere = *self.spec != monitor.spec
+            || self.upside_down != monitor.upside_down_mode
+            || self.place != place;
         let begins = monitor.isactive && (!self.active || looks_elsewhere);
         let paced_anew = self.interval != monitor.heartbeat_interval;
         if looks_elsewhere || self.active != monitor.isactive {
@@ -104,6 +111,7 @@ impl Entry {
             self.state = std::mem::take(&mut self.state).renewed();
         }
         self.revision = revision;
+        self.place = place;
         self.resumed = false;
         self.host = host(&monitor.spec);
         self.interval = monitor.heartbeat_interval;

@@ -12,7 +12,8 @@ mod run;
 mod timer;
 mod wheel;
 
-pub(crate) use run::{Looked, guarded};
+pub(crate) use network::Network;
+pub(crate) use run::{Looked, guarded, look_here, look_through};
 pub use run::{record, run};
 
 use serde_json::Value;
@@ -30,10 +31,11 @@ use wakeful_core::verdict::{Heartbeat, Seen, Step};
 use wakeful_store::StoredMonitor;
 
 use crate::cluster::{Cluster, Held};
+use crate::probe::Place;
+
 use entry::{Entry, NEVER};
 use gate::{Gate, Job};
 use meters::Meters;
-use network::Network;
 use recorder::{Item, Recorder};
 use wheel::Wheel;
 
@@ -88,6 +90,15 @@ struct Shard {
 struct Monitors {
     entries: HashMap<MonitorId, Box<Entry>>,
     wheel: Wheel<(MonitorId, u32)>,
+}
+
+/// What a check needs to know.
+struct Begun {
+    spec: Arc<Spec>,
+    timeout: Duration,
+    interval: Duration,
+    place: Option<Arc<Place>>,
+    upside_down: bool,
 }
 
 /// Why a monitor comes into the watch.
@@ -303,11 +314,16 @@ impl Watch {
 
     /// What a job needs to be done; nothing when the monitor has another target
     /// by now, or is gone.
-    fn begin(&self, job: &Job) -> Option<(Arc<Spec>, Duration, Duration)> {
+    fn begin(&self, job: &Job) -> Option<Begun> {
         let monitors = self.shard(job.monitor).lock();
         let entry = monitors.entries.get(&job.monitor)?;
-        (entry.target == job.target && entry.active)
-            .then(|| (Arc::clone(&entry.spec), entry.timeout(), entry.interval()))
+        (entry.target == job.target && entry.active).then(|| Begun {
+            spec: Arc::clone(&entry.spec),
+            timeout: entry.timeout(),
+            interval: entry.interval(),
+            place: entry.place.clone(),
+            upside_down: entry.upside_down,
+        })
     }
 
     /// The verdict on what a job has seen.

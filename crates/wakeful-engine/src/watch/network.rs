@@ -57,7 +57,7 @@ struct Failure {
 
 impl Network {
     /// `sentinels` are hosts and ports that the operator knows to answer.
-    pub(super) fn new(sentinels: Vec<(String, u16)>) -> Self {
+    pub(crate) fn new(sentinels: Vec<(String, u16)>) -> Self {
         Self {
             sentinels,
             seen: Mutex::default(),

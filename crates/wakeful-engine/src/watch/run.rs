@@ -15,15 +15,18 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
+use wakeful_core::monitor::Spec;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::slot::Slot;
+use wakeful_core::verdict::Seen;
 use wakeful_outbound::check;
-use wakeful_outbound::net::Deadline;
+use wakeful_outbound::net::{Deadline, Net};
 
 use super::gate::{Job, Pass};
 use super::timer::Timer;
-use super::{Arrival, HELD_UP, recorder};
+use super::{Arrival, Begun, HELD_UP, Network, recorder};
 use crate::bus::{self, Edit};
+use crate::probe::look;
 use crate::{Engine, Result, cluster};
 
 /// How many monitors are read at once, and by how many readers.
@@ -302,14 +305,40 @@ async fn make_check(engine: &Engine, job: &Job) {
     let watch = engine.watch();
     // A result that finds no room would be lost: better to look a little later.
     watch.recorder.room().await;
-    let Some((spec, timeout, interval)) = watch.begin(job) else { return };
+    let Some(begun) = watch.begin(job) else { return };
+    let Begun { spec, timeout, interval, place, upside_down } = begun;
     watch.meters.begun(watch.ticker.now().saturating_sub(job.due));
-    let began = Instant::now();
-    let looked = guarded(check::look(engine.net(), &spec, Deadline::within(timeout))).await;
-    let looked = if_in_time(looked, began.elapsed(), timeout);
-    let seen = watch.network.judge(engine.net(), job.monitor, &spec, interval, looked).await;
+    let times = (timeout, interval);
+    let seen = look(engine, job.monitor, &spec, times, place.as_deref(), upside_down).await;
     watch.meters.ended(spec.kind(), &seen);
     watch.finish(job, seen, engine.now());
+}
+
+/// What this node sees, or a fault when its own network is to blame.
+pub(crate) async fn look_here(
+    engine: &Engine,
+    monitor: MonitorId,
+    spec: &Spec,
+    timeout: Duration,
+    interval: Duration,
+) -> Seen {
+    let (net, network) = (engine.net(), engine.watch().network());
+    look_through(net, network, monitor, spec, timeout, interval).await
+}
+
+/// What is seen through this net.
+pub(crate) async fn look_through(
+    net: &Net,
+    network: &Network,
+    monitor: MonitorId,
+    spec: &Spec,
+    timeout: Duration,
+    interval: Duration,
+) -> Seen {
+    let began = Instant::now();
+    let looked = guarded(check::look(net, spec, Deadline::within(timeout))).await;
+    let looked = if_in_time(looked, began.elapsed(), timeout);
+    network.judge(net, monitor, spec, interval, looked).await
 }
 
 /// A look that panics is our fault and nobody else's: neither the target's nor

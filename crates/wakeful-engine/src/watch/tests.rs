@@ -26,6 +26,8 @@ fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: Vec::new(),
+        regions: Default::default(),
+        quorum: Default::default(),
         push_token: None,
         created: WALL,
         modified: WALL,
@@ -109,7 +111,7 @@ async fn what_was_seen_of_an_old_target_does_not_count() {
     watch.configure(before, Arrival::Saved);
     watch.finish(&job, failed(), WALL);
     let next = pass(&watch, Duration::from_secs(1)).await.remove(0);
-    let (spec, ..) = watch.begin(&next).expect("the new target");
+    let Begun { spec, .. } = watch.begin(&next).expect("the new target");
     assert_eq!(*spec, http(2), "and the older revision came too late");
     let shard = watch.shard(next.monitor).lock();
     assert_eq!(shard.entries[&next.monitor].state.failing, None);

@@ -170,6 +170,8 @@ pub(crate) fn tcp(address: SocketAddr) -> Draft {
         upside_down_mode: false,
         tags: Tags::default(),
         notifiers: Vec::new(),
+        regions: Default::default(),
+        quorum: Default::default(),
     }
 }
 

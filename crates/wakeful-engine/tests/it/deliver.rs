@@ -481,6 +481,7 @@ fn down(monitor: &Monitor, unlike: [u8; 10], now: Millis) -> Record {
         message: "storm".into(),
         load_time: None,
         phases: Phases::default(),
+        regions: Vec::new(),
     };
     Record {
         monitor: monitor.id,

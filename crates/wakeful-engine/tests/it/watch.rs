@@ -161,6 +161,8 @@ async fn put_in(bench: &Bench, target: &Target, count: u64, seconds: u64) {
             upside_down_mode: false,
             tags: tags.clone(),
             notifiers: Vec::new(),
+            regions: Default::default(),
+            quorum: Default::default(),
             push_token: None,
             created: bench.wall.now(),
             modified: bench.wall.now(),

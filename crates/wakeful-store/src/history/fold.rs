@@ -351,9 +351,10 @@ impl Store {
             }
             for (from, to, count, packed) in &work.blocks {
                 let phases = Some(&packed.phases[..]).filter(|phases| !phases.is_empty());
+                let regions = Some(&packed.regions[..]).filter(|regions| !regions.is_empty());
                 sqlx::query(
-                    "insert into blocks (monitor_id, from_at, to_at, count, data, phases)
-                     values ($1, $2, $3, $4, $5, $6)",
+                    "insert into blocks (monitor_id, from_at, to_at, count, data, phases, regions)
+                     values ($1, $2, $3, $4, $5, $6, $7)",
                 )
                 .bind(monitor.uuid())
                 .bind(from)
@@ -361,6 +362,7 @@ impl Store {
                 .bind(count)
                 .bind(&packed.data[..])
                 .bind(phases)
+                .bind(regions)
                 .execute(&mut *db)
                 .await?;
             }

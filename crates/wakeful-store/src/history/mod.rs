@@ -23,12 +23,14 @@ pub(crate) struct Block {
     pub(crate) from: i64,
     pub(crate) data: Vec<u8>,
     pub(crate) phases: Option<Vec<u8>>,
+    pub(crate) regions: Option<Vec<u8>>,
 }
 
 from_row!(Block, |row| Self {
     from: row.try_get("from_at")?,
     data: row.try_get("data")?,
     phases: row.try_get("phases")?,
+    regions: row.try_get("regions")?,
 });
 
 /// Runs what takes milliseconds of computing where nobody waits behind it.
@@ -54,6 +56,10 @@ impl Block {
         if pack::unpack_phases(phases, &mut entries).is_err() {
             tracing::error!(monitor.id = %monitor, "the phases of monitor {monitor} from {from} on are damaged and left out");
         }
+        let regions = self.regions.as_deref().unwrap_or_default();
+        if pack::unpack_regions(regions, &mut entries).is_err() {
+            tracing::error!(monitor.id = %monitor, "the regions of monitor {monitor} from {from} on are damaged and left out");
+        }
         Ok(entries)
     }
 }
@@ -68,7 +74,7 @@ impl Store {
     ) -> Result<Vec<Block>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select from_at, data, phases
+                "select from_at, data, phases, regions
                  from blocks
                  where monitor_id = $1 and from_at < $3 and to_at >= $2
                  order by from_at",
@@ -89,7 +95,7 @@ impl Store {
     ) -> Result<Option<Block>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select from_at, data, phases
+                "select from_at, data, phases, regions
                  from blocks
                  where monitor_id = $1 and from_at < $2
                  order by from_at desc

@@ -77,6 +77,8 @@ pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
         upside_down_mode: true,
         tags: Tags::parse("web, eu").expect("tags"),
         notifiers: Vec::new(),
+        regions: Default::default(),
+        quorum: Default::default(),
         push_token: None,
         created: NOW,
         modified: NOW,
@@ -113,6 +115,7 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
             message: "200 OK".into(),
             load_time: Some(Duration::from_micros(1_234)),
             phases: Phases { connect: Some(Duration::from_micros(7)), ..Phases::default() },
+            regions: Vec::new(),
         },
         state: State {
             status: Status::Up,

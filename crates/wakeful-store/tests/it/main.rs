@@ -8,5 +8,6 @@ mod house;
 mod keys;
 mod monitors;
 mod nodes;
+mod probes;
 mod record;
 mod schema;

@@ -183,6 +183,8 @@ impl Layers {
             ("server.listen", "--listen", &flags.listen),
             ("database.url", "--database-url", &flags.database_url),
             ("nats.url", "--nats-url", &flags.nats_url),
+            ("probe.region", "--region", &flags.region),
+            ("probe.name", "--name", &flags.name),
         ];
         for (key, flag, value) in given {
             if let Some(value) = value {

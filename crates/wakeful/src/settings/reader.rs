@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use toml::Value;
 use url::Url;
 use wakeful_core::email::Email;
+use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 
@@ -19,7 +20,9 @@ use super::problem::Problem;
 use super::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
 /// Never shown.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 10] = [
+    "cluster.key",
+    "probe.key",
     "server.metrics_token",
     "nats.password",
     "nats.token",
@@ -182,6 +185,20 @@ impl<'a> Reader<'a> {
                 "" => Some(Vec::new()),
                 keys => keys.split(',').map(one).collect(),
             }
+        })
+    }
+
+    pub(super) fn region(&mut self, key: &'static str) -> Option<Region> {
+        self.read(key, "a name of letters, digits, - and _, not local, or empty", |entry| {
+            unless_empty(text(entry)?, |text| {
+                Region::parse(text).ok().filter(|region| !region.is_local())
+            })
+        })
+    }
+
+    pub(super) fn probe_name(&mut self, key: &'static str) -> Option<ProbeName> {
+        self.read(key, "a name of letters, digits, - and _, or empty", |entry| {
+            unless_empty(text(entry)?, |text| ProbeName::parse(text).ok())
         })
     }
 

@@ -252,12 +252,16 @@ fn every_flag_reaches_its_setting() {
         database_url: Some("sqlite:x.db".into()),
         nats_url: Some("nats://h".into()),
         config: None,
+        region: Some("eu".into()),
+        name: Some("one".into()),
     };
     let settings = start.settings();
     assert_eq!(settings.data, PathBuf::from("d"));
     assert_eq!(settings.server.listen.to_string(), "[::1]:1");
     assert_eq!(settings.database.url, DatabaseUrl::Sqlite("x.db".into()));
     assert_eq!(settings.nats.url, Some(Secret::new("nats://h")));
+    assert_eq!(settings.probe.region.as_ref().map(Region::as_str), Some("eu"));
+    assert_eq!(settings.probe.name.as_ref().map(ProbeName::as_str), Some("one"));
 }
 
 #[test]

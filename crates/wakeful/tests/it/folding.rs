@@ -134,6 +134,7 @@ async fn fill(
             message: if failed { "503 Service Unavailable" } else { "200 OK" }.to_owned(),
             load_time: Some(took),
             phases: Phases { first_byte: Some(took), ..Phases::default() },
+            regions: Vec::new(),
         };
         entries.push(Entry::of(beat + 1, heartbeat.clone(), (MINUTES * 60) as u32, &outages));
         let opens =

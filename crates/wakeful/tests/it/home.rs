@@ -164,6 +164,15 @@ impl Home {
         ran(self.command(arguments)).await
     }
 
+    /// Starts a probe, which is told nothing of the database.
+    pub(crate) fn probe(&self, region: &str, name: &str, extra: &[(&str, &str)]) -> Probe {
+        let mut command = self.command(&["probe", "--region", region, "--name", name]);
+        command.env_remove("WAKEFUL_DATABASE_URL").env("WAKEFUL_DATA", self.data().join("none"));
+        let log = OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap();
+        let child = command.envs(extra.iter().copied()).stderr(log).spawn().unwrap();
+        Probe { pid: child.id().unwrap(), child }
+    }
+
     /// Starts the server and waits until it is ready.
     pub(crate) async fn serve(&self) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -200,6 +209,26 @@ pub(crate) async fn ran(mut command: Command) -> Ran {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A running probe, killed when dropped.
+pub(crate) struct Probe {
+    child: Child,
+    pub(crate) pid: u32,
+}
+
+impl Probe {
+    /// kill -9.
+    pub(crate) async fn kill(&mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    /// SIGTERM, and a clean end.
+    pub(crate) async fn stop(mut self) {
+        signal("TERM", self.pid).await;
+        let ended = timeout(LONG, self.child.wait()).await.expect("the probe ends").unwrap();
+        assert_eq!(ended.code(), Some(0));
     }
 }
 

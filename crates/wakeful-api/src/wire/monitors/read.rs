@@ -11,6 +11,7 @@ use wakeful_core::monitor::spec::{
     Method, PingSpec, RecordType, Resolver, Spec, StatusCodes, TcpSpec, Username, port,
 };
 use wakeful_core::monitor::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags, timing};
+use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 
 use wakeful_engine::Draft;
@@ -59,6 +60,13 @@ pub(crate) struct SaveMonitor {
     resend_interval: Option<u32>,
     /// For api: seconds that a report may be late.
     grace: Option<u32>,
+    /// Where it is checked from: names with commas, or an array; empty for `local`.
+    #[schema(value_type = Option<TextOrList>)]
+    regions: (),
+    /// How many regions must agree before it counts as down: any, majority (the
+    /// default), all or a number.
+    #[schema(value_type = Option<TextOrNumber>)]
+    quorum: (),
 }
 
 /// How a page is asked for and what counts as up.
@@ -138,6 +146,10 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Dra
     let tags = fields.optional_items("tags", None);
     let tags = tags.and_then(|tags| fields.believe("tags", Tags::of(texts(&tags))));
     let notifiers = notifiers(fields);
+    let regions = fields.optional_items("regions", None);
+    let regions = regions.and_then(|names| fields.believe("regions", Regions::of(texts(&names))));
+    let regions = regions.or(stored.map(|old| old.regions.clone())).unwrap_or_default();
+    let quorum = quorum(fields, stored, &regions);
     Some(Draft {
         monitor: stored.map(|old| old.id),
         name: name?,
@@ -151,7 +163,22 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Dra
         upside_down_mode: upside_down?,
         tags: tags.or(stored.map(|old| old.tags.clone())).unwrap_or_default(),
         notifiers: notifiers.or(stored.map(|old| old.notifiers.clone())).unwrap_or_default(),
+        regions,
+        quorum,
     })
+}
+
+/// A number of regions must be one that they can reach. A stored one that they
+/// no longer can, because there are fewer of them now, means all of them.
+fn quorum(fields: &mut Fields, stored: Option<&Monitor>, regions: &Regions) -> Quorum {
+    let sent = fields.optional_text_or_number("quorum", Quorum::parse);
+    match sent {
+        Some(sent) => fields.believe("quorum", sent.among(regions)).unwrap_or_default(),
+        None => {
+            let kept = stored.map(|old| old.quorum).unwrap_or_default();
+            kept.among(regions).unwrap_or(Quorum::All)
+        }
+    }
 }
 
 /// Seconds where 0 means the default, and nothing what was set before.
@@ -338,6 +365,8 @@ mod tests {
             upside_down_mode: draft.upside_down_mode,
             tags: draft.tags,
             notifiers: draft.notifiers,
+            regions: draft.regions,
+            quorum: draft.quorum,
             push_token: None,
             created: at,
             modified: at,
@@ -362,7 +391,7 @@ mod tests {
                 "headers": "{\"X-A\": \"1\"}", "method": "post", "body": "x"}}),
             json!({"type": "http_keyword", "http": {"url": "http://[::1]:8080/x?y=1",
                 "accepted_status_codes": "200-299", "keyword": "ok"}}),
-            json!({"type": "ping", "hostname": "127.0.0.1"}),
+            json!({"type": "ping", "hostname": "127.0.0.1", "regions": "eu, us,,EU", "quorum": 2}),
             json!({"type": "tcp", "hostname": "localhost", "port": 22}),
         ]
         .iter()

@@ -50,6 +50,10 @@ pub(crate) struct MonitorBody {
     resend_interval: u64,
     /// Seconds; null for the default and for other types than api.
     grace: Option<u64>,
+    /// Where it is checked from; `local` is the service itself.
+    regions: Vec<String>,
+    /// How many regions must agree before it counts as down: any, majority, all or a number.
+    quorum: String,
     /// Where a target reports itself by opening an address.
     push_url: Option<String>,
 }
@@ -119,6 +123,8 @@ impl MonitorBody {
             created: monitor.created,
             modified: monitor.modified,
             timeout: monitor.timeout.map(|span| span.as_secs()),
+            regions: monitor.regions.clone().into(),
+            quorum: monitor.quorum.to_string(),
             retries: monitor.retries,
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),

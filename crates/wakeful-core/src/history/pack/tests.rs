@@ -1,6 +1,7 @@
 use super::*;
 use crate::history::in_order;
 use crate::history::rollup::{self, Depth, Rollup};
+use crate::region::{Region, RegionBeat};
 use proptest::prelude::*;
 
 fn span() -> impl Strategy<Value = Option<Duration>> {
@@ -15,10 +16,21 @@ fn beat() -> impl Strategy<Value = Heartbeat> {
     let status = prop::sample::select(vec![Beat::Up, Beat::Down, Beat::Unknown]);
     let message = prop_oneof![Just("200 OK".to_owned()), Just(String::new()), ".{0,30}"];
     let phases = (span(), span(), span(), span(), span());
-    (at, status, message, span(), phases).prop_map(|(at, status, message, load_time, phases)| {
+    let regions = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(region(), 0..4)];
+    let all = (at, status, message, span(), phases, regions);
+    all.prop_map(|(at, status, message, load_time, phases, regions)| {
         let (resolve, connect, tls, first_byte, transfer) = phases;
         let phases = Phases { resolve, connect, tls, first_byte, transfer };
-        Heartbeat { at, status, message, load_time, phases }
+        Heartbeat { at, status, message, load_time, phases, regions }
+    })
+}
+
+fn region() -> impl Strategy<Value = RegionBeat> {
+    let status = prop::sample::select(vec![Beat::Up, Beat::Down, Beat::Unknown]);
+    let message = prop_oneof![3 => Just(String::new()), 1 => ".{0,30}"];
+    ("[a-z]{1,5}", status, span(), message).prop_map(|(name, status, load_time, message)| {
+        let region = Region::parse(&name).expect("a region");
+        RegionBeat { region, status, load_time, message }
     })
 }
 
@@ -37,6 +49,7 @@ fn entries() -> impl Strategy<Value = Vec<Entry>> {
 fn unpacked(packed: &Packed) -> Result<Vec<Entry>, Damaged> {
     let mut entries = unpack(&packed.data)?;
     unpack_phases(&packed.phases, &mut entries)?;
+    unpack_regions(&packed.regions, &mut entries)?;
     Ok(entries)
 }
 
@@ -98,6 +111,7 @@ fn realistic(count: usize) -> Vec<Entry> {
             at,
             status: if down { Beat::Down } else { Beat::Up },
             message: if down { "connection refused" } else { "200 OK" }.to_owned(),
+            regions: Vec::new(),
             load_time: (!down).then_some(load),
             phases: match down {
                 true => Phases { resolve: Some(resolve), ..Phases::default() },

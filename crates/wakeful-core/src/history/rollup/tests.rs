@@ -11,7 +11,8 @@ fn entry() -> impl Strategy<Value = Entry> {
         |(at, standing, interval, load_time, (resolve, connect, tls, first_byte, transfer))| {
             let phases = Phases { resolve, connect, tls, first_byte, transfer };
             let (at, message, status) = (Millis(at), String::new(), Beat::Up);
-            let heartbeat = Heartbeat { at, status, message, load_time, phases };
+            let heartbeat =
+                Heartbeat { at, status, message, load_time, phases, regions: Vec::new() };
             Entry { seq: at.0, standing: Standing::of(standing), interval, heartbeat }
         },
     )
@@ -63,6 +64,7 @@ fn only_checks_that_were_up_have_load_times() {
             message: String::new(),
             load_time: Some(Duration::from_millis(5)),
             phases: Phases::default(),
+            regions: Vec::new(),
         },
         60,
         &[],

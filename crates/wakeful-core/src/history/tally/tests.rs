@@ -27,7 +27,8 @@ fn entries(text: &str) -> Vec<Entry> {
 fn entry(standing: Standing, at: i64, interval: u32) -> Entry {
     let status = if standing == Standing::Up { Beat::Up } else { Beat::Down };
     let (message, load_time, phases) = (String::new(), None, Phases::default());
-    let heartbeat = Heartbeat { at: Millis(at), status, message, load_time, phases };
+    let heartbeat =
+        Heartbeat { at: Millis(at), status, message, load_time, phases, regions: Vec::new() };
     Entry { seq: at, standing, interval, heartbeat }
 }
 

@@ -1,0 +1,385 @@
+//! What several regions saw becomes one observation, or a fault. A region that
+//! could not look has no vote: it makes no target down, and a target that some
+//! see failing is only down when enough others saw it fail too. Where too few
+//! could look to tell, the answer is a fault, and the status stays.
+
+use crate::observation::{Certificate, Evidence, Fault, FaultKind, Observation};
+use crate::region::{Quorum, Region, RegionBeat};
+use crate::verdict::Beat;
+
+/// Longer words of one region are cut, so that all have their place.
+const LONGEST_WORDS: usize = 160;
+
+/// What one region brings back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub region: Region,
+    pub looked: Result<Observation, Fault>,
+}
+
+/// The answers to one check. `seats` is how many regions were asked; somebody
+/// else may have looked in place of one that could not.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    pub quorum: Quorum,
+    pub seats: usize,
+    pub upside_down: bool,
+    pub answers: Vec<Answer>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sum {
+    Good,
+    Bad,
+    /// Some see it failing, and those who could not look might turn it.
+    Doubt,
+    /// Nobody could look.
+    Nothing,
+}
+
+impl Poll {
+    /// Whether one more pair of eyes could settle it.
+    pub fn in_doubt(&self) -> bool {
+        self.sum() == Sum::Doubt
+    }
+
+    pub fn decide(self) -> Result<Observation, Fault> {
+        match self.sum() {
+            Sum::Good => Ok(self.seen(true)),
+            Sum::Bad => Ok(self.seen(false)),
+            Sum::Doubt => Err(Fault::new(self.kind(), self.doubt())),
+            Sum::Nothing => Err(Fault::new(self.kind(), self.nothing())),
+        }
+    }
+
+    fn sum(&self) -> Sum {
+        let (bad, good) = (self.count(false), self.count(true));
+        let needed = self.quorum.of(self.seats);
+        let missing = self.seats.saturating_sub(bad + good);
+        match () {
+            () if bad + good == 0 => Sum::Nothing,
+            () if bad >= needed => Sum::Bad,
+            () if bad == 0 || bad + missing < needed => Sum::Good,
+            () => Sum::Doubt,
+        }
+    }
+
+    fn votes(&self, good: bool) -> impl Iterator<Item = (&Region, &Observation)> {
+        self.answers
+            .iter()
+            .filter_map(|answer| Some((&answer.region, answer.looked.as_ref().ok()?)))
+            .filter(move |(_, seen)| (seen.up != self.upside_down) == good)
+    }
+
+    fn count(&self, good: bool) -> usize {
+        self.votes(good).count()
+    }
+
+    /// The observation of the side that counts: that of its first region, with
+    /// what all of them saw.
+    fn seen(&self, good: bool) -> Observation {
+        let side = self.votes(good).next().map(|(_, seen)| seen.clone());
+        let first = side.unwrap_or_else(|| Observation::down(Evidence::Silence, ""));
+        let words = match (good, &self.answers[..]) {
+            (_, [only]) if self.seats == 1 => format!("{} ({})", first.message, only.region),
+            (true, _) => self.good_words(&first.message),
+            (false, _) => self.bad_words(),
+        };
+        let named = match good != self.upside_down {
+            true => Observation::up(first.load_time.unwrap_or_default(), words),
+            false => Observation::down(first.evidence, words),
+        };
+        Observation {
+            load_time: first.load_time,
+            phases: first.phases,
+            certificate: self.certificate(),
+            regions: self.answers.iter().map(beat).collect(),
+            ..named
+        }
+    }
+
+    fn good_words(&self, message: &str) -> String {
+        let mut words = format!("{message} ({} of {} regions", self.count(true), self.seats);
+        for part in [told(self.votes(false)), self.faults()] {
+            if !part.is_empty() {
+                words.push_str("; ");
+                words.push_str(&part);
+            }
+        }
+        words + ")"
+    }
+
+    fn bad_words(&self) -> String {
+        let bad = self.count(false);
+        let mut words =
+            format!("failing in {bad} of {} regions: {}", self.seats, told(self.votes(false)));
+        let fine: Vec<&str> = self.votes(true).map(|(region, _)| region.as_str()).collect();
+        if !fine.is_empty() {
+            words.push_str(&format!("; fine in {}", fine.join(", ")));
+        }
+        let faults = self.faults();
+        if !faults.is_empty() {
+            words.push_str(&format!("; {faults}"));
+        }
+        words
+    }
+
+    fn doubt(&self) -> String {
+        format!(
+            "failing in {} of {} regions, and too few could look to tell: {}; {}",
+            self.count(false),
+            self.seats,
+            told(self.votes(false)),
+            self.faults()
+        )
+    }
+
+    fn nothing(&self) -> String {
+        match &self.answers[..] {
+            [] => "no region was asked".to_owned(),
+            _ => self.faults(),
+        }
+    }
+
+    fn faults(&self) -> String {
+        let faults = self.answers.iter().filter_map(|answer| {
+            let fault = answer.looked.as_ref().err()?;
+            Some(format!("{}: {}", answer.region, brief(&fault.message)))
+        });
+        faults.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The kind that all faults have in common, or that of regions in general.
+    fn kind(&self) -> FaultKind {
+        let mut kinds =
+            self.answers.iter().filter_map(|answer| Some(answer.looked.as_ref().err()?.kind));
+        let first = kinds.next().unwrap_or(FaultKind::Probe);
+        if kinds.all(|kind| kind == first) { first } else { FaultKind::Probe }
+    }
+
+    /// Of the certificates that were shown, the one that runs out first.
+    fn certificate(&self) -> Option<Certificate> {
+        let shown = self.answers.iter().filter_map(|answer| answer.looked.as_ref().ok());
+        shown.filter_map(|seen| seen.certificate.clone()).min_by_key(|shown| shown.not_after)
+    }
+}
+
+fn told<'a>(votes: impl Iterator<Item = (&'a Region, &'a Observation)>) -> String {
+    let parts = votes.map(|(region, seen)| format!("{region}: {}", brief(&seen.message)));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn beat(answer: &Answer) -> RegionBeat {
+    let (status, load_time, message) = match &answer.looked {
+        Ok(seen) if seen.up => (Beat::Up, seen.load_time, ""),
+        Ok(seen) => (Beat::Down, seen.load_time, seen.message.as_str()),
+        Err(fault) => (Beat::Unknown, None, fault.message.as_str()),
+    };
+    RegionBeat {
+        region: answer.region.clone(),
+        status,
+        load_time,
+        message: brief(message).to_owned(),
+    }
+}
+
+fn brief(message: &str) -> &str {
+    match message.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => &message[..end],
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::time::Millis;
+
+    fn region(name: &str) -> Region {
+        Region::parse(name).expect("a region")
+    }
+
+    fn looked(sign: char) -> Result<Observation, Fault> {
+        match sign {
+            '+' => Ok(Observation::up(Duration::from_millis(7), "200 OK")),
+            '-' => Ok(Observation::down(Evidence::Answered, "503")),
+            _ => Err(Fault::new(FaultKind::Probe, "no probe is connected")),
+        }
+    }
+
+    /// One region for each sign: + fine, - failing, ? could not look.
+    fn poll(quorum: Quorum, signs: &str) -> Poll {
+        let answers: Vec<Answer> = signs
+            .chars()
+            .zip('a'..)
+            .map(|(sign, name)| Answer { region: region(&name.to_string()), looked: looked(sign) })
+            .collect();
+        Poll { quorum, seats: answers.len(), upside_down: false, answers }
+    }
+
+    fn sign(quorum: Quorum, signs: &str) -> char {
+        match poll(quorum, signs).decide() {
+            Ok(seen) if seen.up => '+',
+            Ok(_) => '-',
+            Err(_) => '?',
+        }
+    }
+
+    #[test]
+    fn as_many_regions_must_agree_as_the_quorum_says() {
+        for (signs, any, majority, all, two) in [
+            ("+++", '+', '+', '+', '+'),
+            ("-++", '-', '+', '+', '+'),
+            ("--+", '-', '-', '+', '-'),
+            ("---", '-', '-', '-', '-'),
+            // Who could not look has no vote.
+            ("???", '?', '?', '?', '?'),
+            ("+??", '+', '+', '+', '+'),
+            ("++?", '+', '+', '+', '+'),
+            // One sees it failing and the others cannot tell: neither do we.
+            ("-??", '-', '?', '?', '?'),
+            ("-+?", '-', '?', '+', '?'),
+            ("--?", '-', '-', '?', '-'),
+        ] {
+            let seen = [Quorum::Any, Quorum::Majority, Quorum::All, Quorum::Count(2)]
+                .map(|quorum| sign(quorum, signs));
+            assert_eq!(seen, [any, majority, all, two], "{signs}");
+        }
+    }
+
+    #[test]
+    fn another_pair_of_eyes_takes_the_place_of_a_region_that_cannot_look() {
+        for (mine, sum) in [('-', '-'), ('+', '+')] {
+            let mut poll = poll(Quorum::Majority, "-?");
+            assert!(poll.in_doubt());
+            poll.answers.push(Answer { region: Region::local(), looked: looked(mine) });
+            let seen = poll.decide().expect("settled");
+            assert_eq!(seen.up, sum == '+', "{mine}");
+        }
+        assert!(!poll(Quorum::Majority, "??").in_doubt(), "nobody saw it failing");
+    }
+
+    #[test]
+    fn the_message_says_which_regions_saw_what() {
+        for (quorum, signs, words) in [
+            (Quorum::Majority, "+++", "200 OK (3 of 3 regions)"),
+            (Quorum::Majority, "-++", "200 OK (2 of 3 regions; a: 503)"),
+            (Quorum::Majority, "--+", "failing in 2 of 3 regions: a: 503; b: 503; fine in c"),
+            (
+                Quorum::Any,
+                "-+?",
+                "failing in 1 of 3 regions: a: 503; fine in b; c: no probe is connected",
+            ),
+            (Quorum::Majority, "++?", "200 OK (2 of 3 regions; c: no probe is connected)"),
+            (Quorum::Majority, "+", "200 OK (a)"),
+            (Quorum::Majority, "-", "503 (a)"),
+        ] {
+            assert_eq!(poll(quorum, signs).decide().expect("seen").message, words, "{signs}");
+        }
+        for (signs, words) in [
+            ("?", "a: no probe is connected"),
+            (
+                "-?",
+                "failing in 1 of 2 regions, and too few could look to tell: a: 503; b: no probe is connected",
+            ),
+        ] {
+            assert_eq!(poll(Quorum::All, signs).decide().expect_err("a fault").message, words);
+        }
+    }
+
+    #[test]
+    fn every_region_keeps_what_it_saw() {
+        let seen = poll(Quorum::Any, "+-?").decide().expect("seen");
+        let beats: Vec<(String, Beat, bool)> = seen
+            .regions
+            .iter()
+            .map(|beat| (beat.region.to_string(), beat.status, beat.load_time.is_some()))
+            .collect();
+        assert_eq!(
+            beats,
+            [
+                ("a".to_owned(), Beat::Up, true),
+                ("b".to_owned(), Beat::Down, false),
+                ("c".to_owned(), Beat::Unknown, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn upside_down_an_answer_is_what_fails() {
+        for (signs, fails) in [("+-", true), ("--", false)] {
+            let poll = Poll { upside_down: true, ..poll(Quorum::Any, signs) };
+            assert_eq!(poll.decide().expect("seen").up, fails, "{signs}");
+        }
+    }
+
+    #[test]
+    fn the_certificate_that_runs_out_first_is_the_one_to_warn_of() {
+        let shown = |at| {
+            let certificate = Certificate {
+                subject: "a".into(),
+                issuer: "b".into(),
+                not_after: Millis(at),
+                trusted: true,
+            };
+            looked('+').map(|seen| seen.with_certificate(Some(certificate)))
+        };
+        let mut poll = poll(Quorum::Majority, "++");
+        (poll.answers[0].looked, poll.answers[1].looked) = (shown(9), shown(5));
+        let kept = poll.decide().expect("seen").certificate.expect("a certificate");
+        assert_eq!(kept.not_after, Millis(5));
+    }
+
+    #[test]
+    fn faults_of_one_kind_stay_of_that_kind() {
+        let mut poll = poll(Quorum::Majority, "??");
+        for answer in &mut poll.answers {
+            answer.looked = Err(Fault::new(FaultKind::Egress, "denied"));
+        }
+        assert_eq!(poll.clone().decide().expect_err("a fault").kind, FaultKind::Egress);
+        poll.answers[0].looked = looked('?');
+        assert_eq!(poll.decide().expect_err("a fault").kind, FaultKind::Probe);
+    }
+
+    fn quorums() -> impl Strategy<Value = Quorum> {
+        prop_oneof![
+            Just(Quorum::Any),
+            Just(Quorum::Majority),
+            Just(Quorum::All),
+            (1_u8..=8).prop_map(Quorum::Count)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn faults_alone_never_make_a_verdict(quorum in quorums(), count in 1_usize..8) {
+            prop_assert_eq!(sign(quorum, &"?".repeat(count)), '?');
+        }
+
+        #[test]
+        fn one_more_failing_region_never_mends_and_one_less_never_breaks(
+            quorum in quorums(), signs in "[-+?]{1,8}", at in 0_usize..8,
+        ) {
+            let at = at % signs.len();
+            let with = |sign: &str| {
+                let mut changed = signs.clone();
+                changed.replace_range(at..=at, sign);
+                super::tests::sign(quorum, &changed)
+            };
+            let (failing, blind, fine) = (with("-"), with("?"), with("+"));
+            if fine == '-' { prop_assert_eq!(failing, '-'); }
+            if failing == '+' { prop_assert_eq!(fine, '+'); }
+            // Losing sight of a region makes no target down that was not.
+            if blind == '-' { prop_assert_eq!(failing, '-'); }
+            if failing != '-' && fine != '-' { prop_assert_ne!(blind, '-'); }
+        }
+
+        #[test]
+        fn nothing_is_down_that_nobody_saw_failing(quorum in quorums(), signs in "[+?]{1,8}") {
+            prop_assert_ne!(sign(quorum, &signs), '-');
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Where checks are made from: regions by name, how many of them must agree
+//! before a target counts as down, and what one of them saw. `local` is the
+//! node that owns the monitor; all other names are those of probes.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+use crate::Invalid;
+use crate::monitor::stored_as_text;
+use crate::number;
+use crate::verdict::Beat;
+
+const LONGEST_REGION: usize = 32;
+const LONGEST_PROBE: usize = 64;
+const MOST_REGIONS: usize = 16;
+
+/// The name of a region: what a subject of the bus can hold, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Region(String);
+
+impl Region {
+    pub const LOCAL: &str = "local";
+
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        word(text, LONGEST_REGION).map(Self)
+    }
+
+    /// The node that owns the monitor.
+    pub fn local() -> Self {
+        Self(Self::LOCAL.to_owned())
+    }
+
+    pub fn is_local(&self) -> bool {
+        self.0 == Self::LOCAL
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of one probe, by which it can be revoked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProbeName(String);
+
+impl ProbeName {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        word(text, LONGEST_PROBE).map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ProbeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+stored_as_text!(Region, ProbeName);
+
+fn word(text: &str, longest: usize) -> Result<String, Invalid> {
+    let text = text.trim().to_ascii_lowercase();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    match (1..=longest).contains(&text.len()) && text.chars().all(fits) {
+        true => Ok(text),
+        false => {
+            Err(Invalid::new(format!("must be a name of 1 to {longest} letters, digits, - and _")))
+        }
+    }
+}
+
+/// The regions a monitor is checked from, in the order given, never empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Regions(Vec<Region>);
+
+impl Regions {
+    /// The regions of a list; an empty one is `local`.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Invalid> {
+        let mut kept: Vec<Region> = Vec::new();
+        for name in names.into_iter().filter(|name| !name.trim().is_empty()) {
+            let region = Region::parse(name)?;
+            if !kept.contains(&region) {
+                kept.push(region);
+            }
+        }
+        match kept.len() {
+            0 => Ok(Self::default()),
+            1..=MOST_REGIONS => Ok(Self(kept)),
+            _ => Err(Invalid::new(format!("must be at most {MOST_REGIONS} regions"))),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Region> {
+        self.0.iter()
+    }
+
+    /// How many they are: at least one.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nobody but the owner looks.
+    pub fn only_local(&self) -> bool {
+        self.0.iter().all(Region::is_local)
+    }
+}
+
+impl Default for Regions {
+    fn default() -> Self {
+        Self(vec![Region::local()])
+    }
+}
+
+impl TryFrom<Vec<String>> for Regions {
+    type Error = Invalid;
+
+    fn try_from(names: Vec<String>) -> Result<Self, Invalid> {
+        Self::of(names.iter().map(String::as_str))
+    }
+}
+
+impl From<Regions> for Vec<String> {
+    fn from(regions: Regions) -> Self {
+        regions.0.into_iter().map(|region| region.0).collect()
+    }
+}
+
+/// How many regions must agree before a target counts as down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quorum {
+    Any,
+    #[default]
+    Majority,
+    All,
+    Count(u8),
+}
+
+impl Quorum {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("must be any, majority, all or a number of regions");
+        match text.trim().to_ascii_lowercase().as_str() {
+            "any" => Ok(Self::Any),
+            "majority" => Ok(Self::Majority),
+            "all" => Ok(Self::All),
+            number => match number.parse() {
+                Ok(count) if usize::from(count) <= MOST_REGIONS && count > 0 => {
+                    Ok(Self::Count(count))
+                }
+                _ => Err(invalid()),
+            },
+        }
+    }
+
+    /// The same, when so many of these regions can agree at all.
+    pub fn among(self, regions: &Regions) -> Result<Self, Invalid> {
+        match self {
+            Self::Count(count) if usize::from(count) > regions.count() => {
+                Err(Invalid::new("must not be more than there are regions"))
+            }
+            quorum => Ok(quorum),
+        }
+    }
+
+    /// How many of `regions` it takes: at least one, at most all.
+    pub fn of(self, regions: usize) -> usize {
+        let needed = match self {
+            Self::Any => 1,
+            Self::Majority => regions / 2 + 1,
+            Self::All => regions,
+            Self::Count(count) => count.into(),
+        };
+        needed.clamp(1, regions.max(1))
+    }
+}
+
+impl fmt::Display for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::Majority => f.write_str("majority"),
+            Self::All => f.write_str("all"),
+            Self::Count(count) => count.fmt(f),
+        }
+    }
+}
+
+/// What one region saw in one check; upside down is applied like elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegionBeat {
+    pub region: Region,
+    pub status: Beat,
+    #[serde(with = "number::micros", default, skip_serializing_if = "Option::is_none")]
+    pub load_time: Option<Duration>,
+    /// Empty when the region saw what the others saw.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+impl RegionBeat {
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        let status = match self.status {
+            Beat::Up => Beat::Down,
+            Beat::Down => Beat::Up,
+            Beat::Unknown => Beat::Unknown,
+        };
+        Self { status, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_a_word_that_a_subject_can_hold() {
+        for (text, name) in [("eu-west", "eu-west"), (" EU_1 ", "eu_1"), ("local", "local")] {
+            assert_eq!(Region::parse(text).expect("a region").as_str(), name);
+        }
+        for text in ["", "a.b", "a b", "*", ">", "ü", &"x".repeat(33)] {
+            assert!(Region::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_region_is_the_local_one_and_doubles_count_once() {
+        assert_eq!(Regions::of([]).expect("regions"), Regions::default());
+        assert!(Regions::of(["", " "]).expect("regions").only_local());
+        let two = Regions::of(["eu", "us", "EU"]).expect("regions");
+        assert_eq!((two.count(), two.only_local()), (2, false));
+        assert!(!Regions::of(["local", "eu"]).expect("regions").only_local());
+        let many: Vec<String> = (0..17).map(|number| format!("r{number}")).collect();
+        assert!(Regions::of(many.iter().map(String::as_str)).is_err());
+    }
+
+    #[test]
+    fn a_quorum_is_a_word_or_a_number() {
+        for (text, of_three) in [("any", 1), ("Majority", 2), ("all", 3), ("2", 2), ("9", 3)] {
+            let quorum = Quorum::parse(text).expect("a quorum");
+            assert_eq!(quorum.of(3), of_three, "{text}");
+            assert_eq!(Quorum::parse(&quorum.to_string()), Ok(quorum));
+        }
+        for text in ["", "0", "17", "-1", "most", "1.5"] {
+            assert!(Quorum::parse(text).is_err(), "{text:?}");
+        }
+        assert_eq!((Quorum::Majority.of(2), Quorum::Majority.of(1)), (2, 1));
+        let two = Regions::of(["eu", "us"]).expect("regions");
+        assert!(Quorum::Count(3).among(&two).is_err());
+        assert_eq!(Quorum::Count(2).among(&two), Ok(Quorum::Count(2)));
+    }
+}

@@ -1,0 +1,65 @@
+//! Which regions a team's monitors name, and which probes are believed no longer.
+
+use wakeful_core::region::{ProbeName, Regions};
+use wakeful_core::time::Millis;
+
+use crate::dialect::{read, write};
+use crate::{Result, Store, StoreError, TeamStore};
+
+impl TeamStore<'_> {
+    /// The regions of the team's active monitors, and how many have just these.
+    pub async fn regions_in_use(&self) -> Result<Vec<(Regions, usize)>> {
+        let rows: Vec<(String, i64)> = read!(self.store, |db| {
+            sqlx::query_as(
+                "select regions, count(*)
+                 from monitors
+                 where team_id = $1 and isactive
+                 group by regions",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        let damaged = |_| StoreError::Damaged("monitors");
+        rows.iter()
+            .map(|(regions, count)| {
+                let regions = serde_json::from_str(regions).map_err(damaged)?;
+                Ok((regions, usize::try_from(*count).unwrap_or(0)))
+            })
+            .collect()
+    }
+}
+
+impl Store {
+    /// Believes a probe no longer. Once is enough.
+    pub async fn revoke_probe(&self, name: &ProbeName, now: Millis) -> Result<()> {
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "insert into revoked_probes (name, at) values ($1, $2) on conflict do nothing",
+            )
+            .bind(name.as_str())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?)
+    }
+
+    /// Believes a probe again; false when it was not revoked.
+    pub async fn readmit_probe(&self, name: &ProbeName) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from revoked_probes where name = $1")
+                .bind(name.as_str())
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    pub async fn revoked_probes(&self) -> Result<Vec<ProbeName>> {
+        let rows: Vec<String> = read!(self, |db| {
+            sqlx::query_scalar("select name from revoked_probes").fetch_all(db).await
+        })?;
+        Ok(rows.iter().filter_map(|name| ProbeName::parse(name).ok()).collect())
+    }
+}

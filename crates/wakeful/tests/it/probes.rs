@@ -1,0 +1,461 @@
+//! Probes as processes of their own, in two regions, on one NATS server: what
+//! they see is decided on by quorum, and what happens to them, to the bus or to
+//! their keys is never taken for an outage of the target.
+
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use wakeful_testkit::{Client, Engine, NatsServer, User, until};
+
+use crate::home::{Home, Probe, Server, signal};
+
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const OTHER_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+
+/// A page that answers 503 to the processes it is told to, and 200 to others.
+struct Target {
+    url: String,
+    seen: Arc<Mutex<Seen>>,
+    _server: JoinSet<()>,
+}
+
+#[derive(Default)]
+struct Seen {
+    fails_for: HashSet<u32>,
+    /// Who asked, and with which headers.
+    asked: Vec<(Option<u32>, String)>,
+    known: Vec<u32>,
+}
+
+impl Target {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Seen>> = Arc::default();
+        let mut server = JoinSet::new();
+        let shared = Arc::clone(&seen);
+        server.spawn(async move {
+            let mut open = JoinSet::new();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                open.spawn(answer(stream, Arc::clone(&shared)));
+            }
+        });
+        Self { url, seen, _server: server }
+    }
+
+    fn fails_for(&self, pids: &[u32]) {
+        self.seen.lock().unwrap().fails_for = pids.iter().copied().collect();
+    }
+
+    fn asked_by(&self, pid: u32) -> usize {
+        let seen = self.seen.lock().unwrap();
+        seen.asked.iter().filter(|(who, _)| *who == Some(pid)).count()
+    }
+
+    fn heads(&self) -> String {
+        let seen = self.seen.lock().unwrap();
+        seen.asked.iter().map(|(_, head)| head.as_str()).collect()
+    }
+}
+
+async fn answer(mut stream: TcpStream, seen: Arc<Mutex<Seen>>) {
+    let mut head = Vec::new();
+    let mut part = [0; 4096];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut part).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => head.extend_from_slice(&part[..count]),
+        }
+    }
+    let port = stream.peer_addr().unwrap().port();
+    let known = seen.lock().unwrap().known.clone();
+    let who = known.into_iter().find(|pid| has_port(*pid, port));
+    let fails = {
+        let mut seen = seen.lock().unwrap();
+        seen.asked.push((who, String::from_utf8_lossy(&head).into_owned()));
+        who.is_some_and(|pid| seen.fails_for.contains(&pid))
+    };
+    let status = if fails { "503 Service Unavailable" } else { "200 OK" };
+    let text = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+    let _ = stream.write_all(text.as_bytes()).await;
+}
+
+/// Whether a process has this local port open. All come from one address, so
+/// the system is asked whose connection it is.
+fn has_port(pid: u32, port: u16) -> bool {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let inode = table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (_, local) = fields[1].split_once(':')?;
+        (u16::from_str_radix(local, 16).ok()? == port).then(|| fields[9].to_owned())
+    });
+    let Some(inode) = inode else { return false };
+    let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let socket = format!("socket:[{inode}]");
+    open.flatten().any(|fd| {
+        std::fs::read_link(fd.path()).is_ok_and(|link| link.as_path() == Path::new(&socket))
+    })
+}
+
+/// A service with two probes in eu and one in us.
+struct Field {
+    nats: NatsServer,
+    home: Home,
+    server: Server,
+    client: Client,
+    target: Target,
+    eu: [Probe; 2],
+    us: Probe,
+}
+
+impl Field {
+    async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// `us` are settings of the probe there.
+    async fn with(us: &[(&str, &str)]) -> Self {
+        let nats = NatsServer::start().await;
+        let home = Home::new(Engine::Sqlite).await.without_limits();
+        let home = home.set("NATS_URL", &nats.url()).set("CLUSTER_KEY", KEY);
+        let server = home.serve().await;
+        let eu = [home.probe("eu", "eu-1", &[]), home.probe("eu", "eu-2", &[])];
+        let us = home.probe("us", "us-1", us);
+        let client = User::sign_up(&server.anonymous(), "ann@example.com").await.client;
+        let target = Target::start().await;
+        target.seen.lock().unwrap().known = vec![eu[0].pid, eu[1].pid, us.pid];
+        let field = Self { nats, home, server, client, target, eu, us };
+        field.until_live("eu", 2).await;
+        field.until_live("us", 1).await;
+        field
+    }
+
+    fn eu(&self) -> Vec<u32> {
+        self.eu.iter().map(|probe| probe.pid).collect()
+    }
+
+    async fn region(&self, name: &str) -> Value {
+        let regions = self.client.get("regions").await.ok()["regions"].clone();
+        let found = regions.as_array().unwrap().iter().find(|region| region["region"] == name);
+        found.cloned().unwrap_or(Value::Null)
+    }
+
+    async fn until_live(&self, region: &str, count: u64) {
+        until(&format!("{count} probes in {region}"), || async {
+            (self.region(region).await["live"].as_u64().unwrap_or(0) == count).then_some(())
+        })
+        .await;
+    }
+
+    /// A monitor of the target; nothing is re-checked.
+    async fn monitor(&self, extra: &Value) -> String {
+        let mut body = json!({"name": "site", "type": "http", "heartbeat_interval": 3600,
+            "isactive": true, "upside_down_mode": false, "retries": 0, "timeout": 5,
+            "http": {"url": self.target.url, "accepted_status_codes": "200-299"}});
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let saved = self.client.post("monitor/save", &body).await.ok();
+        saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
+    }
+
+    async fn check(&self, monitor: &str) -> Value {
+        let checked = self.client.post(&format!("monitor/{monitor}/check"), &json!({})).await;
+        checked.ok()["heartbeat"].clone()
+    }
+
+    async fn get(&self, monitor: &str) -> Value {
+        self.client.get(&format!("monitor/{monitor}/get")).await.ok()["monitor"].clone()
+    }
+
+    async fn alerts(&self) -> Vec<Value> {
+        self.client.get("alerts").await.ok()["alerts"].as_array().unwrap().clone()
+    }
+
+    /// Waits for a check that says so.
+    async fn until_says(&self, monitor: &str, words: &str) -> Value {
+        until(words, || async {
+            let heartbeat = self.check(monitor).await;
+            heartbeat["message"].as_str().unwrap().contains(words).then_some(heartbeat)
+        })
+        .await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_quorum_decides_by_what_the_regions_see() {
+    let field = Field::new().await;
+    let quorums = [json!("any"), json!(1), json!("majority"), json!("all"), json!("2")];
+    let mut monitors = Vec::new();
+    for quorum in &quorums {
+        let regions = json!({"regions": "eu,us", "quorum": quorum});
+        monitors.push(field.monitor(&regions).await);
+    }
+    field.target.fails_for(&field.eu());
+    let mut seen = Vec::new();
+    for monitor in &monitors {
+        seen.push(field.check(monitor).await["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(seen, ["down", "down", "up", "up", "up"]);
+
+    let heartbeat = field.check(&monitors[0]).await;
+    let words = "failing in 1 of 2 regions: eu: 503 Service Unavailable; fine in us";
+    assert_eq!(heartbeat["message"], words);
+    let regions: Vec<_> = heartbeat["regions"].as_array().unwrap().iter().collect();
+    assert_eq!((&regions[0]["region"], &regions[0]["status"]), (&json!("eu"), &json!("down")));
+    assert_eq!((&regions[1]["region"], &regions[1]["status"]), (&json!("us"), &json!("up")));
+    assert!(regions[1]["load_time"].as_f64().is_some());
+    let alerts = field.alerts().await;
+    assert_eq!(alerts.len(), 2, "{alerts:?}");
+    assert!(
+        alerts.iter().all(|alert| alert["cause"].as_str().unwrap().starts_with("failing in 1"))
+    );
+    let path = format!("monitor/{}/heartbeats", monitors[0]);
+    let kept = field.client.get(&path).await.ok()["heartbeats"].clone();
+    assert!(kept.as_array().unwrap().iter().any(|beat| beat["regions"] == heartbeat["regions"]));
+
+    field.target.fails_for(&[field.eu(), vec![field.us.pid]].concat());
+    for monitor in &monitors {
+        assert_eq!(field.check(monitor).await["status"], "down");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_is_looked_at_by_another_probe_of_the_region() {
+    let field = Field::new().await;
+    let monitor = field.monitor(&json!({"regions": ["eu"]})).await;
+    // One probe of the two is the one with the trouble.
+    field.target.fails_for(&[field.eu[0].pid]);
+    for _ in 0..6 {
+        let heartbeat = field.check(&monitor).await;
+        assert_eq!(
+            (&heartbeat["status"], &heartbeat["message"]),
+            (&json!("up"), &json!("200 OK (eu)"))
+        );
+    }
+    assert!(field.target.asked_by(field.eu[0].pid) > 0);
+    assert_eq!(field.alerts().await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killing_probes_changes_no_status() {
+    let mut field = Field::new().await;
+    let quick = json!({"regions": "eu,us", "quorum": "any", "heartbeat_interval": 1});
+    let monitor = field.monitor(&quick).await;
+    let lonely = field.monitor(&json!({"regions": "us"})).await;
+    field.until_says(&lonely, "200 OK (us)").await;
+    field.until_says(&monitor, "2 of 2 regions").await;
+
+    field.eu[0].kill().await;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(3) {
+        let heartbeat = field.check(&monitor).await;
+        assert_eq!(heartbeat["status"], "up", "{heartbeat}");
+    }
+    field.until_live("eu", 1).await;
+
+    field.us.kill().await;
+    let heartbeat = field.until_says(&lonely, "us: no probe is connected").await;
+    assert_eq!(heartbeat["status"], "unknown");
+    let heartbeat = field.until_says(&monitor, "1 of 2 regions; us: no probe is connected").await;
+    assert_eq!(heartbeat["status"], "up");
+    let told = field.get(&lonely).await;
+    assert_eq!(told["status"], "up");
+    assert_eq!(told["last_message"], "us: no probe is connected");
+    let region = field.region("us").await;
+    assert_eq!((&region["live"], &region["monitors"]), (&json!(0), &json!(2)));
+    assert_eq!(region["problem"], "no probe is connected");
+    assert_eq!(field.alerts().await.len(), 0);
+
+    // Half of the regions see it fail and the other half cannot look: the node
+    // itself looks, and sees that all is well.
+    let both = field.monitor(&json!({"regions": "eu,us", "quorum": "all"})).await;
+    field.target.fails_for(&field.eu());
+    let heartbeat = field.check(&both).await;
+    assert_eq!(heartbeat["status"], "up", "{heartbeat}");
+    assert!(heartbeat["message"].as_str().unwrap().contains("eu: 503"), "{heartbeat}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frozen_probe_is_a_fault_and_another_takes_its_place() {
+    let field = Field::new().await;
+    let monitor = field.monitor(&json!({"regions": "eu", "timeout": 1})).await;
+    field.until_says(&monitor, "200 OK (eu)").await;
+    signal("STOP", field.eu[0].pid).await;
+    let mut unknown = 0;
+    for _ in 0..6 {
+        let heartbeat = field.check(&monitor).await;
+        assert_ne!(heartbeat["status"], "down", "{heartbeat}");
+        unknown += usize::from(heartbeat["status"] == "unknown");
+    }
+    assert!(unknown <= 1, "one ask is lost at most: {unknown}");
+    assert_eq!(field.get(&monitor).await["status"], "up");
+    signal("CONT", field.eu[0].pid).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_nats_is_away_the_owner_looks_by_itself() {
+    let mut field = Field::new().await;
+    let monitor = field.monitor(&json!({"regions": "eu,us", "heartbeat_interval": 1})).await;
+    field.until_says(&monitor, "2 of 2 regions").await;
+    field.nats.kill().await;
+    let heartbeat = field.until_says(&monitor, "seen from this node alone").await;
+    assert_eq!(heartbeat["status"], "up");
+    assert_eq!(field.region("eu").await["problem"], "the connection to NATS is lost");
+    field.nats.start_again().await;
+    field.until_says(&monitor, "2 of 2 regions").await;
+    assert_eq!(field.alerts().await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_probe_gets_no_work_and_is_not_believed() {
+    let field = Field::new().await;
+    let monitor = field.monitor(&json!({"regions": "us"})).await;
+    field.until_says(&monitor, "200 OK (us)").await;
+    field.home.run(&["cluster", "revoke", "us-1"]).await.ok();
+    field.until_live("us", 0).await;
+    let before = field.target.asked_by(field.us.pid);
+    let heartbeat = field.check(&monitor).await;
+    assert_eq!(
+        (&heartbeat["status"], &heartbeat["message"]),
+        (&json!("unknown"), &json!("us: no probe is connected"))
+    );
+    assert_eq!(field.target.asked_by(field.us.pid), before);
+    field.home.run(&["cluster", "readmit", "us-1"]).await.ok();
+    field.until_live("us", 1).await;
+    field.until_says(&monitor, "200 OK (us)").await;
+    let again = field.home.run(&["cluster", "readmit", "us-1"]).await.refused();
+    assert_eq!(again, "no probe us-1 was revoked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_probe_has_a_key_of_its_own_and_a_wrong_one_gets_nothing() {
+    let field = Field::new().await;
+    let made = field.home.run(&["cluster", "probe-key", "--region", "ap", "ap-1"]).await.ok();
+    let own = [("WAKEFUL_CLUSTER_KEY", ""), ("WAKEFUL_PROBE_KEY", made.trim())];
+    let right = field.home.probe("ap", "ap-1", &own);
+    // The key is for that name alone, and a key of another cluster for none.
+    let _misnamed = field.home.probe("ap", "ap-2", &own);
+    let _stranger = field.home.probe("ap", "ap-3", &[("WAKEFUL_CLUSTER_KEY", OTHER_KEY)]);
+    field.until_live("ap", 1).await;
+    let monitor = field.monitor(&json!({"regions": "ap"})).await;
+    field.until_says(&monitor, "200 OK (ap)").await;
+    let region = field.region("ap").await;
+    let names: Vec<_> =
+        region["probes"].as_array().unwrap().iter().map(|probe| &probe["name"]).collect();
+    assert_eq!(names, ["ap-1"]);
+    assert_eq!(region["probes"][0]["version"], env!("CARGO_PKG_VERSION"));
+
+    right.stop().await;
+    assert_eq!(field.region("ap").await["live"], 0, "it says good-bye");
+    assert_eq!(field.check(&monitor).await["status"], "unknown");
+    let unnamed = field.home.set("PROBE_KEY", made.trim()).run(&["probe", "--region", "ap"]).await;
+    assert!(unnamed.refused().contains("probe.name is not set"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_listens_to_the_bus_learns_no_password_and_cannot_repeat_an_ask() {
+    let field = Field::new().await;
+    let listener = async_nats::connect(field.nats.url()).await.unwrap();
+    let mut all = listener.subscribe(">").await.unwrap();
+    let asks = listener.subscribe("wakeful.ask.us.*").await.unwrap();
+    listener.flush().await.unwrap();
+    let http = json!({"url": field.target.url, "accepted_status_codes": "200-299",
+        "authentication_type": "basic", "username": "ann", "password": "hunter2-secret",
+        "headers": "X-Token: token-4711"});
+    let monitor = field.monitor(&json!({"regions": "us", "http": http})).await;
+    field.until_says(&monitor, "200 OK (us)").await;
+    // The target got what the bus did not see.
+    let basic = "YW5uOmh1bnRlcjItc2VjcmV0";
+    let heads = field.target.heads();
+    assert!(heads.contains(basic) && heads.contains("token-4711"), "{heads}");
+
+    let mut heard = Vec::new();
+    while let Ok(Some(message)) = tokio::time::timeout(Duration::from_millis(300), all.next()).await
+    {
+        heard.push(message);
+    }
+    assert!(heard.iter().any(|message| message.subject.starts_with("wakeful.ask.us.")));
+    assert!(heard.iter().any(|message| message.subject.starts_with("_INBOX.")));
+    for message in &heard {
+        let payload = String::from_utf8_lossy(&message.payload);
+        for secret in ["hunter2", basic, "token-4711", "127.0.0.1"] {
+            assert!(!payload.contains(secret), "{secret} in {}", message.subject);
+        }
+    }
+
+    // The same asks once more, and one in clear: the probe does neither.
+    let before = field.target.asked_by(field.us.pid);
+    let recorded: Vec<_> = asks.ready_chunks(1_000).next().await.unwrap();
+    for ask in &recorded {
+        let reply = "_INBOX.listener.1";
+        let sent = listener.publish_with_reply(ask.subject.clone(), reply, ask.payload.clone());
+        sent.await.unwrap();
+    }
+    let clear = json!({"id": "00000000-0000-0000-0000-000000000001", "at": 0, "asks": []});
+    let sent = listener.publish_with_reply(
+        "wakeful.ask.us.us-1",
+        "_INBOX.listener.1",
+        clear.to_string().into(),
+    );
+    sent.await.unwrap();
+    listener.flush().await.unwrap();
+    field.check(&monitor).await;
+    assert_eq!(field.target.asked_by(field.us.pid), before + 1);
+    assert!(field.home.log().contains("refused an ask that was heard before"));
+    assert!(field.home.log().contains("refused an ask that is not sealed for this probe"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_permissions_in_the_handbook_are_enough_for_a_probe() {
+    let handbook = include_str!("../../../../docs/probes.md");
+    let (_, rest) = handbook.split_once("permissions = {").unwrap();
+    let (permissions, _) = rest.split_once('}').unwrap();
+    let settings = format!(
+        "authorization {{ users = [
+             {{user: node, password: n}}
+             {{user: probe, password: p, permissions = {{ {permissions} }} }}
+         ] }}"
+    );
+    let nats = NatsServer::with(&settings).await;
+    let home = Home::new(Engine::Sqlite).await.set("NATS_URL", &nats.url()).set("CLUSTER_KEY", KEY);
+    let home = home.set("NATS_USER", "node").set("NATS_PASSWORD", "n");
+    let server = home.serve().await;
+    let who = [("WAKEFUL_NATS_USER", "probe"), ("WAKEFUL_NATS_PASSWORD", "p")];
+    let _probe = home.probe("eu-west", "probe-1", &who);
+    let client = User::sign_up(&server.anonymous(), "ann@example.com").await.client;
+    let target = Target::start().await;
+    let body = json!({"name": "site", "type": "http", "heartbeat_interval": 3600, "isactive": true,
+        "upside_down_mode": false, "regions": "eu-west",
+        "http": {"url": target.url, "accepted_status_codes": "200-299"}});
+    let saved = client.post("monitor/save", &body).await.ok();
+    let path = format!("monitor/{}/check", saved["monitor"]["monitorid"].as_str().unwrap());
+    until("a check through the probe", || async {
+        let checked = client.post(&path, &json!({})).await.ok();
+        (checked["heartbeat"]["message"] == "200 OK (eu-west)").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_probe_may_reach_is_decided_where_it_stands() {
+    let field = Field::with(&[("WAKEFUL_NETWORK_EGRESS", "public")]).await;
+    let monitor = field.monitor(&json!({"regions": "us"})).await;
+    let heartbeat = field.check(&monitor).await;
+    assert_eq!(heartbeat["status"], "unknown", "{heartbeat}");
+    assert_eq!(field.target.asked_by(field.us.pid), 0);
+    let both = field.monitor(&json!({"regions": "eu,us", "quorum": "any"})).await;
+    let heartbeat = field.check(&both).await;
+    assert_eq!(heartbeat["status"], "up", "{heartbeat}");
+    assert!(
+        heartbeat["message"].as_str().unwrap().contains("(1 of 2 regions; us: "),
+        "{heartbeat}"
+    );
+    drop(field.server);
+}
