@@ -5,7 +5,6 @@ Ids and load times are as random as real ones, so that answers pack no better.
 Usage: multiply.py DATABASE NAME COUNT
 """
 
-import json
 import os
 import random
 import sqlite3
@@ -24,24 +23,27 @@ def uuid7():
     return row["id"][:6] + bytes(chance)
 
 
-def state():
-    checked = row["created"] + random.randrange(60_000)
-    load_time = random.randrange(1_000, 900_000)
-    return {"status": "up", "since": row["created"], "last_check": checked, "last_message": "200 OK", "load_time": load_time}
-
-
 def copy(number):
     named = f"service {number:05}"
     new = {
         "id": uuid7(),
         "name": named,
         "search": row["search"].replace(name, named),
-        "state": json.dumps(state()),
         "tags": f'["group-{number % 20}"]',
     }
     return [new.get(column, row[column]) for column in columns]
 
 
+def state(monitor):
+    checked = row["created"] + random.randrange(60_000)
+    return monitor, "up", row["created"], checked, "200 OK", random.randrange(1_000, 900_000)
+
+
 with db:
     marks = ", ".join("?" * len(columns))
-    db.executemany(f"insert into monitors values ({marks})", map(copy, range(count)))
+    copies = [copy(number) for number in range(count)]
+    db.executemany(f"insert into monitors values ({marks})", copies)
+    db.executemany(
+        "insert into monitor_states (monitor_id, status, since, last_check, last_message, load_time) values (?, ?, ?, ?, ?, ?)",
+        [state(one[columns.index("id")]) for one in copies],
+    )

@@ -31,7 +31,6 @@ const monitor: Monitor = {
   retries: 0,
   resend_interval: 900,
   timeout: 5,
-  resend_interval: 3600,
 };
 
 describe("the form's values", () => {
@@ -49,7 +48,6 @@ describe("the form's values", () => {
       retries: 0,
       resend_interval: 900,
       timeout: 5,
-      resend_interval: 3600,
     });
     expect(body.http).toEqual({
       ...monitor.http,
