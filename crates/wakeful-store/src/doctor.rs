@@ -13,9 +13,6 @@ use crate::{Result, Store};
 /// So many rows are looked at in one step.
 const STEP: i64 = 200;
 
-/// Whose it is, from when on, its bytes, and those of its phases.
-type Kept = (Uuid, i64, Vec<u8>, Option<Vec<u8>>);
-
 #[derive(Clone, Debug)]
 pub struct Table {
     pub name: String,
@@ -36,6 +33,9 @@ pub struct Holdings {
     pub oldest_hour: Option<Millis>,
     pub oldest_day: Option<Millis>,
 }
+
+/// Whose it is, from when, its bytes, and those of its phases.
+type Part = (Uuid, i64, Vec<u8>, Option<Vec<u8>>);
 
 /// A part of the past that the disk changed.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl Store {
         ] {
             let mut last = (Uuid::nil(), i64::MIN);
             loop {
-                let rows: Vec<Kept> = read!(self, |db| {
+                let rows: Vec<Part> = read!(self, |db| {
                     sqlx::query_as(sql).bind(last.0).bind(last.1).bind(STEP).fetch_all(db).await
                 })?;
                 let Some((monitor, at, ..)) = rows.last() else { break };
