@@ -29,7 +29,6 @@ const monitor: Monitor = {
   created: "",
   modified: "",
   retries: 0,
-  resend_interval: 900,
   timeout: 5,
   resend_interval: 3600,
 };
@@ -47,7 +46,6 @@ describe("the form's values", () => {
       tags: ["a", "b"],
       notifiers: ["n1"],
       retries: 0,
-      resend_interval: 900,
       timeout: 5,
       resend_interval: 3600,
     });
