@@ -29,7 +29,6 @@ const monitor: Monitor = {
   created: "",
   modified: "",
   retries: 0,
-  resend_interval: 900,
   timeout: 5,
 };
 
@@ -46,7 +45,6 @@ describe("the form's values", () => {
       tags: ["a", "b"],
       notifiers: ["n1"],
       retries: 0,
-      resend_interval: 900,
       timeout: 5,
     });
     expect(body.http).toEqual({
