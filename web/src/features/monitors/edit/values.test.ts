@@ -32,6 +32,8 @@ const monitor: Monitor = {
   resend_interval: 900,
   timeout: 5,
   resend_interval: 3600,
+  regions: ["local"],
+  quorum: "majority",
 };
 
 describe("the form's values", () => {
