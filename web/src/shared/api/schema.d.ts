@@ -826,6 +826,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The regions with live probes, and those that the team's monitors name. */
+        get: operations["get_regions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/report": {
         parameters: {
             query?: never;
@@ -1174,6 +1191,8 @@ export interface components {
             load_time?: number | null;
             message: string;
             phases: components["schemas"]["Phases"];
+            /** @description What each region saw; empty when only the service itself looked. */
+            regions: components["schemas"]["RegionBeat"][];
             /** @description up, down, or unknown when the check could not be made. */
             status: string;
         };
@@ -1435,6 +1454,10 @@ export interface components {
             port?: string | null;
             /** @description Where a target reports itself by opening an address. */
             push_url?: string | null;
+            /** @description How many regions must agree before it counts as down: any, majority, all or a number. */
+            quorum: string;
+            /** @description Where it is checked from; `local` is the service itself. */
+            regions: string[];
             /**
              * Format: int64
              * @description Seconds between reminders while it is down; 0: none.
@@ -1736,9 +1759,48 @@ export interface components {
             type: string;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
+        Probe: {
+            /**
+             * Format: int64
+             * @description Milliseconds that checks waited for their turn lately.
+             */
+            lag: number;
+            /** Format: date-time */
+            last_seen: string;
+            name: string;
+            /** Format: date-time */
+            since: string;
+            version: string;
+        };
         Pushed: {
             msg?: string;
             ok: boolean;
+        };
+        Region: {
+            /** @description How many probes are there. */
+            live: number;
+            /** @description How many active monitors of the team are checked from here. */
+            monitors: number;
+            probes: components["schemas"]["Probe"][];
+            /** @description Why nothing can be checked from here; null when it can. */
+            problem?: string | null;
+            region: string;
+        };
+        RegionBeat: {
+            /**
+             * Format: double
+             * @description Milliseconds.
+             */
+            load_time?: number | null;
+            message: string;
+            region: string;
+            /** @description up, down, or unknown when it could not look. */
+            status: string;
+        };
+        RegionList: {
+            /** @description `local`, the service itself, stands first. */
+            regions: components["schemas"]["Region"][];
+            success: boolean;
         };
         Report: {
             /** Format: date-time */
@@ -1920,6 +1982,8 @@ export interface components {
             name?: string | null;
             notifiers?: components["schemas"]["TextOrList"] | null;
             port?: components["schemas"]["TextOrNumber"] | null;
+            quorum?: components["schemas"]["TextOrNumber"] | null;
+            regions?: components["schemas"]["TextOrList"] | null;
             /**
              * Format: int32
              * @description Seconds between reminders while it is down; 0 for none.
@@ -5997,6 +6061,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MethodList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_regions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The regions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegionList"];
                 };
             };
             /** @description No valid credentials were sent */

@@ -30,6 +30,9 @@ const monitor: Monitor = {
   modified: "",
   retries: 0,
   timeout: 5,
+  resend_interval: 3600,
+  regions: ["local"],
+  quorum: "majority",
 };
 
 describe("the form's values", () => {
