@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { outlines } from "./bars";
 import type { Heartbeat } from "./data";
 
-const beat = (status: string): Heartbeat => ({ at: "", status, message: "", phases: {} });
+const beat = (status: string): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
 const count = (path: string) => path.split("M").length - 1;
 
 test("each kind of heartbeat has its own outline, and unknown is neither up nor down", () => {

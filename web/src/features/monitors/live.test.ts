@@ -8,6 +8,7 @@ const heartbeat = (second: number, status = "up"): Heartbeat => ({
   message: `beat ${second}`,
   load_time: second,
   phases: {},
+  regions: [],
 });
 
 const beat = (second: number, status = "up", previous: string | null = null): Beat => ({
