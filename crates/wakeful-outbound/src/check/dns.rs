@@ -4,11 +4,9 @@
 
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UdpSocket;
 use tokio::time::Instant;
 use wakeful_core::monitor::spec::{DnsSpec, Host};
 use wakeful_core::observation::FaultKind;
@@ -96,33 +94,19 @@ async fn by_udp(
 ) -> Result<Option<Message>, Trouble> {
     let socket = net.datagrams(server).await?;
     trace.stage = Stage::Waiting;
+    let mut buffer = [0; 4_096];
     loop {
         socket.send(&question.wire).await.map_err(|error| Trouble::from_io(&error))?;
         let again = Instant::now() + PATIENCE;
-        while let Ok(ready) = tokio::time::timeout_at(again, socket.readable()).await {
-            ready.map_err(|error| Trouble::from_io(&error))?;
-            if let Some(answer) = received(&socket, question)? {
-                return Ok(answer);
+        while let Ok(received) = tokio::time::timeout_at(again, socket.recv(&mut buffer)).await {
+            let length = received.map_err(|error| Trouble::from_io(&error))?;
+            let bytes = &buffer[..length];
+            // Anybody can send a datagram; what does not fit is not for us.
+            if !question.is_answered_by(bytes) {
+                continue;
             }
-        }
-    }
-}
-
-/// The answer that has come, if there is one: nothing inside it when it did not
-/// fit. The buffer lives here and not in what every check holds while it waits.
-fn received(socket: &UdpSocket, question: &Question) -> Result<Option<Option<Message>>, Trouble> {
-    let mut buffer = [0; 4_096];
-    loop {
-        let bytes = match socket.try_recv(&mut buffer) {
-            Ok(length) => &buffer[..length],
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
-            Err(error) => return Err(Trouble::from_io(&error)),
-        };
-        // Anybody can send a datagram; what does not fit is not for us.
-        if question.is_answered_by(bytes) {
             let truncated = bytes[2] & 0x02 != 0;
-            let answer = if truncated { None } else { Some(question.read(bytes)?) };
-            return Ok(Some(answer));
+            return if truncated { Ok(None) } else { question.read(bytes).map(Some) };
         }
     }
 }

@@ -83,6 +83,9 @@ impl Exchange {
                     return Ok(answer);
                 }
             }
+            if !begins_as_http(&self.buffer) {
+                return Err(invalid());
+            }
             if self.buffer.len() >= HEADER_BYTES {
                 return Err(too_many_headers());
             }
@@ -171,6 +174,16 @@ impl Exchange {
         self.searched = 0;
         Ok((status, headers, body))
     }
+}
+
+/// Whether this can still become an answer. What speaks something else, as
+/// SSH does, may never send an empty line.
+fn begins_as_http(bytes: &[u8]) -> bool {
+    const START: &[u8] = b"HTTP/1.";
+    let first = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
+    let bytes = first.map_or(&[][..], |first| &bytes[first..]);
+    let count = bytes.len().min(START.len());
+    bytes[..count] == START[..count]
 }
 
 fn message(request: &Request) -> Result<Vec<u8>, Trouble> {
@@ -273,7 +286,7 @@ impl Chunk {
                 },
                 Self::Trailer(read) => match line(buffer, CHUNK_LINE - (*read).min(CHUNK_LINE))? {
                     Ok(line) if line.is_empty() => return Some(Ok(None)),
-                    Ok(line) => *read += line.len() + 1,
+                    Ok(line) => *read += line.len() + 2,
                     Err(garbled) => return Some(Err(garbled)),
                 },
             }
@@ -340,6 +353,16 @@ mod tests {
         assert_eq!(framing(&Method::HEAD, StatusCode::OK, &long, false), Some(Framing::Length(0)));
         let none = framing(&Method::GET, StatusCode::NO_CONTENT, &long, false);
         assert_eq!(none, Some(Framing::Length(0)));
+    }
+
+    #[test]
+    fn what_speaks_something_else_is_known_by_its_first_bytes() {
+        for start in ["", "H", "HTTP/1.", "HTTP/1.1 200 OK", "\r\nHTTP/1.0"] {
+            assert!(begins_as_http(start.as_bytes()), "{start}");
+        }
+        for start in ["SSH-2.0", "\0", "HTTP/2", "http/1.1", "<html>"] {
+            assert!(!begins_as_http(start.as_bytes()), "{start}");
+        }
     }
 
     /// What comes of a chunked body that arrives in pieces of this size.
