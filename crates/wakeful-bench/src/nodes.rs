@@ -139,6 +139,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, grant: Option<Grant>) -> Rec
             message: "200 OK".into(),
             load_time,
             phases: Phases { connect: Some(Duration::from_micros(678)), ..Phases::default() },
+            regions: Vec::new(),
         },
         state: State {
             status: Status::Up,
