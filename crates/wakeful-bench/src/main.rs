@@ -161,6 +161,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Million,
         Part::History,
         Part::Nodes,
+        Part::Remote,
     ] {
         if !run.wants(part) {
             continue;
@@ -171,9 +172,6 @@ async fn measure(run: &Run) -> Outcome<()> {
             report.broke_off(&format!("{part:?}").to_lowercase(), &why.to_string());
         }
         println!("  ({:.0} s)", began.elapsed().as_secs_f64());
-    }
-    if run.wants(Part::Remote) {
-        remote::measure(run, &target, &mut report).await?;
     }
     println!("\n{}", report.table());
     match &run.docs {
@@ -196,5 +194,6 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Million => million::measure(run, target, report).await,
         Part::History => history::measure(run, target, report).await,
         Part::Nodes => nodes::measure(report).await,
+        Part::Remote => remote::measure(run, target, report).await,
     }
 }
