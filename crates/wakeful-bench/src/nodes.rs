@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NodeId};
 use wakeful_core::observation::Phases;
 use wakeful_core::slot::{Grant, LEASE, SLOTS, Slot};
@@ -117,7 +118,8 @@ async fn write(store: Store, grants: Vec<Grant>) -> Outcome<usize> {
                 .iter()
                 .map(|id| record(*id, seq, at, grants.get(&Slot::of(*id)).copied()))
                 .collect();
-            let done = store.record(&records).await?;
+            // The chain says which statement, and why.
+            let done = store.record(&records).await.map_err(|error| Chain(&error).to_string())?;
             if !done.stale.is_empty() {
                 return Err("results were refused".into());
             }
