@@ -58,7 +58,7 @@ struct Open {
 }
 
 enum Answered {
-    Looked(Looked),
+    Looked(Box<Looked>),
     /// Nobody listens there any more.
     Gone,
     /// It could not be sent.
@@ -140,7 +140,7 @@ impl Probes {
             let asked = Instant::now();
             let answer = timeout(patience, self.send(probe, ask.clone())).await;
             let looked = match answer {
-                Ok(Ok(Answered::Looked(looked))) => looked,
+                Ok(Ok(Answered::Looked(looked))) => *looked,
                 Ok(Ok(Answered::Gone)) => {
                     self.roll.gone(region, &name);
                     continue;
@@ -237,7 +237,7 @@ impl Probes {
         for (place, looked) in reply.answers {
             match batch.waiting.remove(&place) {
                 // Whoever waited may have left.
-                Some(answer) => drop(answer.send(Answered::Looked(tidied(looked)))),
+                Some(answer) => drop(answer.send(Answered::Looked(Box::new(tidied(looked))))),
                 None => refused("twice"),
             }
         }

@@ -84,10 +84,10 @@ impl Roll {
             metrics::counter!("wakeful_probe_refused_total", "why" => "revoked").increment(1);
             return false;
         }
-        self.keep(region, name, key, hello)
+        self.keep(&region, name, key, hello)
     }
 
-    fn keep(&self, region: Region, name: ProbeName, key: ProbeKey, hello: Hello) -> bool {
+    fn keep(&self, region: &Region, name: ProbeName, key: ProbeKey, hello: Hello) -> bool {
         let mut present = self.lock();
         let probes = present.entry(region.clone()).or_default();
         let known = probes.iter().position(|probe| probe.name == name);

@@ -24,7 +24,7 @@ async fn revokes(store: Store) {
     for _ in 0..2 {
         store.revoke_probe(&name, NOW).await.expect("revoked");
     }
-    assert_eq!(store.revoked_probes().await.expect("read"), [name.clone()]);
+    assert_eq!(store.revoked_probes().await.expect("read"), std::slice::from_ref(&name));
     assert!(store.readmit_probe(&name).await.expect("readmitted"));
     assert!(!store.readmit_probe(&name).await.expect("nothing to do"));
     assert_eq!(store.revoked_probes().await.expect("read"), []);

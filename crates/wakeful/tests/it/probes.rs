@@ -195,7 +195,10 @@ async fn each_quorum_decides_by_what_the_regions_see() {
     let mut monitors = Vec::new();
     for quorum in &quorums {
         let regions = json!({"regions": "eu,us", "quorum": quorum});
-        monitors.push(field.monitor(&regions).await);
+        let monitor = field.monitor(&regions).await;
+        // The first check is on its way at once; who asks meanwhile gets its answer.
+        field.until_says(&monitor, "200 OK").await;
+        monitors.push(monitor);
     }
     field.target.fails_for(&field.eu());
     let mut seen = Vec::new();
@@ -276,6 +279,7 @@ async fn killing_probes_changes_no_status() {
     // Half of the regions see it fail and the other half cannot look: the node
     // itself looks, and sees that all is well.
     let both = field.monitor(&json!({"regions": "eu,us", "quorum": "all"})).await;
+    field.until_says(&both, "200 OK").await;
     field.target.fails_for(&field.eu());
     let heartbeat = field.check(&both).await;
     assert_eq!(heartbeat["status"], "up", "{heartbeat}");
