@@ -22,7 +22,7 @@ test: rust ## run every test; installs what is missing
 	scripts/install-test-deps
 	@! grep -rqE '^ *//[/!] ```' crates/*/src || cargo test --locked --doc --workspace
 	scripts/with-postgres cargo nextest run --locked --workspace
-	scripts/test-web
+	E2E_BINARY=$(abspath $(TARGET))/debug/wakeful scripts/test-web
 
 test-web: rust ## run the page's tests alone, in a real browser
 	scripts/test-web

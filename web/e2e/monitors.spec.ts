@@ -1,4 +1,4 @@
-import { expect, logIn, test } from "./service";
+import { choose, expect, logIn, test } from "./service";
 
 const row = "li[data-row]";
 
@@ -15,7 +15,7 @@ test("a monitor of each type is made in its form and opens with its target", asy
   ];
   for (const [kind, fields, target] of kinds) {
     await page.goto("/monitor/new");
-    await page.getByRole("radio", { name: new RegExp(`^${kind}`) }).check({ force: true });
+    await choose(page, new RegExp(`^${kind}`));
     for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
     await page.getByRole("button", { name: "Create monitor" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(fields.Name ?? "");

@@ -1,5 +1,5 @@
 import { startHook, startPostbox } from "./receiver";
-import { expect, test } from "./service";
+import { choose, expect, test } from "./service";
 
 const row = "li[data-row]";
 
@@ -9,7 +9,7 @@ test("a webhook is made, tells its secret once, is tested, and its answer is sho
   await page.goto("/notifiers");
   await expect(page.getByText("Nobody is told yet")).toBeVisible();
   await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
-  await page.getByRole("radio", { name: "Webhook" }).check({ force: true });
+  await choose(page, "Webhook");
   await page.getByLabel("Address").fill(hook.url);
   await page.getByLabel("Name", { exact: true }).fill("pager");
   await page.getByRole("button", { name: "Create notifier" }).click();
@@ -71,7 +71,7 @@ test("every wrong field is told at its place, and what was typed stays", async (
     await expect(page.getByLabel(label, { exact: true }), label).toHaveAttribute("aria-invalid", "true");
   }
   await expect(page.getByLabel("To", { exact: true })).toBeFocused();
-  await page.getByRole("radio", { name: "Own template" }).check({ force: true });
+  await choose(page, "Own template");
   await page.getByLabel("Address").fill("gopher://example.com");
   await page.getByRole("textbox", { name: "Template" }).fill("{% if text %}");
   await page.getByRole("button", { name: "Create notifier" }).click();
@@ -91,7 +91,7 @@ test("linked in the form, it is told of an outage; what failed is sent again", a
     webhook: { url: hook.url },
   });
   await page.goto("/monitor/new");
-  await page.getByRole("radio", { name: /^Push/ }).check({ force: true });
+  await choose(page, /^Push/);
   await page.getByLabel("Name", { exact: true }).fill("backup");
   await expect(page.getByText("Nobody is told when this goes down.")).toBeVisible();
   await page.getByRole("checkbox", { name: "on call" }).check();
@@ -155,9 +155,9 @@ test("the message is shown while its template is typed, and so is what is wrong 
   await expect(preview).toContainText('"said": "[STOREFRONT] UP: 200 OK"');
   await page.getByRole("textbox", { name: "Template" }).fill("{% if text %}");
   await expect(preview).toBeHidden();
-  await page.getByRole("radio", { name: "Slack" }).check({ force: true });
+  await choose(page, "Slack");
   await expect(preview).toContainText("Storefront");
-  await page.getByRole("radio", { name: "Email" }).check({ force: true });
+  await choose(page, "Email");
   await page.getByLabel("Subject").fill("{{ name }} says {{ status }}");
   await expect(page.getByText("Storefront says up")).toBeVisible();
 });

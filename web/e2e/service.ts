@@ -172,6 +172,13 @@ export async function logIn(page: Page, email: string, password = PASSWORD) {
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
 }
 
+/** Chooses one of several, as a person does: by its card, once it stands still. */
+export async function choose(page: Page, name: string | RegExp) {
+  const radio = page.getByRole("radio", { name });
+  await page.locator("label").filter({ has: radio }).click();
+  await expect(radio).toBeChecked();
+}
+
 /** Away, and the door is shown: what is typed next goes into its form and no other. */
 export async function logOut(page: Page) {
   await page.getByRole("button", { name: /Account menu/ }).click();
