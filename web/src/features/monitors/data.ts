@@ -106,10 +106,15 @@ export function series(id: string, window: Window) {
   });
 }
 
+/** How soon to look again, in ms, while somebody is still to be told; there are no events for it. */
+const untilTold = (shown: Alert[] | undefined) =>
+  shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
+
 export const alerts = queryOptions({
   queryKey: ["alerts"],
   queryFn: ({ signal }) =>
     take(GET("/api/v1/alerts", { params: { query: { limit: 200 } }, signal })).then((answer) => answer.alerts),
+  refetchInterval: ({ state }) => untilTold(state.data),
 });
 
 export function alertsOf(id: string) {
@@ -119,6 +124,7 @@ export function alertsOf(id: string) {
       const params = { path: { monitorid: id }, query: { limit: 50 } };
       return take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
     },
+    refetchInterval: ({ state }) => untilTold(state.data),
   });
 }
 
