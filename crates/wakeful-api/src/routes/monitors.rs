@@ -39,17 +39,14 @@ const TRY_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) async fn list(
     State(api): State<Api>,
     caller: Caller,
-    Query(mut query): Query,
+    Query(query): Query,
 ) -> ApiResult<MonitorList> {
-    let filter = filter(&mut query);
-    let filter = query.finish(Some(filter))?;
-    let page = api.engine().monitors(&caller.who, &filter).await?;
-    let next = page.next.map(|id| id.to_string());
+    let (monitors, next_cursor) = found(&api, &caller, query).await?;
     Ok(Json(MonitorList {
         success: true,
         // Each is let go of as it is shown: the list may be long.
-        monitors: page.items.into_iter().map(|view| show(&api, &view)).collect(),
-        next_cursor: query::next(filter.limit, next),
+        monitors: monitors.into_iter().map(|view| show(&api, &view)).collect(),
+        next_cursor,
     }))
 }
 
@@ -68,17 +65,27 @@ pub(crate) async fn list(
 pub(crate) async fn rows(
     State(api): State<Api>,
     caller: Caller,
-    Query(mut query): Query,
+    Query(query): Query,
 ) -> ApiResult<MonitorRows> {
+    let (monitors, next_cursor) = found(&api, &caller, query).await?;
+    Ok(Json(MonitorRows {
+        success: true,
+        monitors: monitors.iter().map(row).collect(),
+        next_cursor,
+    }))
+}
+
+/// The monitors that a query asks for, and where the next page begins.
+async fn found(
+    api: &Api,
+    caller: &Caller,
+    mut query: Fields,
+) -> Result<(Vec<MonitorView>, Option<Option<String>>), ApiError> {
     let filter = filter(&mut query);
     let filter = query.finish(Some(filter))?;
     let page = api.engine().monitors(&caller.who, &filter).await?;
     let next = page.next.map(|id| id.to_string());
-    Ok(Json(MonitorRows {
-        success: true,
-        monitors: page.items.iter().map(row).collect(),
-        next_cursor: query::next(filter.limit, next),
-    }))
+    Ok((page.items, query::next(filter.limit, next)))
 }
 
 fn filter(query: &mut Fields) -> MonitorFilter {
