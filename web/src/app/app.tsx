@@ -32,7 +32,7 @@ export function App() {
     <MantineProvider theme={theme} forceColorScheme={shown} withCssVariables={false} withGlobalClasses={false}>
       <TextProvider>
         <QueryClientProvider client={client}>
-          <RouterProvider router={router} />
+          <RouterProvider router={router} useTransitions={false} />
           <Toasts />
         </QueryClientProvider>
       </TextProvider>
