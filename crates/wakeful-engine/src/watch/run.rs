@@ -238,7 +238,7 @@ async fn load_part(runner: Runner, slots: Vec<Slot>) {
 /// Turns the wheel of one shard.
 async fn turn(runner: Runner, shard: usize) {
     let watch = runner.engine.watch();
-    let timer = Timer::new();
+    let mut timer = Timer::new();
     let mut jobs = Vec::new();
     while !runner.shutdown.is_cancelled() {
         let next = watch.expire(shard, runner.engine.now(), &mut jobs);
