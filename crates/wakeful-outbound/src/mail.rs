@@ -2,6 +2,7 @@
 //! there is none. Header injection is impossible: addresses are parsed and
 //! header values encoded by the mail library, never pasted.
 
+use futures_util::future::BoxFuture;
 use lettre::message::header::{
     ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue,
 };
@@ -91,16 +92,18 @@ impl MailError {
 }
 
 impl Postbox {
-    pub async fn send(&self, letter: &Letter) -> Result<Handed, MailError> {
-        let message = compose(letter)?;
-        match self {
-            Self::Folder(folder) => {
-                keep(folder, letter, &message.formatted()).await.map(Handed::File).map_err(
-                    |error| MailError::passing(format!("cannot write the mail file: {error}")),
-                )
+    pub fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<Handed, MailError>> {
+        Box::pin(async move {
+            let message = compose(letter)?;
+            match self {
+                Self::Folder(folder) => {
+                    keep(folder, letter, &message.formatted()).await.map(Handed::File).map_err(
+                        |error| MailError::passing(format!("cannot write the mail file: {error}")),
+                    )
+                }
+                Self::Smtp(smtp) => smtp.send(message).await.map(Handed::Server),
             }
-            Self::Smtp(smtp) => smtp.send(message).await.map(Handed::Server),
-        }
+        })
     }
 }
 

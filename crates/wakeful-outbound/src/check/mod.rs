@@ -8,6 +8,7 @@ mod ntlm;
 pub(crate) mod ping;
 mod tcp;
 
+use futures_util::future::BoxFuture;
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::monitor::spec::Spec;
@@ -36,23 +37,23 @@ pub async fn look(net: &Net, spec: &Spec, by: Deadline) -> Result<Observation, F
     }
 }
 
-async fn dispatch(
-    net: &Net,
-    spec: &Spec,
+/// Boxed, or each check would take and move the space of the largest of them.
+fn dispatch<'a>(
+    net: &'a Net,
+    spec: &'a Spec,
     by: Deadline,
-    trace: &mut Trace,
-) -> Result<Seen, Trouble> {
-    // Boxed, or each check would take and move the space of the largest of them.
+    trace: &'a mut Trace,
+) -> BoxFuture<'a, Result<Seen, Trouble>> {
     match spec {
-        Spec::Http(http) => Box::pin(http::look(net, http, HTTP_BODY, by, trace)).await,
-        Spec::HttpKeyword(http) => Box::pin(http::look(net, http, KEYWORD_BODY, by, trace)).await,
-        Spec::Dns(dns) => Box::pin(dns::look(net, dns, by, trace)).await,
-        Spec::Ping(ping) => Box::pin(ping::look(net, ping, by, trace)).await,
-        Spec::Tcp(tcp) => Box::pin(tcp::look(net, tcp, by, trace)).await,
-        Spec::Api(_) => Err(Trouble::ours(
+        Spec::Http(http) => Box::pin(http::look(net, http, HTTP_BODY, by, trace)),
+        Spec::HttpKeyword(http) => Box::pin(http::look(net, http, KEYWORD_BODY, by, trace)),
+        Spec::Dns(dns) => Box::pin(dns::look(net, dns, by, trace)),
+        Spec::Ping(ping) => Box::pin(ping::look(net, ping, by, trace)),
+        Spec::Tcp(tcp) => Box::pin(tcp::look(net, tcp, by, trace)),
+        Spec::Api(_) => Box::pin(std::future::ready(Err(Trouble::ours(
             FaultKind::Config,
             "an api monitor is never called: its target reports by itself",
-        )),
+        )))),
     }
 }
 

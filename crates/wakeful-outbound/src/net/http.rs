@@ -4,6 +4,7 @@
 //! Those and HTTP/2 are hyper's; the plain case is `exchange`.
 
 use bytes::{Bytes, BytesMut};
+use futures_util::future::BoxFuture;
 use http::header::{CONNECTION, HOST, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
@@ -51,25 +52,27 @@ pub struct Reply {
 
 /// Sends one request and reads at most `cap` bytes of the decoded body.
 /// Redirects are not followed: they are answers like others.
-pub async fn fetch(
-    net: &Net,
-    request: &Request,
+pub fn fetch<'a>(
+    net: &'a Net,
+    request: &'a Request,
     cap: usize,
     by: Deadline,
-) -> Result<Reply, Trouble> {
-    let mut trace = Trace::default();
-    let work = async {
-        let mut session = Session::open(net, request, Keep::Close, by, &mut trace).await?;
-        let head = session.send(request, &mut trace).await?;
-        let mut body = Vec::new();
-        let encoding = Encoding::of(&head.headers);
-        let end = session.read(head.body, encoding, cap, &mut body, &mut trace).await?;
-        Ok((head.status, head.headers, body, end))
-    };
-    let done = by.limit(work).await;
-    let (status, headers, body, end) = done.unwrap_or_else(|| Err(trace.timed_out(by)))?;
-    let Trace { phases, certificate, .. } = trace;
-    Ok(Reply { status, headers, body, end, phases, certificate })
+) -> BoxFuture<'a, Result<Reply, Trouble>> {
+    Box::pin(async move {
+        let mut trace = Trace::default();
+        let work = async {
+            let mut session = Session::open(net, request, Keep::Close, by, &mut trace).await?;
+            let head = session.send(request, &mut trace).await?;
+            let mut body = Vec::new();
+            let encoding = Encoding::of(&head.headers);
+            let end = session.read(head.body, encoding, cap, &mut body, &mut trace).await?;
+            Ok((head.status, head.headers, body, end))
+        };
+        let done = by.limit(work).await;
+        let (status, headers, body, end) = done.unwrap_or_else(|| Err(trace.timed_out(by)))?;
+        let Trace { phases, certificate, .. } = trace;
+        Ok(Reply { status, headers, body, end, phases, certificate })
+    })
 }
 
 /// Whether the connection serves one request or several.

@@ -12,6 +12,7 @@ pub mod trouble;
 mod wire;
 
 use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -73,17 +74,19 @@ impl Net {
     }
 
     /// Opens a connection to `host`, a name or an address, before the deadline.
-    pub async fn connect(
-        &self,
-        host: &str,
+    pub fn connect<'a>(
+        &'a self,
+        host: &'a str,
         port: u16,
         by: Deadline,
-    ) -> Result<Connection, Trouble> {
-        let mut trace = Trace::default();
-        let reached = by.limit(self.reach(Target::parse(host), port, by, &mut trace)).await;
-        let stream = reached.unwrap_or_else(|| Err(trace.timed_out(by)))?;
-        let Phases { resolve, connect, .. } = trace.phases;
-        Ok(Connection { stream, resolve, connect: connect.unwrap_or_default() })
+    ) -> BoxFuture<'a, Result<Connection, Trouble>> {
+        Box::pin(async move {
+            let mut trace = Trace::default();
+            let reached = by.limit(self.reach(Target::parse(host), port, by, &mut trace)).await;
+            let stream = reached.unwrap_or_else(|| Err(trace.timed_out(by)))?;
+            let Phases { resolve, connect, .. } = trace.phases;
+            Ok(Connection { stream, resolve, connect: connect.unwrap_or_default() })
+        })
     }
 
     /// As `connect`, within somebody else's limit and noted in his trace.

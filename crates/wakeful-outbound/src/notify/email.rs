@@ -2,6 +2,7 @@
 //! address behind its name passes the egress guard and is the one dialled;
 //! the name is what its certificate must be for.
 
+use futures_util::future::BoxFuture;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
@@ -29,30 +30,36 @@ pub const TOTAL: Duration = Duration::from_secs(30);
 const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
 
 /// Hands a letter to the notifier's server.
-pub async fn deliver(net: &Net, spec: &EmailSpec, letter: &Letter) -> Outcome {
-    let message = match mail::compose(letter) {
-        Ok(message) => message,
-        Err(error) => return Outcome::Refused(error.message),
-    };
-    let by = Deadline::within(TOTAL);
-    let talk = async {
-        let mut connection = connect(net, spec, by).await?;
-        let sent = connection.send(message.envelope(), &message.formatted()).await;
-        if sent.is_ok() {
-            // The letter is taken; how the goodbye goes is of no interest.
-            let _ = connection.quit().await;
+pub fn deliver<'a>(
+    net: &'a Net,
+    spec: &'a EmailSpec,
+    letter: &'a Letter,
+) -> BoxFuture<'a, Outcome> {
+    Box::pin(async move {
+        let message = match mail::compose(letter) {
+            Ok(message) => message,
+            Err(error) => return Outcome::Refused(error.message),
+        };
+        let by = Deadline::within(TOTAL);
+        let talk = async {
+            let mut connection = connect(net, spec, by).await?;
+            let sent = connection.send(message.envelope(), &message.formatted()).await;
+            if sent.is_ok() {
+                // The letter is taken; how the goodbye goes is of no interest.
+                let _ = connection.quit().await;
+            }
+            sent.map_err(|error| Unsent::of(&error))
+        };
+        match by.limit(talk).await {
+            Some(Ok(reply)) => Outcome::Delivered(words(&reply)),
+            Some(Err(unsent)) => unsent.outcome(spec),
+            None => Outcome::Failed(Failure {
+                answer: format!("the mail server did not finish within {}", by.span()),
+                retry_after: None,
+                overloaded: true,
+            }),
         }
-        sent.map_err(|error| Unsent::of(&error))
-    };
-    match by.limit(talk).await {
-        Some(Ok(reply)) => Outcome::Delivered(words(&reply)),
-        Some(Err(unsent)) => unsent.outcome(spec),
-        None => Outcome::Failed(Failure {
-            answer: format!("the mail server did not finish within {}", by.span()),
-            retry_after: None,
-            overloaded: true,
-        }),
-    }
+    })
 }
 
 /// Why a letter was not taken.

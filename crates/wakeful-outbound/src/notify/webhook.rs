@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 use data_encoding::BASE64;
+use futures_util::future::BoxFuture;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Method, StatusCode};
@@ -32,31 +33,33 @@ pub const TOTAL: Duration = Duration::from_secs(15);
 const READ: usize = 4_096;
 
 /// Sends a notice to its receiver. `link` is the page of the monitor.
-pub async fn deliver(
-    net: &Net,
-    hook: &WebhookSpec,
-    notice: &Notice,
-    link: &str,
+pub fn deliver<'a>(
+    net: &'a Net,
+    hook: &'a WebhookSpec,
+    notice: &'a Notice,
+    link: &'a str,
     now: Millis,
-) -> Outcome {
-    let request = match request(hook, notice, link, now) {
-        Ok(request) => request,
-        Err(why) => return Outcome::Refused(why),
-    };
-    let (connect, total) = (Deadline::within(CONNECT), Deadline::within(TOTAL));
-    let mut trace = Trace::default();
-    let session =
-        connect.limit(Session::open(net, &request, Keep::Close, connect, &mut trace)).await;
-    let mut session = match session {
-        Some(Ok(session)) => session,
-        Some(Err(trouble)) => return Outcome::failed(tidy(trouble.message())),
-        None => return silent(&trace.timed_out(connect)),
-    };
-    match total.limit(exchange(&mut session, &request, &mut trace)).await {
-        Some(Ok(reply)) => reply.outcome(now),
-        Some(Err(trouble)) => Outcome::failed(tidy(trouble.message())),
-        None => silent(&trace.timed_out(total)),
-    }
+) -> BoxFuture<'a, Outcome> {
+    Box::pin(async move {
+        let request = match request(hook, notice, link, now) {
+            Ok(request) => request,
+            Err(why) => return Outcome::Refused(why),
+        };
+        let (connect, total) = (Deadline::within(CONNECT), Deadline::within(TOTAL));
+        let mut trace = Trace::default();
+        let session =
+            connect.limit(Session::open(net, &request, Keep::Close, connect, &mut trace)).await;
+        let mut session = match session {
+            Some(Ok(session)) => session,
+            Some(Err(trouble)) => return Outcome::failed(tidy(trouble.message())),
+            None => return silent(&trace.timed_out(connect)),
+        };
+        match total.limit(exchange(&mut session, &request, &mut trace)).await {
+            Some(Ok(reply)) => reply.outcome(now),
+            Some(Err(trouble)) => Outcome::failed(tidy(trouble.message())),
+            None => silent(&trace.timed_out(total)),
+        }
+    })
 }
 
 fn silent(trouble: &Trouble) -> Outcome {
