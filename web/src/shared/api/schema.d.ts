@@ -1100,6 +1100,23 @@ export interface components {
             /** @description up, down or unknown. */
             status: string;
         };
+        Certificate: {
+            /** Format: date-time */
+            expires: string;
+            /** @description Who signed it. */
+            issuer: string;
+            /** @description The first ten of the names and addresses it is good for. */
+            names: string[];
+            /**
+             * Format: date-time
+             * @description When it was first seen.
+             */
+            since: string;
+            /** @description Whose it is, as a distinguished name; may be empty. */
+            subject: string;
+            /** @description Whether it is good for this target: signed by somebody we trust, in date, for its name. */
+            trusted: boolean;
+        };
         /** @description How many heartbeats of each kind; pending ones failed and no outage came of it. */
         Checks: {
             /** Format: int64 */
@@ -1487,7 +1504,7 @@ export interface components {
             upside_down_mode: boolean;
         };
         MonitorAnswer: {
-            message?: string;
+            message: string;
             monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
@@ -1548,6 +1565,12 @@ export interface components {
             monitors: components["schemas"]["MonitorRow"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
             next_cursor?: string | null;
+            success: boolean;
+        };
+        /** @description A monitor with what is told of one alone. */
+        MonitorWhole: {
+            certificate?: components["schemas"]["Certificate"] | null;
+            monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
         NewApiKey: {
@@ -4416,7 +4439,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MonitorAnswer"];
+                    "application/json": components["schemas"]["MonitorWhole"];
                 };
             };
             /** @description No valid credentials were sent */
