@@ -10,6 +10,7 @@ export type Heartbeat = components["schemas"]["Heartbeat"];
 /** What bars show of a heartbeat. */
 export type Shown = components["schemas"]["Beat"];
 export type Alert = components["schemas"]["Alert"];
+export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export const types = ["http", "http_keyword", "ping", "tcp", "dns", "api"] as const;
@@ -50,6 +51,22 @@ export function monitor(id: string) {
       take(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then(
         (answer) => answer.monitor,
       ),
+  });
+}
+
+/** The certificate that the target showed last; null when it showed none. It is read again when the monitor changes. */
+export function certificate({ monitorid, http, status, modified }: Monitor) {
+  return queryOptions({
+    queryKey: ["certificate", monitorid, status, modified],
+    queryFn: async ({ signal }): Promise<Certificate | null> => {
+      const params = { path: { monitorid } };
+      return (await take(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
+    },
+    enabled: !!http,
+    staleTime: 60_000,
+    refetchInterval: 600_000,
+    gcTime: 60_000,
+    placeholderData: keepPreviousData,
   });
 }
 

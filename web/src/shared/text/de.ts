@@ -296,6 +296,43 @@ export const de: Texts = {
     report: "Monatsbericht",
     noAlerts: "Bisher keine Ausfälle.",
   },
+  certificate: {
+    title: "Zertifikat",
+    left: (days) => (days < 0 ? "Abgelaufen" : days === 0 ? "Läuft heute ab" : days === 1 ? "Noch 1 Tag" : `Noch ${days} Tage`),
+    doubts: {
+      expired: "Nicht vertrauenswürdig: Es ist abgelaufen.",
+      itself: "Nicht vertrauenswürdig: Es ist selbst signiert.",
+      other: "Nicht vertrauenswürdig: Niemand Bekanntes hat es signiert, oder es gilt nicht für diesen Namen.",
+    },
+    for: "Für",
+    by: "Ausgestellt von",
+    expires: "Läuft ab",
+    since: "Gesehen seit",
+  },
+  regions: {
+    title: "Regionen",
+    local: "Hier",
+    quorum: (quorum, count) =>
+      count === 1
+        ? "Ausgefallen, wenn es dort scheitert."
+        : quorum === "any"
+          ? "Ausgefallen, wenn eine von ihnen es scheitern sieht."
+          : quorum === "all"
+            ? "Ausgefallen, wenn alle es scheitern sehen."
+            : quorum === "majority"
+              ? "Ausgefallen, wenn mehr als die Hälfte es scheitern sieht."
+              : `Ausgefallen, wenn ${quorum} von ${count} es scheitern sehen.`,
+    notYet: "Noch nichts gesehen",
+    noProbe: "Keine Sonde",
+    missing: (region, monitors, problem) =>
+      `Keine Sonde in ${region}: ${monitors === 1 ? "1 Monitor wird" : `${monitors} Monitore werden`} von dort nicht geprüft (${problem}).`,
+    choose: "Prüfen aus",
+    chooseHelp: "Regionen mit Sonden. „local“ ist dieser Dienst selbst.",
+    agree: "Ausgefallen, wenn",
+    agreeHelp: "Wie viele Regionen es scheitern sehen müssen.",
+    agreements: { any: "es in einer scheitert", majority: "es in mehr als der Hälfte scheitert", all: "es in allen scheitert" },
+    agreement: (count) => `es in ${count} scheitert`,
+  },
   notifiers: {
     title: "Melder",
     lead: "Wer es erfährt, wenn ein Monitor ausfällt, zurückkommt oder sein Zertifikat abläuft.",

@@ -290,6 +290,43 @@ export const en = {
     report: "Monthly report",
     noAlerts: "No outages so far.",
   },
+  certificate: {
+    title: "Certificate",
+    left: (days: number) => (days < 0 ? "Expired" : days === 0 ? "Expires within a day" : days === 1 ? "1 day left" : `${days} days left`),
+    doubts: {
+      expired: "Not trusted: it has expired.",
+      itself: "Not trusted: it is signed by itself.",
+      other: "Not trusted: nobody we know signed it, or it is not for this name.",
+    },
+    for: "For",
+    by: "Issued by",
+    expires: "Expires",
+    since: "Seen since",
+  },
+  regions: {
+    title: "Regions",
+    local: "Here",
+    quorum: (quorum: string, count: number) =>
+      count === 1
+        ? "Down when it fails there."
+        : quorum === "any"
+          ? "Down when any of them sees it failing."
+          : quorum === "all"
+            ? "Down when all of them see it failing."
+            : quorum === "majority"
+              ? "Down when more than half of them see it failing."
+              : `Down when ${quorum} of ${count} see it failing.`,
+    notYet: "Nothing seen yet",
+    noProbe: "No live probe",
+    missing: (region: string, monitors: number, problem: string) =>
+      `No live probe in ${region}: ${monitors === 1 ? "1 monitor is" : `${monitors} monitors are`} not checked from there (${problem}).`,
+    choose: "Check from",
+    chooseHelp: "Regions with probes. “local” is this service itself.",
+    agree: "Down when",
+    agreeHelp: "How many regions must see it failing.",
+    agreements: { any: "any region fails", majority: "more than half fail", all: "all fail" },
+    agreement: (count: string) => `${count} fail`,
+  },
   notifiers: {
     title: "Notifiers",
     lead: "Who is told when a monitor goes down, comes back, or its certificate runs out.",

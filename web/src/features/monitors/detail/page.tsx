@@ -19,6 +19,7 @@ import { Bars } from "../bars";
 import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
 import { Phases } from "../seen";
 import { StatusBadge, StatusMark } from "../status";
+import { CertificatePanel } from "./certificate";
 import styles from "./detail.module.css";
 import { LoadTime } from "./loadtime";
 import { PushLines } from "./push";
@@ -80,6 +81,7 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       <Recent monitor={shown} />
       <LoadTime monitor={shown} />
       <Uptime id={shown.monitorid} />
+      <CertificatePanel monitor={shown} />
       <Alerts id={shown.monitorid} />
     </Record>
   );
@@ -104,6 +106,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     say(t.detail.checked(beat.message), beat.status === "down");
     await client.invalidateQueries({ queryKey: ["beats", monitorid] });
     await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
+    await client.invalidateQueries({ queryKey: ["certificate", monitorid] });
   };
   return (
     <>
