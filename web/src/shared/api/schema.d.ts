@@ -1820,10 +1820,35 @@ export interface components {
             /** @description up, down, or unknown when it could not look. */
             status: string;
         };
+        RegionLine: {
+            /** @description Steps in which it was not asked are left out. */
+            points: components["schemas"]["RegionPoint"][];
+            region: string;
+        };
         RegionList: {
             /** @description `local`, the service itself, stands first. */
             regions: components["schemas"]["Region"][];
             success: boolean;
+        };
+        RegionPoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            down: number;
+            /** Format: double */
+            max?: number | null;
+            /**
+             * Format: double
+             * @description Of looks that were up, in milliseconds.
+             */
+            p50?: number | null;
+            /**
+             * Format: int64
+             * @description How often it could not look.
+             */
+            unknown: number;
+            /** Format: int64 */
+            up: number;
         };
         Report: {
             /** Format: date-time */
@@ -2103,6 +2128,11 @@ export interface components {
             monitorid: string;
             /** @description Steps without a heartbeat are left out. */
             points: components["schemas"]["Point"][];
+            /**
+             * @description Only with `by=region`: what each region saw. Empty when it was checked from
+             *     one place only, and when the source is hour or day, which do not hold it.
+             */
+            regions?: components["schemas"]["RegionLine"][];
             /** @description raw, hour or day: what the points are made of. */
             source: string;
             /**
@@ -4584,6 +4614,8 @@ export interface operations {
                 to?: string;
                 /** @description At most so many; default: 300 */
                 points?: number;
+                /** @description `region`: adds what each region saw */
+                by?: string;
             };
             header?: never;
             path: {
