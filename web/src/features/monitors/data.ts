@@ -87,6 +87,7 @@ export function beats(id: string, limit: number) {
 export type Span = components["schemas"]["StatsSpan"];
 export type Series = components["schemas"]["Series"];
 export type Point = components["schemas"]["Point"];
+export type RegionLine = components["schemas"]["RegionLine"];
 
 /** Uptime, outages and load times of the usual spans. */
 export function stats(id: string) {
@@ -104,15 +105,16 @@ export type Window = { last: number } | { from: number; to: number };
 
 const POINTS = 300;
 
-/** What a chart draws; a window that ends now moves along. */
-export function series(id: string, window: Window) {
+/** What a chart draws, split by region or not; a window that ends now moves along. */
+export function series(id: string, window: Window, split: boolean) {
   const moving = "last" in window;
   return queryOptions({
-    queryKey: ["series", id, window],
+    queryKey: ["series", id, window, split],
     queryFn: ({ signal }) => {
       const to = moving ? Date.now() : window.to;
       const from = moving ? to - window.last * 1000 : window.from;
-      const query = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      const query = { ...span, ...(split && { by: "region" }) };
       return take(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
     staleTime: moving ? 30_000 : Infinity,

@@ -277,7 +277,7 @@ export const de: Texts = {
     spans: (hours) => (hours <= 24 ? `${hours} h` : hours < 8760 ? `${hours / 24} d` : "1 Jahr"),
     wholeRange: "Ganzer Zeitraum",
     mode: "Was gezeichnet wird",
-    modes: { percentiles: "Perzentile", phases: "Phasen" },
+    modes: { percentiles: "Perzentile", phases: "Phasen", regions: "Regionen" },
     percentiles: [
       ["p50", "Die Hälfte der Prüfungen (p50)"],
       ["p95", "bis p95"],
@@ -286,6 +286,7 @@ export const de: Texts = {
     shaded: "Ausfall",
     failures: (count) => (count === 1 ? "1 Prüfung gescheitert" : `${count} Prüfungen gescheitert`),
     noChart: "In diesem Zeitraum gibt es noch nichts zu zeichnen.",
+    noLines: "Über lange Zeiträume bleibt nicht erhalten, was jede Region sah. Wählen Sie einen kürzeren.",
     chartLabel: (count, most, outages) =>
       `Ladezeit: ${count} Punkte, höchstens ${most}, ${outages === 1 ? "1 Ausfall" : `${outages} Ausfälle`}`,
     uptime: "Verfügbarkeit",

@@ -271,7 +271,7 @@ export const en = {
     spans: (hours: number) => (hours <= 24 ? `${hours} h` : hours < 8760 ? `${hours / 24} d` : "1 year"),
     wholeRange: "Whole span",
     mode: "What is drawn",
-    modes: { percentiles: "Percentiles", phases: "Phases" },
+    modes: { percentiles: "Percentiles", phases: "Phases", regions: "Regions" },
     percentiles: [
       ["p50", "Half of the checks (p50)"],
       ["p95", "up to p95"],
@@ -280,6 +280,7 @@ export const en = {
     shaded: "Outage",
     failures: (count: number) => (count === 1 ? "1 check failed" : `${count} checks failed`),
     noChart: "There is nothing to draw in this span yet.",
+    noLines: "Long spans do not keep what each region saw. Choose a shorter one.",
     chartLabel: (count: number, most: string, outages: number) =>
       `Load time: ${count} points, at most ${most}, ${outages === 1 ? "1 outage" : `${outages} outages`}`,
     uptime: "Uptime",
