@@ -1349,6 +1349,13 @@ export interface components {
             /** @description Whether the page shows plans and payment. */
             billing: boolean;
             membership: components["schemas"]["MembershipBody"];
+            /** @description Who moves the money: sandbox or stripe. */
+            processor: string;
+            /**
+             * @description For Stripe's own card form: with it a card becomes a `token`, and its number
+             *     need not be sent here. Null with the sandbox, and when none is set.
+             */
+            publishable_key?: string | null;
             success: boolean;
         };
         MembershipBody: {
