@@ -247,3 +247,12 @@ test("a service that cannot be reached is told, and the page recovers", async ({
   await page.goto("/team");
   await expect(page.getByText(member.email).first()).toBeVisible();
 });
+
+test("without probes the form does not ask for regions", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  const told = page.waitForResponse(/\/api\/v1\/regions$/);
+  await page.goto("/monitor/new");
+  await told;
+  await expect(page.getByLabel("Address")).toBeVisible();
+  await expect(page.getByText("Check from")).toHaveCount(0);
+});

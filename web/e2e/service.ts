@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer as createTcp, type AddressInfo } from "node:net";
+import { connect, createServer as createTcp, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base, expect, type APIRequestContext, type Page } from "@playwright/test";
@@ -30,7 +30,7 @@ export interface Target {
   status: number;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createTcp().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -39,7 +39,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const binary = process.env.E2E_BINARY ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
+/** Whether somebody answers at a port of this machine. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    }).on("error", () => resolve(false));
+  });
+}
+
+export const binary = process.env.E2E_BINARY ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
 
 async function start(data: string, settings: Record<string, string>): Promise<{ process: ChildProcess; url: string }> {
   const port = await freePort();
@@ -144,6 +154,12 @@ export class Api {
   async post<T>(path: string, data: object): Promise<T> {
     const headers = { authorization: `Bearer ${this.token}` };
     const answer = await this.request.post(`/api/v1/${path}`, { headers, data });
+    expect(answer.status(), await answer.text()).toBe(200);
+    return (await answer.json()) as T;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const answer = await this.request.get(`/api/v1/${path}`, { headers: { authorization: `Bearer ${this.token}` } });
     expect(answer.status(), await answer.text()).toBe(200);
     return (await answer.json()) as T;
   }

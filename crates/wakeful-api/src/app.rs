@@ -33,6 +33,9 @@ pub struct ApiSettings {
     pub session_max: Duration,
     pub docs: bool,
     pub metrics_token: Option<Secret>,
+    /// With it the page takes cards by Stripe's own form, and its content policy
+    /// lets that in where cards are taken.
+    pub stripe_publishable_key: Option<String>,
 }
 
 impl Default for ApiSettings {
@@ -46,6 +49,7 @@ impl Default for ApiSettings {
             session_max: Duration::from_secs(180 * 24 * 3600),
             docs: true,
             metrics_token: None,
+            stripe_publishable_key: None,
         }
     }
 }

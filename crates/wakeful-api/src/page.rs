@@ -2,11 +2,12 @@
 //! browsers for ever, `index.html` is asked for each time. An address that is
 //! no file is one of the page's own, so it answers `index.html` too.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use crate::app::Api;
 use crate::layers::no_such_path;
 
 /// What `npm run build` left in `web/dist`; nothing when it was not run. Debug
@@ -19,8 +20,27 @@ const INDEX: &str = "index.html";
 /// Everything in here has a hash of its content in its name.
 const HASHED: &str = "assets/";
 
+/// The view where cards are taken.
+const BILLING: &str = "billing";
+/// What Stripe's own form needs, as Stripe documents it, and no more.
+const POLICY_WITH_STRIPE: &str = "default-src 'self'; \
+    script-src 'self' https://js.stripe.com https://*.js.stripe.com; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self' https://api.stripe.com; \
+    frame-src https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com; \
+    object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+
 /// Answers what no route does: a file, a view of the page, or a refusal.
-pub(crate) async fn answer(request: Request) -> Response {
+pub(crate) async fn answer(State(api): State<Api>, request: Request) -> Response {
+    let takes_cards = request.uri().path().trim_matches('/') == BILLING;
+    let mut response = find(&request);
+    if takes_cards && api.settings().stripe_publishable_key.is_some() {
+        let policy = HeaderValue::from_static(POLICY_WITH_STRIPE);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+fn find(request: &Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     if !matches!(*request.method(), Method::GET | Method::HEAD) || is_api(path) {
         return no_such_path().into_response();

@@ -173,6 +173,7 @@ async fn fill(store: &Store, monitor: MonitorId, end: Millis, days: u32) -> Outc
             opens,
             closes: None,
             events,
+            certificate: None,
             grant: None,
         });
         if records.len() == BATCH {

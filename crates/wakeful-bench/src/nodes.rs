@@ -154,6 +154,7 @@ fn record(monitor: MonitorId, seq: i64, at: Millis, grant: Option<Grant>) -> Rec
         opens: Vec::new(),
         closes: None,
         events: Vec::new(),
+        certificate: None,
         grant,
     }
 }

@@ -71,7 +71,7 @@ fn passed(days: u8, not_after: Millis, now: Millis) -> bool {
 
 fn message(certificate: &Certificate, now: Millis) -> String {
     let Certificate { not_after, .. } = certificate;
-    let subject = tidy(&certificate.subject);
+    let subject = tidy(certificate.holder());
     let left = not_after.since(now);
     match left.as_secs() / DAY.as_secs() {
         _ if now >= *not_after => format!("the certificate of {subject} expired on {not_after}"),
@@ -90,7 +90,7 @@ mod tests {
 
     fn certificate(not_after: Millis) -> Certificate {
         let (subject, issuer) = ("a.example".to_owned(), "CA".to_owned());
-        Certificate { subject, issuer, not_after, trusted: true }
+        Certificate { subject, issuer, names: Vec::new(), not_after, trusted: true }
     }
 
     fn hours(number: u32) -> Duration {
@@ -165,6 +165,13 @@ mod tests {
             given.add(&warning);
         }
         assert_eq!(given.0.len(), MOST);
+    }
+
+    #[test]
+    fn a_certificate_without_a_subject_is_called_by_its_first_name() {
+        let names = vec!["b.example".to_owned(), "c.example".to_owned()];
+        let unnamed = Certificate { subject: String::new(), names, ..certificate(EXPIRY) };
+        assert!(message(&unnamed, EXPIRY).starts_with("the certificate of b.example expired"));
     }
 
     #[test]

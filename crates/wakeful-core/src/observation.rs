@@ -12,6 +12,9 @@ use crate::time::Millis;
 
 /// Longer messages are cut: they are for people, and every heartbeat holds one.
 const LONGEST_MESSAGE: usize = 1_000;
+/// The same for each name in a certificate, of which so many are kept.
+const LONGEST_NAME: usize = 255;
+const MOST_NAMES: usize = 10;
 
 /// The target was looked at. Down is a result like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,13 +94,39 @@ pub struct Phases {
 }
 
 /// The certificate the target showed, whether or not it is trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Certificate {
     pub subject: String,
     pub issuer: String,
+    /// The first of the names and addresses it is good for; newer certificates
+    /// say it here alone and have no subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     #[serde(with = "number::instant")]
     pub not_after: Millis,
     pub trusted: bool,
+}
+
+impl Certificate {
+    /// What a target says in it may hold anything and be of any length.
+    #[must_use]
+    pub fn tidied(self) -> Self {
+        let brief = |text: String| cut(&text, LONGEST_NAME);
+        Self {
+            subject: brief(self.subject),
+            issuer: brief(self.issuer),
+            names: self.names.into_iter().take(MOST_NAMES).map(brief).collect(),
+            ..self
+        }
+    }
+
+    /// Whose it is, in a few words.
+    pub fn holder(&self) -> &str {
+        match self.subject.is_empty() {
+            true => self.names.first().map_or("", String::as_str),
+            false => &self.subject,
+        }
+    }
 }
 
 /// What an observation says about our own network. Any byte from the target,
@@ -189,11 +218,12 @@ impl FaultKind {
 
 /// One line of bounded length: what a target sends may hold anything.
 pub(crate) fn tidy(message: &str) -> String {
-    let line: String = message
-        .chars()
-        .take(LONGEST_MESSAGE)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    cut(message, LONGEST_MESSAGE)
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    let line: String =
+        text.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.trim().to_owned()
 }
 
@@ -208,6 +238,20 @@ mod tests {
         let long = Observation::up(Duration::ZERO, "é".repeat(5_000));
         assert_eq!(long.message.chars().count(), LONGEST_MESSAGE);
         assert_eq!(Fault::new(FaultKind::Internal, "a\nb").message, "a b");
+    }
+
+    #[test]
+    fn a_certificate_that_says_too_much_is_cut() {
+        let certificate = Certificate {
+            subject: "CN=a\0b".into(),
+            issuer: "x".repeat(70_000),
+            names: vec!["n".repeat(300); 1_000],
+            not_after: Millis(0),
+            trusted: false,
+        };
+        let kept = certificate.tidied();
+        assert_eq!((kept.subject.as_str(), kept.issuer.len()), ("CN=a b", LONGEST_NAME));
+        assert_eq!((kept.names.len(), kept.names[9].len()), (MOST_NAMES, LONGEST_NAME));
     }
 
     #[test]
@@ -226,6 +270,7 @@ mod tests {
             .with_certificate(Some(Certificate {
                 subject: "example.com".into(),
                 issuer: "CA".into(),
+                names: vec!["example.com".into()],
                 not_after: Millis(1_763_199_000_123),
                 trusted: true,
             }));

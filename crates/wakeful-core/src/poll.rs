@@ -322,6 +322,7 @@ mod tests {
             let certificate = Certificate {
                 subject: "a".into(),
                 issuer: "b".into(),
+                names: Vec::new(),
                 not_after: Millis(at),
                 trusted: true,
             };

@@ -47,7 +47,7 @@ pub use team::SaveUser;
 pub use wakeful_outbound::notify::preview::Preview;
 pub use wakeful_store::{
     ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
-    Place, Session, Span, StoreError,
+    Place, Session, ShownCertificate, Span, StoreError,
 };
 
 use bus::Bus;

@@ -13,7 +13,7 @@ use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, Policy, Report, Seen, State, step};
 use wakeful_outbound::check;
 use wakeful_outbound::net::Deadline;
-use wakeful_store::{Linked, MonitorFilter, Saved, StoreError, StoredMonitor};
+use wakeful_store::{Linked, MonitorFilter, Saved, ShownCertificate, StoreError, StoredMonitor};
 
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
@@ -155,6 +155,16 @@ impl Engine {
     pub async fn monitor(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
         let found = self.store().team(caller.team).monitor(id).await?;
         found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
+    }
+
+    /// The certificate that the target of a monitor showed last; nothing when
+    /// it showed none, or when the team has no such monitor.
+    pub async fn certificate(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+    ) -> Result<Option<ShownCertificate>> {
+        Ok(self.store().team(caller.team).certificate(id).await?)
     }
 
     /// The team's monitors that match, in the order they were made.

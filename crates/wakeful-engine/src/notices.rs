@@ -26,6 +26,7 @@ pub(crate) fn plain(monitor: MonitorId, seq: i64, step: &Step) -> Record {
         opens: Vec::new(),
         closes: None,
         events: Vec::new(),
+        certificate: None,
         grant: None,
     }
 }

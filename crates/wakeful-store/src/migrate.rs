@@ -40,6 +40,7 @@ const STEPS: &[Step] = steps![
     "0009_reminders",
     "0010_over_since",
     "0011_sessions",
+    "0012_certificate",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -381,8 +381,9 @@ impl TeamStore<'_> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
         let saved = within!(tx, |db| {
-            let before: Option<(i64, bool)> = sqlx::query_as(
-                "select resend_interval, isactive from monitors where id = $1 and team_id = $2",
+            let before: Option<(i64, bool, String)> = sqlx::query_as(
+                "select resend_interval, isactive, spec from monitors
+                 where id = $1 and team_id = $2",
             )
             .bind(monitor.id.uuid())
             .bind(self.team.uuid())
@@ -422,7 +423,20 @@ impl TeamStore<'_> {
             if done.rows_affected() == 0 {
                 return Ok(Saved::NoMonitor);
             }
-            crate::reminders::pace_anew!(db, monitor, before);
+            let (pace, spec) = match before {
+                Some((resend_interval, isactive, spec)) => {
+                    (Some((resend_interval, isactive)), spec)
+                }
+                None => (None, String::new()),
+            };
+            crate::reminders::pace_anew!(db, monitor, pace);
+            if spec != json(&monitor.spec) {
+                // What another target showed says nothing about this one.
+                sqlx::query("delete from certificates where monitor_id = $1")
+                    .bind(monitor.id.uuid())
+                    .execute(&mut *db)
+                    .await?;
+            }
             sqlx::query("delete from monitor_notifiers where monitor_id = $1")
                 .bind(monitor.id.uuid())
                 .execute(&mut *db)

@@ -13,15 +13,15 @@ use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::alert::Alert;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::observation::Certificate;
 use wakeful_core::slot::Grant;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Heartbeat, State};
 
-use crate::bulk;
 use crate::dialect::{Tx, either, from_row, within};
 use crate::monitors::json;
-use crate::{Result, Store, StoreError};
+use crate::{Result, Store, StoreError, bulk, certificates};
 
 /// Longer than the database itself lets all the statements of a batch take.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -37,6 +37,8 @@ pub struct Record {
     pub opens: Vec<Alert>,
     pub closes: Option<(AlertId, Millis)>,
     pub events: Vec<NewEvent>,
+    /// The certificate that the target showed, when it is another than before.
+    pub certificate: Option<Box<Certificate>>,
     /// What it was found out under; nothing where a node is alone.
     pub grant: Option<Grant>,
 }
@@ -176,12 +178,13 @@ impl Store {
     }
 
     async fn record_within(&self, mut tx: Tx, records: &[Record]) -> Result<usize> {
-        let (opens, closes, tells) = (
+        let (opens, closes, tells, shows) = (
             records.iter().any(|record| !record.opens.is_empty()),
             records.iter().any(|record| record.closes.is_some()),
             records.iter().any(|record| !record.events.is_empty()),
+            records.iter().any(|record| record.certificate.is_some()),
         );
-        if opens || tells {
+        if opens || tells || shows {
             bulk::hold_monitors(&mut tx, records).await?;
         }
         let written = bulk::write(&mut tx, records).await?;
@@ -194,6 +197,12 @@ impl Store {
                 sqlx::query(self.overtake_reminders())
                     .bind(closed(records))
                     .bind(Self::overtaken())
+                    .execute(&mut *db)
+                    .await?;
+            }
+            if shows {
+                sqlx::query(self.keep_certificates())
+                    .bind(certificates::shown(records))
                     .execute(&mut *db)
                     .await?;
             }

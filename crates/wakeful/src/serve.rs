@@ -13,7 +13,7 @@ use wakeful_api::{Api, ApiSettings};
 use wakeful_engine::history::keeper;
 use wakeful_engine::{Engine, billing, deliver, janitor, mailer, probe, reminders, watch};
 
-use crate::settings::{DatabaseUrl, Settings};
+use crate::settings::{DatabaseUrl, PaymentProcessor, Settings};
 use crate::wiring::{self, Failure, Outcome};
 use crate::{commands, lock};
 
@@ -148,6 +148,10 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         session_max: Duration::from_secs(u64::from(settings.sessions.max_days) * 24 * 3600),
         docs: server.docs,
         metrics_token: server.metrics_token.clone(),
+        stripe_publishable_key: match settings.billing.processor {
+            PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
+            PaymentProcessor::Sandbox => None,
+        },
     }
 }
 

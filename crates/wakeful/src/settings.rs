@@ -181,6 +181,8 @@ pub struct Billing {
     pub processor: PaymentProcessor,
     pub stripe_url: Url,
     pub stripe_key: Option<Secret>,
+    /// For everybody to see, as the name says.
+    pub stripe_publishable_key: Option<String>,
     pub stripe_callback_secret: Option<Secret>,
 }
 
@@ -354,6 +356,7 @@ impl Billing {
             processor,
             stripe_url: from.base_url("billing.stripe_url"),
             stripe_key: from.stripe_key("billing.stripe_key", processor),
+            stripe_publishable_key: from.publishable_key("billing.stripe_publishable_key"),
             stripe_callback_secret: from.secret("billing.stripe_callback_secret"),
         }
     }

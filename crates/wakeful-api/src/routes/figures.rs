@@ -61,7 +61,8 @@ pub(crate) async fn stats(
         ("monitorid" = String, Path, description = "The monitor's id"),
         ("from" = Option<String>, Query, format = DateTime, description = "Default: a day before `to`"),
         ("to" = Option<String>, Query, format = DateTime, description = "Default: now"),
-        ("points" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "At most so many; default: 300")),
+        ("points" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "At most so many; default: 300"),
+        ("by" = Option<String>, Query, description = "`region`: adds what each region saw")),
     responses(
         (status = 200, description = "The points", body = SeriesBody),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
@@ -79,9 +80,17 @@ pub(crate) async fn series(
         query.refuse("to", "must be later than from");
     }
     let points = number(&mut query, "points", 1, MOST_POINTS).unwrap_or(POINTS);
+    let by_region = query.optional("by", |text| match text {
+        "region" => Ok(()),
+        _ => Err(Invalid::new("must be region")),
+    });
     let points = query.finish(Some(points))?;
     let series = api.engine().series(&caller.who, id, (from, to), points).await?;
-    Ok(Json(SeriesBody::of(id, &series)))
+    let lines = match by_region {
+        Some(()) => Some(api.engine().region_lines(&caller.who, id, &series).await?),
+        None => None,
+    };
+    Ok(Json(SeriesBody::of(id, &series, lines)))
 }
 
 /// Up to 200 monitors in short; ids that are not the team's are left out.

@@ -63,7 +63,9 @@ pub(crate) async fn plans(State(api): State<Api>, _caller: Caller) -> ApiResult<
     responses((status = 200, description = "The membership", body = MembershipAnswer)))]
 pub(crate) async fn get(State(api): State<Api>, caller: Caller) -> ApiResult<MembershipAnswer> {
     let view = api.engine().membership(&caller.who).await?;
-    Ok(Json(MembershipAnswer::of(&view, api.engine().billing_enabled())))
+    let key = api.settings().stripe_publishable_key.clone();
+    let (billing, processor) = (api.engine().billing_enabled(), api.engine().processor_name());
+    Ok(Json(MembershipAnswer::of(&view, billing, processor, key)))
 }
 
 /// Lists the team's invoices.

@@ -18,7 +18,7 @@ use crate::query::{self, Query};
 use crate::wire::monitors as wire;
 use crate::wire::{
     Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorList, MonitorRow,
-    MonitorRows, Notify, SaveMonitor,
+    MonitorRows, MonitorWhole, Notify, SaveMonitor,
 };
 
 /// How long a check that is only tried may take, unless the caller says.
@@ -105,15 +105,20 @@ fn filter(query: &mut Fields) -> MonitorFilter {
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/get", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
-        (status = 200, description = "The monitor", body = MonitorAnswer),
+        (status = 200, description = "The monitor", body = MonitorWhole),
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
 pub(crate) async fn get(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
-) -> ApiResult<MonitorAnswer> {
-    let view = api.engine().monitor(&caller.who, id(&monitorid)?).await?;
-    Ok(Json(MonitorAnswer { success: true, message: None, monitor: show(&api, &view) }))
+) -> ApiResult<MonitorWhole> {
+    let id = id(&monitorid)?;
+    let view = api.engine().monitor(&caller.who, id).await?;
+    let certificate = match view.monitor.spec.http() {
+        Some(_) => api.engine().certificate(&caller.who, id).await?.map(Into::into),
+        None => None,
+    };
+    Ok(Json(MonitorWhole { success: true, monitor: show(&api, &view), certificate }))
 }
 
 /// Deletes a monitor with everything that is known of it.
@@ -149,7 +154,7 @@ pub(crate) async fn save(
     let draft = wire::draft(&mut fields, stored.as_ref().map(|view| &view.monitor));
     let draft = fields.finish(draft)?;
     let view = api.engine().save_monitor(&caller.who, draft).await?;
-    let message = Some("The monitor was saved.".to_owned());
+    let message = "The monitor was saved.".to_owned();
     Ok(Json(MonitorAnswer { success: true, message, monitor: show(&api, &view) }))
 }
 

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use wakeful_core::history::places::RegionLine;
 use wakeful_core::history::rollup::{Spread, Times};
 use wakeful_core::history::{Shares, Standing, tally::Tally};
 use wakeful_core::id::MonitorId;
@@ -214,6 +215,33 @@ pub(crate) struct SeriesBody {
     source: &'static str,
     /// Steps without a heartbeat are left out.
     points: Vec<PointBody>,
+    /// Only with `by=region`: what each region saw. Empty when it was checked from
+    /// one place only, and when the source is hour or day, which do not hold it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    regions: Option<Vec<RegionLineBody>>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RegionLine)]
+struct RegionLineBody {
+    region: String,
+    /// Steps in which it was not asked are left out.
+    points: Vec<RegionPointBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RegionPoint)]
+struct RegionPointBody {
+    #[schema(value_type = String, format = DateTime)]
+    at: Millis,
+    up: u64,
+    down: u64,
+    /// How often it could not look.
+    unknown: u64,
+    /// Of looks that were up, in milliseconds.
+    p50: Option<f64>,
+    max: Option<f64>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -247,7 +275,11 @@ struct PhaseMeansBody {
 }
 
 impl SeriesBody {
-    pub(crate) fn of(monitorid: MonitorId, series: &Series) -> Self {
+    pub(crate) fn of(
+        monitorid: MonitorId,
+        series: &Series,
+        regions: Option<Vec<RegionLine>>,
+    ) -> Self {
         Self {
             success: true,
             monitorid,
@@ -256,7 +288,22 @@ impl SeriesBody {
             step: series.step.as_secs(),
             source: series.source.as_str(),
             points: series.points.iter().map(PointBody::of).collect(),
+            regions: regions.map(|lines| lines.iter().map(RegionLineBody::of).collect()),
         }
+    }
+}
+
+impl RegionLineBody {
+    fn of(line: &RegionLine) -> Self {
+        let points = line.points.iter().map(|point| RegionPointBody {
+            at: point.at,
+            up: point.up,
+            down: point.down,
+            unknown: point.unknown,
+            p50: point.median.map(millis),
+            max: point.longest.map(millis),
+        });
+        Self { region: line.region.to_string(), points: points.collect() }
     }
 }
 

@@ -165,6 +165,11 @@ pub(crate) struct MembershipAnswer {
     success: bool,
     /// Whether the page shows plans and payment.
     billing: bool,
+    /// Who moves the money: sandbox or stripe.
+    processor: &'static str,
+    /// For Stripe's own card form: with it a card becomes a `token`, and its number
+    /// need not be sent here. Null with the sandbox, and when none is set.
+    publishable_key: Option<String>,
     membership: MembershipBody,
 }
 
@@ -196,7 +201,12 @@ pub(crate) struct MembershipBody {
 }
 
 impl MembershipAnswer {
-    pub(crate) fn of(view: &MembershipView, billing: bool) -> Self {
+    pub(crate) fn of(
+        view: &MembershipView,
+        billing: bool,
+        processor: &'static str,
+        publishable_key: Option<String>,
+    ) -> Self {
         let membership = MembershipBody {
             membership_token: view.membership,
             plan: PlanBody::of(&view.plan),
@@ -210,7 +220,7 @@ impl MembershipAnswer {
             credit: view.credit.as_cents(),
             payment_under_way: view.payment_under_way,
         };
-        Self { success: true, billing, membership }
+        Self { success: true, billing, processor, publishable_key, membership }
     }
 }
 

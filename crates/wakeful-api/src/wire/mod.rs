@@ -35,7 +35,7 @@ pub(crate) use membership::{
 };
 pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 pub(crate) use monitors::{
-    MonitorAnswer, MonitorBody, MonitorList, MonitorRow, MonitorRows, SaveMonitor,
+    MonitorAnswer, MonitorBody, MonitorList, MonitorRow, MonitorRows, MonitorWhole, SaveMonitor,
 };
 pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use paymentmethods::{

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use wakeful_testkit::{Client, both_engines};
+use wakeful_testkit::{Client, Site, both_engines};
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
@@ -83,6 +83,61 @@ both_engines! {
         let list = ann.client.get("monitors").await.ok();
         assert_eq!(list["monitors"], json!([saved]));
         assert!(list.get("next_cursor").is_none());
+    }
+
+    async fn the_certificate_that_a_target_showed_last_is_told(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let site = Site::start("127.0.0.1", 2027).await;
+        let body = monitor(&json!({"type": "http", "http": {"url": site.url,
+            "ignore_tls_error": true}}));
+        let made = saved(&ann.client, &body).await;
+        let told = || async { ann.client.get(&path(&made, "get")).await.ok()["certificate"].clone() };
+        let look = || async {
+            let seen = ann.client.post(&path(&made, "check"), &json!({})).await.ok();
+            seen["heartbeat"]["at"].clone()
+        };
+        assert_eq!(told().await, Value::Null);
+        let first = look().await;
+        let shown = json!({"subject": "CN=127.0.0.1", "issuer": "CN=127.0.0.1",
+            "names": ["127.0.0.1"], "expires": "2027-12-31T00:00:00.000Z", "trusted": false,
+            "since": first});
+        assert_eq!(told().await, shown);
+
+        // The same one again keeps the time when it was first seen.
+        app.clock.advance(std::time::Duration::from_secs(60));
+        look().await;
+        assert_eq!(told().await, shown);
+        let list = ann.client.get("monitors").await.ok()["monitors"].clone();
+        assert!(list[0].get("certificate").is_none(), "a list has none");
+
+        site.shows("127.0.0.1", 2031);
+        let second = look().await;
+        assert_ne!(first, second);
+        let renewed = told().await;
+        assert_eq!(renewed["expires"], "2031-12-31T00:00:00.000Z");
+        assert_eq!(renewed["since"], second);
+    }
+
+    async fn a_certificate_of_another_target_or_team_is_not_told(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let site = Site::start("127.0.0.1", 2027).await;
+        let body = monitor(&json!({"type": "http", "http": {"url": site.url}}));
+        let made = saved(&ann.client, &body).await;
+        let seen = ann.client.post(&path(&made, "check"), &json!({})).await.ok();
+        assert_eq!(seen["heartbeat"]["status"], "down", "it is not trusted, and told all the same");
+        assert_eq!(ann.client.get(&path(&made, "get")).await.ok()["certificate"]["trusted"], false);
+        let eve = app.sign_up("eve@example.com").await;
+        assert_eq!(eve.client.get(&path(&made, "get")).await.status, 404);
+
+        let change = json!({"monitorid": made["monitorid"], "name": "renamed"});
+        saved(&ann.client, &change).await;
+        assert!(ann.client.get(&path(&made, "get")).await.ok()["certificate"].is_object());
+        let change = json!({"monitorid": made["monitorid"], "http": {"url": "http://127.0.0.1:1/"}});
+        saved(&ann.client, &change).await;
+        let got = ann.client.get(&path(&made, "get")).await.ok();
+        assert_eq!(got["certificate"], Value::Null);
     }
 
     async fn what_is_read_can_be_saved_back_and_changes_nothing(setup: Setup) {

@@ -1,6 +1,7 @@
 //! The page's session: a cookie for the browser, and what it may do.
 
 use serde_json::json;
+use std::collections::BTreeMap;
 use wakeful_testkit::{Answer, App, Client, Engine, Setup, both_engines};
 
 const PASSWORD: &str = "correct horse 9";
@@ -147,4 +148,44 @@ async fn an_unknown_address_is_the_page_for_browsers_and_a_refusal_for_programs(
     browser.get("/api").await.refused(404, "no_such_path");
     browser.get("/assets/gone.js").await.refused(404, "no_such_path");
     browser.post_nothing("/login").await.refused(404, "no_such_path");
+}
+
+/// The parts of a content policy by their names.
+fn policy(answer: &Answer) -> BTreeMap<String, String> {
+    let parts = answer.header("content-security-policy").split(';');
+    let part = |part: &str| part.trim().split_once(' ').map(|(name, to)| (name.into(), to.into()));
+    parts.filter_map(part).collect()
+}
+
+#[tokio::test]
+async fn the_policy_lets_stripe_in_where_cards_are_taken_and_only_when_it_takes_them() {
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let app = Setup::on(Engine::Sqlite).start().await;
+    let plain = policy(&app.anonymous().with("accept", html).get("/billing").await);
+    assert_eq!(plain, policy(&app.anonymous().with("accept", html).get("/").await));
+    assert!(plain.values().all(|to| !to.contains("stripe")), "{plain:?}");
+
+    let mut setup = Setup::on(Engine::Sqlite);
+    setup.api.stripe_publishable_key = Some("pk_test_1".into());
+    let app = setup.start().await;
+    let browser = app.anonymous().with("accept", html);
+    for path in ["/", "/settings", "/api/v1/monitors", "/billing/x"] {
+        assert_eq!(policy(&browser.get(path).await), plain, "{path}");
+    }
+    let wide = policy(&browser.get("/billing").await);
+    let differ: Vec<&str> = wide
+        .iter()
+        .filter(|(name, to)| plain.get(*name) != Some(to))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(differ, ["connect-src", "frame-src", "script-src"]);
+    assert!(plain.keys().all(|name| wide.contains_key(name)), "nothing is left out");
+    assert!(!wide.values().any(|to| to.contains("unsafe") || to == "*"), "{wide:?}");
+
+    let ann = app.sign_up("ann@example.com").await;
+    let told = ann.client.get("membership/get").await.ok();
+    assert_eq!(
+        (&told["processor"], &told["publishable_key"]),
+        (&json!("sandbox"), &json!("pk_test_1"))
+    );
 }

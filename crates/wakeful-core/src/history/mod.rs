@@ -6,6 +6,7 @@ mod checksum;
 mod coder;
 pub mod month;
 pub mod pack;
+pub mod places;
 pub mod rollup;
 pub mod sketch;
 pub mod tally;

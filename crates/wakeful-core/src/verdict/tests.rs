@@ -188,6 +188,7 @@ fn certificate_warnings_come_with_the_checks_that_show_it() {
         let certificate = Certificate {
             subject: "a.example".to_owned(),
             issuer: "CA".to_owned(),
+            names: Vec::new(),
             not_after: Millis(now + left),
             trusted: true,
         };

@@ -54,6 +54,11 @@ impl Engine {
         self.settings().billing.enabled
     }
 
+    /// Who moves the money.
+    pub fn processor_name(&self) -> &'static str {
+        self.settings().billing.processor.name()
+    }
+
     pub async fn invoices(&self, caller: &Caller) -> Result<Vec<Invoice>> {
         Ok(self.store().team(caller.team).invoices().await?)
     }

@@ -3,6 +3,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::time::Duration;
+use wakeful_core::history::places::{RegionLine, by_region};
 use wakeful_core::history::rollup::{Depth, Spread};
 use wakeful_core::history::tally::{Outages, Tally, steps};
 use wakeful_core::history::{DAY, HOUR, start_of};
@@ -120,6 +121,24 @@ impl Engine {
         };
         let points = steps(&pieces.rollups, pieces.before, (from, pieces.to), step);
         Ok(Series { from, to, step, source, points })
+    }
+
+    /// What each region saw in the steps of a series. Hours and days do not hold
+    /// it: a series that is made of these has no lines.
+    pub async fn region_lines(
+        &self,
+        caller: &Caller,
+        monitor: MonitorId,
+        series: &Series,
+    ) -> Result<Vec<RegionLine>> {
+        if series.source != Source::Raw {
+            return Ok(Vec::new());
+        }
+        let team = self.store().team(caller.team);
+        let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
+        let until = series.to.min(Millis(self.now().0 + 1));
+        let entries = past.heartbeats(series.from, until).await?;
+        Ok(by_region(&entries, series.from, series.step))
     }
 
     /// These monitors in short; those that the team does not have are left out.

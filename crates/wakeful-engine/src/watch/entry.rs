@@ -2,13 +2,14 @@
 //! they have come to, and no more, because there may be a million of them.
 
 use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash as _, Hasher as _};
+use std::hash::{Hash, Hasher as _};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::spec::Host;
 use wakeful_core::monitor::{Interval, Monitor, Spec};
+use wakeful_core::observation::Certificate;
 use wakeful_core::schedule::{self, Rhythm};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Policy, Seen, State, Step, step};
@@ -37,6 +38,8 @@ pub(super) struct Entry {
     /// Raised when results of checks under way no longer count.
     pub(super) target: u32,
     pub(super) host: u64,
+    /// A hash of the certificate that was shown last; 0: none that we know of.
+    certificate: u64,
     interval: Interval,
     timeout: Millis32,
     retry_interval: Millis32,
@@ -75,6 +78,7 @@ impl Entry {
             id: monitor.id,
             team: monitor.team,
             host: host(&monitor.spec),
+            certificate: 0,
             interval: monitor.heartbeat_interval,
             timeout: monitor.timeout().into(),
             retry_interval: monitor.retry_interval().into(),
@@ -124,6 +128,7 @@ impl Entry {
         self.active = monitor.isactive;
         if looks_elsewhere {
             self.spec = Arc::new(monitor.spec);
+            self.certificate = 0;
         }
         self.due = match () {
             () if !self.active => NEVER,
@@ -176,6 +181,15 @@ impl Entry {
             self.due = self.due.min(recheck);
         }
         step
+    }
+
+    /// The certificate that was seen, when it is another than the last one.
+    pub(super) fn new_certificate(&mut self, seen: &Seen) -> Option<Box<Certificate>> {
+        let Seen::Observation(seen) = seen else { return None };
+        let shown = seen.certificate.as_ref()?;
+        let hash = hashed(shown).max(1);
+        let is_new = std::mem::replace(&mut self.certificate, hash) != hash;
+        is_new.then(|| Box::new(shown.clone()))
     }
 
     /// Whether its target reports by itself and is never called.
@@ -245,7 +259,11 @@ fn name(host: &Host) -> String {
 }
 
 fn host(spec: &Spec) -> u64 {
+    hashed(&place(spec))
+}
+
+fn hashed(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    place(spec).hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }

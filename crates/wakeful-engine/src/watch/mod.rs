@@ -25,6 +25,7 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
+use wakeful_core::observation::Certificate;
 use wakeful_core::slot::Slot;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Heartbeat, Seen, Step};
@@ -99,6 +100,16 @@ struct Begun {
     interval: Duration,
     place: Option<Arc<Place>>,
     upside_down: bool,
+}
+
+/// What comes with a verdict.
+#[derive(Default)]
+struct Told {
+    /// When it is another than before.
+    certificate: Option<Box<Certificate>>,
+    payload: Option<Value>,
+    /// Who waits for it to be on record.
+    recorded: Option<oneshot::Sender<()>>,
 }
 
 /// Why a monitor comes into the watch.
@@ -236,35 +247,34 @@ impl Watch {
             return None;
         }
         let (recorded, receiver) = oneshot::channel();
+        let certificate = entry.new_certificate(&seen);
         let step = entry.judge(seen, self.ticker.now(), wall);
         let heartbeat = step.heartbeat.clone();
-        self.hand_over(entry, step, payload, Some(recorded));
+        let told = Told { certificate, payload, recorded: Some(recorded) };
+        self.hand_over(entry, step, told);
         shard.arm(entry, wheel);
         Some((heartbeat, receiver))
     }
 
     /// Steps on and hands over to the recorder.
     fn verdict(&self, entry: &mut Entry, seen: Seen, wall: Millis) {
+        let certificate = entry.new_certificate(&seen);
         let step = entry.judge(seen, self.ticker.now(), wall);
-        self.hand_over(entry, step, None, None);
+        self.hand_over(entry, step, Told { certificate, ..Told::default() });
     }
 
     /// Under the shard's lock: verdicts of one monitor reach the recorder in
     /// their order.
-    fn hand_over(
-        &self,
-        entry: &Entry,
-        step: Step,
-        payload: Option<Value>,
-        recorded: Option<oneshot::Sender<()>>,
-    ) {
+    fn hand_over(&self, entry: &Entry, step: Step, told: Told) {
         let Entry { team, id: monitor, seq, .. } = *entry;
         let held = Held::of(&self.cluster, monitor);
         if held.is_none() && !self.cluster.is_alone() {
             // It was lost a moment ago: whoever holds it finds this out, too.
             return;
         }
-        self.recorder.push(Item { team, monitor, seq, step, payload, recorded, held });
+        let Told { certificate, payload, recorded } = told;
+        let item = Item { team, monitor, seq, step, certificate, payload, recorded, held };
+        self.recorder.push(item);
     }
 
     /// Takes out what is due in a shard: heartbeats that were missed are judged

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
+use wakeful_core::observation::Certificate;
 use wakeful_core::slot::Grant;
 use wakeful_core::verdict::Step;
 use wakeful_store::{Record, StoreError};
@@ -54,6 +55,7 @@ pub(super) struct Item {
     pub(super) monitor: MonitorId,
     pub(super) seq: i64,
     pub(super) step: Step,
+    pub(super) certificate: Option<Box<Certificate>>,
     pub(super) payload: Option<Value>,
     /// Who waits for it to be on record.
     pub(super) recorded: Option<oneshot::Sender<()>>,
@@ -388,7 +390,8 @@ fn record(item: &Item, monitors: &HashMap<MonitorId, Monitor>) -> Option<Record>
             notices::record(monitor, item.seq, &item.step, item.payload.as_ref())
         }
     };
-    Some(Record { grant: item.held.as_ref().map(|held| held.grant), ..record })
+    let grant = item.held.as_ref().map(|held| held.grant);
+    Some(Record { certificate: item.certificate.clone(), grant, ..record })
 }
 
 fn done(engine: &Engine, batch: Vec<Item>, stale: &[Grant]) {
@@ -452,6 +455,7 @@ mod tests {
             monitor: monitor(number),
             seq,
             step,
+            certificate: None,
             payload: None,
             recorded: None,
             held: None,

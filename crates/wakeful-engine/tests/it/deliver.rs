@@ -491,6 +491,7 @@ fn down(monitor: &Monitor, unlike: [u8; 10], now: Millis) -> Record {
         opens: Vec::new(),
         closes: None,
         events: vec![NewEvent { id: event, kind: "monitor.down", alert, body: body.to_string() }],
+        certificate: None,
         grant: None,
     }
 }

@@ -9,6 +9,7 @@ mod monitors;
 #[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
 mod nats;
 mod network;
+mod places;
 mod reminders;
 mod trouble;
 mod watch;

@@ -26,6 +26,8 @@ use super::trouble::Trouble;
 use super::{Stage, Trace, add};
 
 const DAY: Duration = Duration::from_secs(86_400);
+/// How many names of a certificate are read; some have hundreds.
+const NAMES: usize = 10;
 
 /// Whether a certificate must be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,12 +212,14 @@ fn server_name(host: &str) -> Result<ServerName<'static>, Trouble> {
 
 fn describe(leaf: &CertificateDer<'_>, trusted: bool) -> Option<Certificate> {
     let (_, parsed) = X509Certificate::from_der(leaf).ok()?;
-    Some(Certificate {
+    let certificate = Certificate {
         subject: parsed.subject().to_string(),
         issuer: parsed.issuer().to_string(),
+        names: names(&parsed).take(NAMES).collect(),
         not_after: Millis(parsed.validity().not_after.timestamp().saturating_mul(1_000)),
         trusted,
-    })
+    };
+    Some(certificate.tidied())
 }
 
 /// Why a certificate is not trusted, for a person who must do something about it.
@@ -233,8 +237,8 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
     let self_signed = leaf.as_ref().is_some_and(|(_, leaf)| leaf.subject() == leaf.issuer());
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            let names = leaf.as_ref().map(|(_, leaf)| names(leaf)).unwrap_or_default();
-            format!("certificate is not for {host} but for {}", names.join(", "))
+            let others = leaf.as_ref().map(|(_, leaf)| first_names(leaf)).unwrap_or_default();
+            format!("certificate is not for {host} but for {}", others.join(", "))
         }
         _ if self_signed => "certificate is self-signed".to_owned(),
         CertificateError::UnknownIssuer => {
@@ -255,14 +259,18 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
 
 /// The first few names the certificate is for; before there were alternative
 /// names it was the subject.
-fn names(leaf: &X509Certificate<'_>) -> Vec<String> {
-    let found = leaf.subject_alternative_name().ok().flatten();
-    let names = found.into_iter().flat_map(|names| names.value.general_names.iter());
-    let names: Vec<String> = names.filter_map(name_text).take(3).collect();
+fn first_names(leaf: &X509Certificate<'_>) -> Vec<String> {
+    let names: Vec<String> = names(leaf).take(3).collect();
     match names.is_empty() {
         true => vec![leaf.subject().to_string()],
         false => names,
     }
+}
+
+fn names(leaf: &X509Certificate<'_>) -> impl Iterator<Item = String> {
+    let found = leaf.subject_alternative_name().ok().flatten();
+    let names = found.into_iter().flat_map(|names| names.value.general_names.iter());
+    names.filter_map(name_text)
 }
 
 fn name_text(name: &GeneralName<'_>) -> Option<String> {

@@ -118,6 +118,7 @@ async fn a_trusted_certificate_is_up_and_told() {
     assert!(certificate.trusted);
     assert_eq!(certificate.subject, "CN=the leaf");
     assert_eq!(certificate.issuer, "CN=Test Authority");
+    assert_eq!(certificate.names, ["127.0.0.1"]);
     assert_eq!(certificate.not_after, Millis::parse("2027-02-01T00:00:00Z").unwrap());
 }
 

@@ -127,6 +127,7 @@ pub(crate) fn passing(monitor: MonitorId, seq: i64, at: Millis) -> Record {
         opens: Vec::new(),
         closes: None,
         events: Vec::new(),
+        certificate: None,
         grant: None,
     }
 }

@@ -3,6 +3,7 @@
 use wakeful_core::alert::{Alert, AlertKind};
 use wakeful_core::id::{AlertId, EventId, MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
+use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
@@ -17,6 +18,7 @@ on_both! {
     a_deleted_monitor_is_passed_over => deleted;
     an_outage_opens_closes_and_is_told_to_each_notifier => outage;
     active_monitors_are_streamed_in_pages => streams;
+    the_newest_certificate_stays_whatever_order_it_comes_in => certificates;
 }
 
 fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
@@ -71,6 +73,48 @@ async fn older(store: Store) {
     assert_eq!((read.state.status, read.seq), (Status::Up, 4));
     let beats = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
     assert_eq!(beats.expect("there").len(), 4);
+}
+
+/// The record of a passing check that showed this certificate.
+fn showing(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> Record {
+    let certificate = Certificate {
+        subject: "CN=a.example".into(),
+        issuer: "CN=\"CA\"".into(),
+        names: vec!["a.example".into()],
+        not_after: Millis(expires),
+        trusted: true,
+    };
+    Record { certificate: Some(Box::new(certificate)), ..passing(monitor, seq, at) }
+}
+
+async fn certificates(store: Store) {
+    let team = team(&store).await;
+    let (kept, gone) = (monitor(team, "site"), monitor(team, "gone"));
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let told = || async {
+        let shown = store.team(team).certificate(kept.id).await.expect("read")?;
+        Some((shown.since.0 - NOW.0, shown.certificate.not_after.0))
+    };
+    let at = |offset: i64| Millis(NOW.0 + offset);
+    assert_eq!(told().await, None);
+    // Two in one batch, in the wrong order, beside a monitor that was deleted.
+    let batch = [
+        showing(kept.id, 2, at(20), 200),
+        showing(kept.id, 1, at(10), 100),
+        showing(gone.id, 1, at(10), 100),
+    ];
+    store.record(&batch).await.expect("recorded");
+    assert_eq!(told().await, Some((20, 200)));
+    store.record(&[showing(kept.id, 3, at(30), 200)]).await.expect("recorded");
+    assert_eq!(told().await, Some((20, 200)), "the same one again");
+    store.record(&[passing(kept.id, 4, at(40))]).await.expect("recorded");
+    assert_eq!(told().await, Some((20, 200)), "a check that showed nothing new");
+    store.record(&[showing(kept.id, 0, at(5), 100)]).await.expect("recorded");
+    assert_eq!(told().await, Some((20, 200)), "one that comes late");
+    store.record(&[showing(kept.id, 5, at(50), 300)]).await.expect("recorded");
+    assert_eq!(told().await, Some((50, 300)));
+    store.team(team).delete_monitor(kept.id).await.expect("deleted");
+    assert_eq!(told().await, None);
 }
 
 async fn deleted(store: Store) {

@@ -32,6 +32,8 @@ const SECRET: [&str; 10] = [
     "billing.stripe_key",
     "billing.stripe_callback_secret",
 ];
+/// Public when it is right; when it is not, it may be the secret one by mistake.
+const PUBLISHABLE: &str = "billing.stripe_publishable_key";
 /// Shown without user, password and query.
 const URLS: [&str; 2] = ["database.url", "nats.url"];
 /// The SQLite file when no database is named.
@@ -285,6 +287,16 @@ impl<'a> Reader<'a> {
         given
     }
 
+    /// Every visitor sees it: a secret key, put here by mistake, is refused.
+    pub(super) fn publishable_key(&mut self, key: &'static str) -> Option<String> {
+        let accepts = "the publishable key of the Stripe account, which begins with pk_, or empty";
+        self.read(key, accepts, |entry| match text(entry)?.trim() {
+            "" => Some(None),
+            key if key.starts_with("pk_") => Some(Some(key.to_owned())),
+            _ => None,
+        })
+    }
+
     pub(super) fn mailbox(&mut self, key: &'static str) -> String {
         let accepts =
             "an email address, or a name and an address as in Wakeful <wakeful@example.com>";
@@ -323,7 +335,7 @@ pub(super) fn shown(key: &str, value: &Value) -> String {
 /// Nothing of a secret's value goes into the sentence, nor of a url that failed to
 /// parse: where its password stands is not known then.
 fn wrong(key: &'static str, entry: &Entry, accepts: String) -> Problem {
-    let hidden = SECRET.contains(&key) || URLS.contains(&key);
+    let hidden = SECRET.contains(&key) || URLS.contains(&key) || key == PUBLISHABLE;
     let given = (!hidden).then(|| cut(&entry.value.to_string()));
     Problem::Wrong { key, origin: entry.origin.clone(), accepts, given }
 }

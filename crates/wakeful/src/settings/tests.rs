@@ -572,3 +572,13 @@ fn sentinels_are_hosts_with_ports() {
         assert!(start().variable("WAKEFUL_CHECKS_SENTINELS", wrong).load().is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn a_secret_key_is_not_taken_for_the_one_that_everybody_sees() {
+    let name = "WAKEFUL_BILLING_STRIPE_PUBLISHABLE_KEY";
+    let given = start().variable(name, " pk_live_1 ").settings().billing.stripe_publishable_key;
+    assert_eq!(given.as_deref(), Some("pk_live_1"));
+    assert_eq!(start().settings().billing.stripe_publishable_key, None);
+    let sentence = "billing.stripe_publishable_key (from WAKEFUL_BILLING_STRIPE_PUBLISHABLE_KEY) must be the publishable key of the Stripe account, which begins with pk_, or empty.";
+    refused_variable(name, "sk_live_1", sentence);
+}

@@ -155,6 +155,7 @@ async fn fill(
             events: Vec::new(),
             state: State { status: Status::Up, last_check: Some(at(beat)), ..State::default() },
             heartbeat,
+            certificate: None,
             grant: None,
         });
     }

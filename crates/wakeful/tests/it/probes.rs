@@ -222,6 +222,15 @@ async fn each_quorum_decides_by_what_the_regions_see() {
     let path = format!("monitor/{}/heartbeats", monitors[0]);
     let kept = field.client.get(&path).await.ok()["heartbeats"].clone();
     assert!(kept.as_array().unwrap().iter().any(|beat| beat["regions"] == heartbeat["regions"]));
+    let path = format!("monitor/{}/series?by=region", monitors[0]);
+    let lines = field.client.get(&path).await.ok()["regions"].clone();
+    let names: Vec<&Value> = lines.as_array().unwrap().iter().map(|line| &line["region"]).collect();
+    assert_eq!(names, ["eu", "us"]);
+    let failed = |line: &Value| -> u64 {
+        let points = line["points"].as_array().unwrap().iter();
+        points.map(|point| point["down"].as_u64().unwrap()).sum()
+    };
+    assert_eq!((failed(&lines[0]), failed(&lines[1])), (2, 0), "{lines}");
 
     field.target.fails_for(&[field.eu(), vec![field.us.pid]].concat());
     for monitor in &monitors {

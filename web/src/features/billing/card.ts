@@ -37,3 +37,19 @@ export function money(cents: number, currency: string, locale: string): string {
   const format = { style: "currency", currency, currencyDisplay: "narrowSymbol", ...fraction } as const;
   return new Intl.NumberFormat(locale, format).format(cents / 100);
 }
+
+/** A card as the service takes it: its fields, or what stands for it at the processor. */
+export type CardFields = ReturnType<typeof cardOf> | { token: string };
+
+export function cardOf(values: CardValues) {
+  const expiry = expiryOf(values.expiry);
+  return {
+    cardholderName: values.cardholderName.trim(),
+    cardNumber: values.cardNumber,
+    expiryMonth: expiry?.month ?? 0,
+    expiryYear: expiry?.year ?? 0,
+    // As text, which the service takes too: a code may begin with 0.
+    cvc: values.cvc.trim() as unknown as number,
+    zipCode: values.zipCode.trim(),
+  };
+}

@@ -4,7 +4,7 @@ import { GET, POST, take } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { membership } from "../../shared/api/membership";
 import type { components } from "../../shared/api/schema";
-import { expiryOf, type CardValues } from "./card";
+import type { CardFields } from "./card";
 
 export type Method = components["schemas"]["MethodBody"];
 export type Invoice = components["schemas"]["InvoiceBody"];
@@ -30,19 +30,6 @@ function renew(client: QueryClient): Promise<unknown> {
   return Promise.all([membership, methods, invoices].map(({ queryKey }) => client.invalidateQueries({ queryKey })));
 }
 
-function cardOf(values: CardValues) {
-  const expiry = expiryOf(values.expiry);
-  return {
-    cardholderName: values.cardholderName.trim(),
-    cardNumber: values.cardNumber,
-    expiryMonth: expiry?.month ?? 0,
-    expiryYear: expiry?.year ?? 0,
-    // As text, which the service takes too: a code may begin with 0.
-    cvc: values.cvc.trim() as unknown as number,
-    zipCode: values.zipCode.trim(),
-  };
-}
-
 /** The form has one field for what the service takes as month and year. */
 async function oneExpiry<T>(call: Promise<T>): Promise<T> {
   try {
@@ -56,14 +43,16 @@ async function oneExpiry<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-export async function saveCard(client: QueryClient, values: CardValues): Promise<void> {
-  await oneExpiry(take(POST("/api/v1/paymentmethod/save", { body: cardOf(values) })));
+export async function saveCard(client: QueryClient, card: CardFields): Promise<void> {
+  // With a token the other fields are not asked for.
+  const body = card as components["schemas"]["SaveMethod"];
+  await oneExpiry(take(POST("/api/v1/paymentmethod/save", { body })));
   await renew(client);
 }
 
 /** Gives the team a plan, paid with a saved card or a new one. */
-export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardValues): Promise<string> {
-  const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...cardOf(pay) };
+export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardFields): Promise<string> {
+  const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...pay };
   try {
     return (await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })))).message;
   } finally {

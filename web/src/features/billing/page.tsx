@@ -1,7 +1,7 @@
 /** What the team pays for, with what, and what it has paid. */
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { membership, type Membership, type Plan } from "../../shared/api/membership";
 import { useLanguage, useTexts } from "../../shared/text";
@@ -16,11 +16,17 @@ import { Cards } from "./cards";
 import { methods, plans, stop } from "./data";
 import { Invoices } from "./invoices";
 import { Paying } from "./paying";
+import { isOpenedHere, openedAt } from "./stripe";
 
 export function Component() {
   const t = useTexts();
   const { data, error, refetch } = useQuery(membership);
   const [chosen, choose] = useState<Plan | null>(null);
+  const foreign = typeof data?.publishable_key === "string" && !isOpenedHere(openedAt(), window.location.pathname);
+  useEffect(() => {
+    if (foreign) window.location.reload();
+  }, [foreign]);
+  if (foreign) return <Waiting />;
   if (!data) return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
   if (!data.billing) {
     return (

@@ -10,6 +10,7 @@ export type Heartbeat = components["schemas"]["Heartbeat"];
 /** What bars show of a heartbeat. */
 export type Shown = components["schemas"]["Beat"];
 export type Alert = components["schemas"]["Alert"];
+export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
 export const types = ["http", "http_keyword", "ping", "tcp", "dns", "api"] as const;
@@ -53,6 +54,22 @@ export function monitor(id: string) {
   });
 }
 
+/** The certificate that the target showed last; null when it showed none. It is read again when the monitor changes. */
+export function certificate({ monitorid, http, status, modified }: Monitor) {
+  return queryOptions({
+    queryKey: ["certificate", monitorid, status, modified],
+    queryFn: async ({ signal }): Promise<Certificate | null> => {
+      const params = { path: { monitorid } };
+      return (await take(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
+    },
+    enabled: !!http,
+    staleTime: 60_000,
+    refetchInterval: 600_000,
+    gcTime: 60_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** The newest heartbeats of a monitor, oldest first. Live events keep them true. */
 export function beats(id: string, limit: number) {
   return queryOptions({
@@ -70,6 +87,7 @@ export function beats(id: string, limit: number) {
 export type Span = components["schemas"]["StatsSpan"];
 export type Series = components["schemas"]["Series"];
 export type Point = components["schemas"]["Point"];
+export type RegionLine = components["schemas"]["RegionLine"];
 
 /** Uptime, outages and load times of the usual spans. */
 export function stats(id: string) {
@@ -87,15 +105,16 @@ export type Window = { last: number } | { from: number; to: number };
 
 const POINTS = 300;
 
-/** What a chart draws; a window that ends now moves along. */
-export function series(id: string, window: Window) {
+/** What a chart draws, split by region or not; a window that ends now moves along. */
+export function series(id: string, window: Window, split: boolean) {
   const moving = "last" in window;
   return queryOptions({
-    queryKey: ["series", id, window],
+    queryKey: ["series", id, window, split],
     queryFn: ({ signal }) => {
       const to = moving ? Date.now() : window.to;
       const from = moving ? to - window.last * 1000 : window.from;
-      const query = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      const query = { ...span, ...(split && { by: "region" }) };
       return take(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
     staleTime: moving ? 30_000 : Infinity,

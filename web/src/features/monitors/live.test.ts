@@ -1,6 +1,7 @@
+import { QueryClient } from "@tanstack/react-query";
 import { describe, expect, test } from "vitest";
 import type { Heartbeat, MonitorRow } from "./data";
-import { after, appended, type Beat } from "./live";
+import { after, appended, apply, type Beat } from "./live";
 
 const heartbeat = (second: number, status = "up"): Heartbeat => ({
   at: `2026-11-15T09:30:${String(second).padStart(2, "0")}.000Z`,
@@ -48,6 +49,20 @@ describe("live events", () => {
   test("rows without a heartbeat are not rendered again", () => {
     const list = [monitor("a"), monitor("b")];
     expect(after(list, new Map([["a", [beat(1)]]]))[1]).toBe(list[1]);
+  });
+
+  test("a heartbeat that comes while the list is being read is not lost", async () => {
+    const client = new QueryClient();
+    let answer: (read: Heartbeat[]) => void = () => undefined;
+    const queryFn = () => new Promise<Heartbeat[]>((resolve) => (answer = resolve));
+    const reading = client.query({ queryKey: ["beats", "a", 3], queryFn });
+    apply(client, new Map([["a", [beat(2)]]]));
+    // Asked for before the check, answered after it.
+    answer([heartbeat(1)]);
+    await reading;
+    await Promise.resolve();
+    expect(client.getQueryData(["beats", "a", 3])).toEqual([heartbeat(1), heartbeat(2)]);
+    client.clear();
   });
 
   test("bars keep the newest heartbeats and take none twice", () => {

@@ -3,11 +3,11 @@
  * are watched, so they are gathered for a moment and shown together. Without a
  * connection the lists are read again from time to time.
  */
-import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, take } from "../../shared/api/client";
 import { alerts, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
-import { BEATS, summary } from "./summary";
+import { BEATS, summary, type Summary } from "./summary";
 
 const GATHER = 250;
 /** More changes at once than this, and reading everything again is cheaper. */
@@ -123,17 +123,25 @@ async function read(client: QueryClient, ids: string[]) {
   }
 }
 
-function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
+/** Changes what is shown. What is being read right now may be older than the event: it is changed when it is there. */
+function change<T>(client: QueryClient, key: QueryKey, made: (read: T) => T) {
+  const set = () => client.setQueryData<T>(key, (read) => read && made(read));
+  const query = client.getQueryCache().get(hashKey(key));
+  if (query?.state.data !== undefined) set();
+  // When it cannot be read, whoever tries again gets the event with it.
+  else if (query?.state.fetchStatus === "fetching") query.fetch().then(set, () => undefined);
+}
+
+export function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
   if (gathered.size === 0) return;
   client.setQueryData(monitors.queryKey, (old) => old && after(old, gathered));
   for (const [id, some] of gathered) {
     client.setQueryData(monitor(id).queryKey, (old) => old && one(old, some));
-    for (const [key, old] of client.getQueriesData<Heartbeat[]>({ queryKey: ["beats", id] })) {
-      const limit = key[2] as number;
-      if (old) client.setQueryData(key, appended(old, some, limit));
+    for (const [key] of client.getQueriesData({ queryKey: ["beats", id] })) {
+      change<Heartbeat[]>(client, key, (old) => appended(old, some, key[2] as number));
     }
     const { queryKey } = summary(id);
-    client.setQueryData(queryKey, (old) => old && { ...old, beats: appended(old.beats, some, BEATS) });
+    change<Summary>(client, queryKey, (old) => ({ ...old, beats: appended(old.beats, some, BEATS) }));
     // An outage begins or ends: the figures change more than a heartbeat changes them.
     if (some.some(turned)) void client.invalidateQueries({ queryKey });
   }

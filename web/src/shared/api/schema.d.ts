@@ -1100,6 +1100,23 @@ export interface components {
             /** @description up, down or unknown. */
             status: string;
         };
+        Certificate: {
+            /** Format: date-time */
+            expires: string;
+            /** @description Who signed it. */
+            issuer: string;
+            /** @description The first ten of the names and addresses it is good for. */
+            names: string[];
+            /**
+             * Format: date-time
+             * @description When it was first seen.
+             */
+            since: string;
+            /** @description Whose it is, as a distinguished name; may be empty. */
+            subject: string;
+            /** @description Whether it is good for this target: signed by somebody we trust, in date, for its name. */
+            trusted: boolean;
+        };
         /** @description How many heartbeats of each kind; pending ones failed and no outage came of it. */
         Checks: {
             /** Format: int64 */
@@ -1332,6 +1349,13 @@ export interface components {
             /** @description Whether the page shows plans and payment. */
             billing: boolean;
             membership: components["schemas"]["MembershipBody"];
+            /** @description Who moves the money: sandbox or stripe. */
+            processor: string;
+            /**
+             * @description For Stripe's own card form: with it a card becomes a `token`, and its number
+             *     need not be sent here. Null with the sandbox, and when none is set.
+             */
+            publishable_key?: string | null;
             success: boolean;
         };
         MembershipBody: {
@@ -1487,7 +1511,7 @@ export interface components {
             upside_down_mode: boolean;
         };
         MonitorAnswer: {
-            message?: string;
+            message: string;
             monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
@@ -1548,6 +1572,12 @@ export interface components {
             monitors: components["schemas"]["MonitorRow"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
             next_cursor?: string | null;
+            success: boolean;
+        };
+        /** @description A monitor with what is told of one alone. */
+        MonitorWhole: {
+            certificate?: components["schemas"]["Certificate"] | null;
+            monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
         NewApiKey: {
@@ -1797,10 +1827,35 @@ export interface components {
             /** @description up, down, or unknown when it could not look. */
             status: string;
         };
+        RegionLine: {
+            /** @description Steps in which it was not asked are left out. */
+            points: components["schemas"]["RegionPoint"][];
+            region: string;
+        };
         RegionList: {
             /** @description `local`, the service itself, stands first. */
             regions: components["schemas"]["Region"][];
             success: boolean;
+        };
+        RegionPoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            down: number;
+            /** Format: double */
+            max?: number | null;
+            /**
+             * Format: double
+             * @description Of looks that were up, in milliseconds.
+             */
+            p50?: number | null;
+            /**
+             * Format: int64
+             * @description How often it could not look.
+             */
+            unknown: number;
+            /** Format: int64 */
+            up: number;
         };
         Report: {
             /** Format: date-time */
@@ -2080,6 +2135,11 @@ export interface components {
             monitorid: string;
             /** @description Steps without a heartbeat are left out. */
             points: components["schemas"]["Point"][];
+            /**
+             * @description Only with `by=region`: what each region saw. Empty when it was checked from
+             *     one place only, and when the source is hour or day, which do not hold it.
+             */
+            regions?: components["schemas"]["RegionLine"][];
             /** @description raw, hour or day: what the points are made of. */
             source: string;
             /**
@@ -4416,7 +4476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MonitorAnswer"];
+                    "application/json": components["schemas"]["MonitorWhole"];
                 };
             };
             /** @description No valid credentials were sent */
@@ -4561,6 +4621,8 @@ export interface operations {
                 to?: string;
                 /** @description At most so many; default: 300 */
                 points?: number;
+                /** @description `region`: adds what each region saw */
+                by?: string;
             };
             header?: never;
             path: {

@@ -23,6 +23,7 @@ function kept<F>(make: (language: string) => F): (language: string) => F {
 
 const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" }));
 const full = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }));
+const dated = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
 const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const ofToday = kept((language) => new Intl.DateTimeFormat(language, timeOnly));
 const ofAnotherDay = kept(
@@ -59,6 +60,11 @@ export function span(ms: number): string {
 /** The exact time with its zone, for those who want to know. */
 export function exact(at: number, language: string): string {
   return full(language).format(at);
+}
+
+/** A day of a calendar: `15 Nov 2026`. */
+export function day(at: number, language: string): string {
+  return dated(language).format(at);
 }
 
 /** A time of day, with the day when it was not today. */

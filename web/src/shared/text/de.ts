@@ -277,7 +277,7 @@ export const de: Texts = {
     spans: (hours) => (hours <= 24 ? `${hours} h` : hours < 8760 ? `${hours / 24} d` : "1 Jahr"),
     wholeRange: "Ganzer Zeitraum",
     mode: "Was gezeichnet wird",
-    modes: { percentiles: "Perzentile", phases: "Phasen" },
+    modes: { percentiles: "Perzentile", phases: "Phasen", regions: "Regionen" },
     percentiles: [
       ["p50", "Die Hälfte der Prüfungen (p50)"],
       ["p95", "bis p95"],
@@ -286,6 +286,7 @@ export const de: Texts = {
     shaded: "Ausfall",
     failures: (count) => (count === 1 ? "1 Prüfung gescheitert" : `${count} Prüfungen gescheitert`),
     noChart: "In diesem Zeitraum gibt es noch nichts zu zeichnen.",
+    noLines: "Über lange Zeiträume bleibt nicht erhalten, was jede Region sah. Wählen Sie einen kürzeren.",
     chartLabel: (count, most, outages) =>
       `Ladezeit: ${count} Punkte, höchstens ${most}, ${outages === 1 ? "1 Ausfall" : `${outages} Ausfälle`}`,
     uptime: "Verfügbarkeit",
@@ -295,6 +296,43 @@ export const de: Texts = {
     thin: "Weniger als die Hälfte dieses Zeitraums wurde beobachtet.",
     report: "Monatsbericht",
     noAlerts: "Bisher keine Ausfälle.",
+  },
+  certificate: {
+    title: "Zertifikat",
+    left: (days) => (days < 0 ? "Abgelaufen" : days === 0 ? "Läuft heute ab" : days === 1 ? "Noch 1 Tag" : `Noch ${days} Tage`),
+    doubts: {
+      expired: "Nicht vertrauenswürdig: Es ist abgelaufen.",
+      itself: "Nicht vertrauenswürdig: Es ist selbst signiert.",
+      other: "Nicht vertrauenswürdig: Niemand Bekanntes hat es signiert, oder es gilt nicht für diesen Namen.",
+    },
+    for: "Für",
+    by: "Ausgestellt von",
+    expires: "Läuft ab",
+    since: "Gesehen seit",
+  },
+  regions: {
+    title: "Regionen",
+    local: "Hier",
+    quorum: (quorum, count) =>
+      count === 1
+        ? "Ausgefallen, wenn es dort scheitert."
+        : quorum === "any"
+          ? "Ausgefallen, wenn eine von ihnen es scheitern sieht."
+          : quorum === "all"
+            ? "Ausgefallen, wenn alle es scheitern sehen."
+            : quorum === "majority"
+              ? "Ausgefallen, wenn mehr als die Hälfte es scheitern sieht."
+              : `Ausgefallen, wenn ${quorum} von ${count} es scheitern sehen.`,
+    notYet: "Noch nichts gesehen",
+    noProbe: "Keine Sonde",
+    missing: (region, monitors, problem) =>
+      `Keine Sonde in ${region}: ${monitors === 1 ? "1 Monitor wird" : `${monitors} Monitore werden`} von dort nicht geprüft (${problem}).`,
+    choose: "Prüfen aus",
+    chooseHelp: "Regionen mit Sonden. „local“ ist dieser Dienst selbst.",
+    agree: "Ausgefallen, wenn",
+    agreeHelp: "Wie viele Regionen es scheitern sehen müssen.",
+    agreements: { any: "es in einer scheitert", majority: "es in mehr als der Hälfte scheitert", all: "es in allen scheitert" },
+    agreement: (count) => `es in ${count} scheitert`,
   },
   notifiers: {
     title: "Melder",
@@ -444,6 +482,9 @@ export const de: Texts = {
     cvc: "Prüfziffer",
     holder: "Name auf der Karte",
     zip: "Postleitzahl",
+    card: "Karte",
+    stripeSecrecy: "Nummer und Prüfziffer gehen von Ihrem Browser an Stripe und nie durch diesen Dienst.",
+    noFields: "Karten können hier noch nicht angenommen werden: Dem Dienst fehlt der öffentliche Schlüssel von Stripe.",
     secrecy: "Nummer und Prüfziffer gehen an den Zahlungsdienst und werden hier nirgends aufbewahrt.",
     expired: "Abgelaufen",
     default: "Standard",

@@ -271,7 +271,7 @@ export const en = {
     spans: (hours: number) => (hours <= 24 ? `${hours} h` : hours < 8760 ? `${hours / 24} d` : "1 year"),
     wholeRange: "Whole span",
     mode: "What is drawn",
-    modes: { percentiles: "Percentiles", phases: "Phases" },
+    modes: { percentiles: "Percentiles", phases: "Phases", regions: "Regions" },
     percentiles: [
       ["p50", "Half of the checks (p50)"],
       ["p95", "up to p95"],
@@ -280,6 +280,7 @@ export const en = {
     shaded: "Outage",
     failures: (count: number) => (count === 1 ? "1 check failed" : `${count} checks failed`),
     noChart: "There is nothing to draw in this span yet.",
+    noLines: "Long spans do not keep what each region saw. Choose a shorter one.",
     chartLabel: (count: number, most: string, outages: number) =>
       `Load time: ${count} points, at most ${most}, ${outages === 1 ? "1 outage" : `${outages} outages`}`,
     uptime: "Uptime",
@@ -289,6 +290,43 @@ export const en = {
     thin: "Less than half of this span was watched.",
     report: "Monthly report",
     noAlerts: "No outages so far.",
+  },
+  certificate: {
+    title: "Certificate",
+    left: (days: number) => (days < 0 ? "Expired" : days === 0 ? "Expires within a day" : days === 1 ? "1 day left" : `${days} days left`),
+    doubts: {
+      expired: "Not trusted: it has expired.",
+      itself: "Not trusted: it is signed by itself.",
+      other: "Not trusted: nobody we know signed it, or it is not for this name.",
+    },
+    for: "For",
+    by: "Issued by",
+    expires: "Expires",
+    since: "Seen since",
+  },
+  regions: {
+    title: "Regions",
+    local: "Here",
+    quorum: (quorum: string, count: number) =>
+      count === 1
+        ? "Down when it fails there."
+        : quorum === "any"
+          ? "Down when any of them sees it failing."
+          : quorum === "all"
+            ? "Down when all of them see it failing."
+            : quorum === "majority"
+              ? "Down when more than half of them see it failing."
+              : `Down when ${quorum} of ${count} see it failing.`,
+    notYet: "Nothing seen yet",
+    noProbe: "No live probe",
+    missing: (region: string, monitors: number, problem: string) =>
+      `No live probe in ${region}: ${monitors === 1 ? "1 monitor is" : `${monitors} monitors are`} not checked from there (${problem}).`,
+    choose: "Check from",
+    chooseHelp: "Regions with probes. “local” is this service itself.",
+    agree: "Down when",
+    agreeHelp: "How many regions must see it failing.",
+    agreements: { any: "any region fails", majority: "more than half fail", all: "all fail" },
+    agreement: (count: string) => `${count} fail`,
   },
   notifiers: {
     title: "Notifiers",
@@ -438,6 +476,9 @@ export const en = {
     cvc: "Security code",
     holder: "Name on the card",
     zip: "ZIP code",
+    card: "Card",
+    stripeSecrecy: "Number and code go from your browser to Stripe and never pass through this service.",
+    noFields: "Cards cannot be taken here yet: whoever runs this service has not set Stripe’s publishable key.",
     secrecy: "Number and code go to the payment processor and are kept nowhere here.",
     expired: "Expired",
     default: "Default",

@@ -1,7 +1,7 @@
 /** The small parts every view is made of. */
 import { Button, Loader } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
-import { clock, exact, ago as since } from "../lib/time";
+import { clock, day, exact, ago as since } from "../lib/time";
 import { useNow } from "../lib/now";
 import { useLanguage, useTexts } from "../text";
 import { Check, Copy } from "./icons";
@@ -177,6 +177,17 @@ export function Ago({ at }: { at: string | null | undefined }) {
   return (
     <time dateTime={at} title={exact(time, locale)} className="num">
       {since(time, now, locale)}
+    </time>
+  );
+}
+
+/** A day, with the exact time on hover. */
+export function Day({ at }: { at: string }) {
+  const { locale } = useLanguage();
+  const time = Date.parse(at);
+  return (
+    <time dateTime={at} title={exact(time, locale)} className="num">
+      {day(time, locale)}
     </time>
   );
 }

@@ -2,10 +2,12 @@
 //! and `show` gives the one shape of an answer, which `read` takes back unchanged;
 //! `row` gives the little that a long list shows.
 
+mod certificate;
 mod read;
 mod row;
 mod show;
 
+pub(crate) use certificate::CertificateBody;
 pub(crate) use read::{SaveMonitor, TextOrList, TextOrNumber, draft, spec, timeout};
 pub(crate) use row::{MonitorRow, MonitorRows};
-pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, millis};
+pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, MonitorWhole, millis};

@@ -11,6 +11,8 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::State;
 use wakeful_engine::Linked;
 
+use super::CertificateBody;
+
 #[derive(Serialize, ToSchema)]
 #[schema(as = Monitor)]
 pub(crate) struct MonitorBody {
@@ -178,10 +180,17 @@ pub(crate) fn millis(span: Duration) -> f64 {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MonitorAnswer {
     pub(crate) success: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) message: Option<String>,
+    pub(crate) message: String,
     pub(crate) monitor: MonitorBody,
+}
+
+/// A monitor with what is told of one alone.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MonitorWhole {
+    pub(crate) success: bool,
+    pub(crate) monitor: MonitorBody,
+    /// The certificate that the target showed last; null when it showed none.
+    pub(crate) certificate: Option<CertificateBody>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -5,14 +5,15 @@ import "uplot/dist/uPlot.min.css";
 import { millis } from "../../../shared/lib/time";
 import { useLanguage, useTexts, type Texts } from "../../../shared/text";
 import { useScheme } from "../../../shared/ui/scheme";
-import type { Point, Series } from "../data";
+import type { Point, RegionLine, Series } from "../data";
+import { LOCAL } from "../regions";
 import styles from "./detail.module.css";
-import { outages, percentiles, phases, stacked, withGaps } from "./series";
+import { byRegion, outages, percentiles, phases, placeOf, stacked, withGaps } from "./series";
 
 const HEIGHT = 240;
 const DAY = 86_400;
 
-export type Mode = "percentiles" | "phases";
+export type Mode = "percentiles" | "phases" | "regions";
 
 interface Props {
   series: Series;
@@ -56,7 +57,8 @@ function palette() {
 function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
   const colour = palette();
   const { at, points } = withGaps(series, interval);
-  const columns = mode === "phases" ? stacked(points) : percentiles(points);
+  const lines = series.regions ?? [];
+  const columns = mode === "regions" ? byRegion(points, lines) : mode === "phases" ? stacked(points) : percentiles(points);
   const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
   const first = at[0] ?? from;
   // A young monitor's chart begins with it, and does not squeeze it into a corner.
@@ -75,15 +77,15 @@ function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: 
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false, drag: { x: true, y: false, setScale: false } },
       scales: { x: { range: () => [begin, to] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-      series: [{}, ...(mode === "phases" ? phaseLines(colour) : percentileLines(colour, points))],
-      bands: mode === "phases" ? phaseBands(colour) : percentileBands(colour),
+      series: [{}, ...linesOf(mode, colour, points, lines.length)],
+      bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(colour) : percentileBands(colour),
       axes: [
         { ...axis, size: 28, grid: { show: false }, space: 72, values: (_, ticks) => ticks.map(timeOf(to - begin, locale)) },
         { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick))) },
       ],
       hooks: {
         drawClear: [(plot) => shade(plot, series, colour("--down-bar"))],
-        setCursor: [(plot) => tell(plot, element, points, mode, t, locale)],
+        setCursor: [(plot) => tell(plot, element, points, (point) => wordsOf(point, mode, series, t), locale)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
@@ -99,6 +101,13 @@ function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: 
 }
 
 type Colour = (name: string) => string;
+
+function linesOf(mode: Mode, colour: Colour, points: readonly (Point | null)[], regions: number): uPlot.Series[] {
+  if (mode === "phases") return phaseLines(colour);
+  if (mode === "percentiles") return percentileLines(colour, points);
+  const dots = { show: points.length < 40, size: 5 };
+  return Array.from({ length: regions }, (_, index) => ({ stroke: colour(`--${placeOf(index)}`), width: 1.75, points: dots }));
+}
 
 function percentileLines(colour: Colour, points: readonly (Point | null)[]): uPlot.Series[] {
   const thin = { stroke: "transparent", width: 0, points: { show: false } };
@@ -157,7 +166,7 @@ function timeOf(seconds: number, locale: string): (tick: number) => string {
 }
 
 /** What the pointer is over, in a small box that follows it. */
-function tell(plot: uPlot, element: HTMLElement, points: readonly (Point | null)[], mode: Mode, t: Texts, locale: string) {
+function tell(plot: uPlot, element: HTMLElement, points: readonly (Point | null)[], words: (point: Point) => string[], locale: string) {
   let tip = element.querySelector<HTMLElement>("[data-tip]");
   if (!tip) {
     tip = document.createElement("div");
@@ -170,7 +179,7 @@ function tell(plot: uPlot, element: HTMLElement, points: readonly (Point | null)
   tip.hidden = !point || left < 0;
   if (!point) return;
   const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(point.at));
-  tip.replaceChildren(...[time, ...wordsOf(point, mode, t)].map(lineOf));
+  tip.replaceChildren(...[time, ...words(point)].map(lineOf));
   tip.style.left = `${left}px`;
   tip.dataset.side = left > plot.over.clientWidth * 0.65 ? "left" : "";
 }
@@ -181,7 +190,8 @@ function lineOf(text: string): HTMLElement {
   return line;
 }
 
-function wordsOf(point: Point, mode: Mode, t: Texts): string[] {
+function wordsOf(point: Point, mode: Mode, series: Series, t: Texts): string[] {
+  if (mode === "regions") return (series.regions ?? []).flatMap((line) => placeWords(line, point.at, t));
   const words =
     mode === "phases"
       ? phases.flatMap((phase) => value(t.monitors.phases[phase], point.phases[phase]))
@@ -189,6 +199,15 @@ function wordsOf(point: Point, mode: Mode, t: Texts): string[] {
         ? value(t.monitors.columns.load, point.p50)
         : (["p50", "p95", "p99"] as const).flatMap((which) => value(which, point[which]));
   return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
+}
+
+function placeWords({ region, points }: RegionLine, at: string, t: Texts): string[] {
+  const seen = points.find((point) => point.at === at);
+  if (!seen) return [];
+  const name = region === LOCAL ? t.regions.local : region;
+  const failed = seen.down > 0 ? [`${name}: ${t.detail.failures(seen.down)}`] : [];
+  const blind = seen.unknown > 0 ? [`${name}: ${t.monitors.unknown}`] : [];
+  return [...value(name, seen.p50), ...failed, ...blind];
 }
 
 function value(name: string, ms: number | null | undefined): string[] {

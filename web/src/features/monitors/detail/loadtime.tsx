@@ -5,10 +5,11 @@ import { lazy, Suspense, useState } from "react";
 import { useTexts } from "../../../shared/text";
 import { Back } from "../../../shared/ui/icons";
 import { Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
-import { series, type Monitor, type Window } from "../data";
+import { series, type Monitor, type RegionLine, type Window } from "../data";
+import { isElsewhere, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
-import { phases } from "./series";
+import { phases, placeOf } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
@@ -24,9 +25,14 @@ export function LoadTime({ monitor }: { monitor: Monitor }) {
   const [closer, setCloser] = useState<{ from: number; to: number } | null>(null);
   const [mode, setMode] = useState<Mode>("percentiles");
   const window: Window = closer ?? { last: range };
-  const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window));
+  const split = isElsewhere(monitor);
+  const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window, split && mode === "regions"));
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
-  const shown: Mode = phased ? mode : "percentiles";
+  const modes = (["percentiles", ...(phased ? ["phases"] : []), ...(split ? ["regions"] : [])] as Mode[]).map(
+    (each) => [each, t.detail.modes[each]] as const,
+  );
+  const shown: Mode = modes.some(([each]) => each === mode) ? mode : "percentiles";
+  const lines = shown === "regions" ? (data?.regions ?? []) : [];
   return (
     <Panel
       title={t.detail.loadTime}
@@ -45,7 +51,9 @@ export function LoadTime({ monitor }: { monitor: Monitor }) {
     >
       {error && <Trouble error={error} retry={() => void refetch()} />}
       <div className={styles.chart} data-old={isPlaceholderData || undefined}>
-        {data && data.points.length > 0 ? (
+        {data && shown === "regions" && lines.length === 0 && !isPlaceholderData ? (
+          <p className={styles.quiet}>{data.source === "raw" ? t.detail.noChart : t.detail.noLines}</p>
+        ) : data && data.points.length > 0 ? (
           <Suspense fallback={<Waiting />}>
             <Chart
               series={data}
@@ -61,33 +69,30 @@ export function LoadTime({ monitor }: { monitor: Monitor }) {
         )}
       </div>
       <div className={styles.chartFoot}>
-        <Legend mode={shown} />
+        <Legend mode={shown} lines={lines} />
         {closer && (
           <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setCloser(null)}>
             {t.detail.wholeRange}
           </Button>
         )}
-        {phased && (
-          <Segments
-            label={t.detail.mode}
-            choices={[["percentiles", t.detail.modes.percentiles] as const, ["phases", t.detail.modes.phases] as const]}
-            chosen={mode}
-            choose={setMode}
-          />
-        )}
+        {modes.length > 1 && <Segments label={t.detail.mode} choices={modes} chosen={shown} choose={setMode} />}
       </div>
     </Panel>
   );
 }
 
-function Legend({ mode }: { mode: Mode }) {
+function Legend({ mode, lines }: { mode: Mode; lines: readonly RegionLine[] }) {
   const t = useTexts();
   const marks: [string, string][] =
-    mode === "phases" ? phases.map((phase) => [phase, t.monitors.phases[phase]]) : t.detail.percentiles.map(([mark, word]) => [mark, word]);
+    mode === "regions"
+      ? lines.map(({ region }, index) => [placeOf(index), region === LOCAL ? t.regions.local : region])
+      : mode === "phases"
+        ? phases.map((phase) => [phase, t.monitors.phases[phase]])
+        : t.detail.percentiles.map(([mark, word]) => [mark, word]);
   return (
     <ul className={styles.legend}>
       {marks.map(([mark, word]) => (
-        <li key={mark}>
+        <li key={word}>
           <i data-mark={mark} aria-hidden="true" />
           {word}
         </li>

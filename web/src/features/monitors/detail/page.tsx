@@ -17,10 +17,13 @@ import { useSentence } from "../../../shared/ui/trouble";
 import { AlertRows } from "../alerts/rows";
 import { Bars } from "../bars";
 import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
+import { isElsewhere, LOCAL } from "../regions";
 import { Phases } from "../seen";
 import { StatusBadge, StatusMark } from "../status";
+import { CertificatePanel } from "./certificate";
 import styles from "./detail.module.css";
 import { LoadTime } from "./loadtime";
+import { Places } from "./places";
 import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
@@ -78,8 +81,10 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
+      {isElsewhere(shown) && <Places monitor={shown} room={ROOM} />}
       <LoadTime monitor={shown} />
       <Uptime id={shown.monitorid} />
+      <CertificatePanel monitor={shown} />
       <Alerts id={shown.monitorid} />
     </Record>
   );
@@ -104,6 +109,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     say(t.detail.checked(beat.message), beat.status === "down");
     await client.invalidateQueries({ queryKey: ["beats", monitorid] });
     await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
+    await client.invalidateQueries({ queryKey: ["certificate", monitorid] });
   };
   return (
     <>
@@ -223,7 +229,10 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
           <span className={styles.when}>
             <Moment at={beat.at} />
           </span>
-          <span className={styles.message}>{beat.message}</span>
+          <span className={styles.message}>
+            {beat.message}
+            {beat.regions.length > 0 && <RegionWords beat={beat} />}
+          </span>
           <span className={styles.took}>
             <Phases beat={beat} />
           </span>
@@ -233,6 +242,27 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+/** Who looked, and how long it took there. */
+function RegionWords({ beat }: { beat: Heartbeat }) {
+  const t = useTexts();
+  return (
+    <span className={styles.regions}>
+      {beat.regions.map(({ region, status, load_time }) => (
+        <span key={region} data-status={status}>
+          {region === LOCAL ? t.regions.local : region}{" "}
+          {status === "up"
+            ? typeof load_time === "number"
+              ? millis(load_time)
+              : t.monitors.states.up
+            : status === "down"
+              ? t.monitors.states.down
+              : t.monitors.unknown}
+        </span>
+      ))}
+    </span>
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { outages, percentiles, stacked, withGaps } from "./series";
+import { byRegion, outages, percentiles, placeOf, stacked, withGaps } from "./series";
 
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
 
@@ -51,4 +51,18 @@ test("neighbouring steps with failures are one outage, as dark as its worst step
     { from: 60, to: 180, share: 1 },
     { from: 240, to: 300, share: 0.5 },
   ]);
+});
+
+test("each region has a line, with a gap where it was not asked or saw nothing up", () => {
+  const points = [point(0), null, point(60), point(120)];
+  const seen = (second: number, p50: number | null) => ({ at: point(second).at, up: 1, down: 0, unknown: 0, p50, max: p50 });
+  const lines = [
+    { region: "eu", points: [seen(0, 5), seen(60, 6), seen(120, 7)] },
+    { region: "us", points: [seen(0, 90), seen(60, null)] },
+  ];
+  expect(byRegion(points, lines)).toEqual([
+    [5, null, 6, 7],
+    [90, null, null, null],
+  ]);
+  expect([0, 5, 6].map(placeOf)).toEqual(["place-0", "place-5", "place-0"]);
 });

@@ -1,5 +1,5 @@
 /** The points of a series as what a chart draws. */
-import type { Point, Series } from "../data";
+import type { Point, RegionLine, Series } from "../data";
 
 export const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
 export type Phase = (typeof phases)[number];
@@ -45,6 +45,21 @@ export function stacked(points: readonly (Point | null)[]): Column[] {
     }),
   );
   return columns.reverse();
+}
+
+/** The median load time of each region, a column each; a step in which it was not asked is a gap. */
+export function byRegion(points: readonly (Point | null)[], lines: readonly RegionLine[]): Column[] {
+  return lines.map((line) => {
+    const seen = new Map(line.points.map((point) => [point.at, point.p50 ?? null]));
+    return points.map((point) => (point ? (seen.get(point.at) ?? null) : null));
+  });
+}
+
+/** There are colours for six regions; with more they are used again. */
+const COLOURS = 6;
+
+export function placeOf(index: number): string {
+  return `place-${index % COLOURS}`;
 }
 
 export interface Outage {

@@ -1,6 +1,6 @@
 /** The form of a monitor. What most people leave alone is folded away. */
-import { Button, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { ApiError } from "../../../shared/api/error";
@@ -14,6 +14,7 @@ import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
 import { monitors, save, tryOut, types, type Heartbeat } from "../data";
 import { NotifierPicker } from "../notify";
+import { LOCAL, regions } from "../regions";
 import { Seen } from "../seen";
 import styles from "./edit.module.css";
 import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, type Values } from "./values";
@@ -45,6 +46,7 @@ export function Editor({ id, was, start }: Props) {
         <TypePicker form={form} />
         <Target form={form} />
         <Timing form={form} />
+        <Regions form={form} />
         <Notify form={form} />
         <Advanced form={form} />
         <Fault text={form.fault} />
@@ -234,6 +236,48 @@ function Timing({ form }: { form: MonitorForm }) {
           data={known}
           splitChars={[","]}
         />
+      </div>
+    </Panel>
+  );
+}
+
+/** Where there are probes, or the monitor names some already: from where it is looked at, and who must agree. */
+function Regions({ form }: { form: MonitorForm }) {
+  const t = useTexts();
+  const { data } = useQuery(regions);
+  const { type, regions: chosen, quorum } = form.values;
+  const names = [...new Set([LOCAL, ...(data ?? []).map(({ region }) => region), ...chosen])];
+  if (type === "api" || names.length === 1) return null;
+  const counts = [...new Set([...chosen.slice(1).map((_, index) => String(index + 1)), quorum])].filter((each) => Number(each) > 0);
+  const agreements = [
+    ...(["any", "majority", "all"] as const).map((value) => ({ value, label: t.regions.agreements[value] })),
+    ...counts.map((value) => ({ value, label: t.regions.agreement(value) })),
+  ];
+  return (
+    <Panel>
+      <div className={styles.fields}>
+        <MultiSelect
+          name="regions"
+          label={t.regions.choose}
+          description={t.regions.chooseHelp}
+          data={names}
+          searchable
+          value={chosen}
+          error={form.errors.regions}
+          onChange={(value) => form.set("regions", value)}
+        />
+        {chosen.length > 1 && (
+          <Select
+            name="quorum"
+            label={t.regions.agree}
+            description={t.regions.agreeHelp}
+            data={agreements}
+            value={quorum}
+            error={form.errors.quorum}
+            onChange={(value) => value !== null && form.set("quorum", value)}
+            allowDeselect={false}
+          />
+        )}
       </div>
     </Panel>
   );

@@ -49,6 +49,8 @@ describe("the form's values", () => {
       notifiers: ["n1"],
       retries: 0,
       timeout: 5,
+      regions: ["local"],
+      quorum: "majority",
     });
     expect(body.http).toEqual({
       ...monitor.http,
@@ -101,5 +103,12 @@ describe("the form's values", () => {
   test("an unknown type in the address is http", () => {
     expect(typeOf("gopher")).toBe("http");
     expect(typeOf("dns")).toBe("dns");
+  });
+
+  test("a number of regions that are no longer chosen means all of them", () => {
+    const quorum = (regions: string[], quorum: string) => bodyOf({ ...initial("http"), regions, quorum }).quorum;
+    expect(quorum(["eu", "us", "ap"], "2")).toBe("2");
+    expect(quorum(["eu", "us"], "3")).toBe("all");
+    expect(quorum([], "any")).toBe("any");
   });
 });

@@ -4,6 +4,7 @@
  * while the form is open, so that trying another type loses nothing.
  */
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
+import { LOCAL } from "../regions";
 
 export interface Values {
   type: Type;
@@ -14,6 +15,8 @@ export interface Values {
   tags: string[];
   /** Their ids. */
   notifiers: string[];
+  regions: string[];
+  quorum: string;
   hostname: string;
   port: string;
   timeout: number | "";
@@ -50,6 +53,8 @@ export function initial(type: Type): Values {
     upside_down_mode: false,
     tags: [],
     notifiers: [],
+    regions: [LOCAL],
+    quorum: "majority",
     hostname: "",
     port: "",
     timeout: "",
@@ -92,6 +97,8 @@ export function valuesOf(monitor: Monitor): Values {
     upside_down_mode: monitor.upside_down_mode,
     tags: monitor.tags,
     notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
+    regions: monitor.regions,
+    quorum: monitor.quorum,
     hostname: monitor.hostname ?? "",
     port: monitor.port ?? "",
     timeout: monitor.timeout ?? "",
@@ -127,6 +134,9 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     upside_down_mode: values.upside_down_mode,
     tags: values.tags,
     notifiers: values.notifiers,
+    regions: values.regions,
+    // Of fewer regions than that, all.
+    quorum: Number(values.quorum) > Math.max(1, values.regions.length) ? "all" : values.quorum,
     // 0 stands for the default, so that a value once set can be taken back.
     timeout: values.timeout === "" ? 0 : values.timeout,
     retry_interval: values.retry_interval === "" ? 0 : values.retry_interval,

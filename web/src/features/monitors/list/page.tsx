@@ -13,6 +13,7 @@ import { useLive } from "../live";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
 import { Head, HEAD } from "./head";
+import { MissingRegions } from "./missing";
 import { Row, ROW } from "./row";
 import { countStates, groupsOf, linesOf, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
 
@@ -71,6 +72,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         </Button>
       </header>
       {failed && <Trouble error={failed} />}
+      <MissingRegions />
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
         <TextInput

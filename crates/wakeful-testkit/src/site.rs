@@ -1,0 +1,69 @@
+//! A web site on loopback that speaks TLS, with a certificate of its own making
+//! that nobody trusts, and another one when the test wants it.
+
+use rustls::pki_types::PrivateKeyDer;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecure";
+
+pub struct Site {
+    pub url: String,
+    acceptor: Arc<Mutex<TlsAcceptor>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Site {
+    /// A site whose certificate is for this name, until the end of that year.
+    pub async fn start(name: &str, until: i32) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}/", listener.local_addr().unwrap());
+        let acceptor = Arc::new(Mutex::new(acceptor(name, until)));
+        let shared = acceptor.clone();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut serving = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let acceptor = shared.lock().unwrap().clone();
+                // A client that hangs up is no failure.
+                serving.spawn(async move { drop(serve(stream, &acceptor).await) });
+                while serving.try_join_next().is_some() {}
+            }
+        });
+        Self { url, acceptor, _tasks: tasks }
+    }
+
+    /// Shows another certificate from now on.
+    pub fn shows(&self, name: &str, until: i32) {
+        *self.acceptor.lock().unwrap() = acceptor(name, until);
+    }
+}
+
+fn acceptor(name: &str, until: i32) -> TlsAcceptor {
+    let mut params = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    params.not_after = rcgen::date_time_ymd(until, 12, 31);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let made = params.self_signed(&key).unwrap();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.der().clone()], key)
+        .unwrap();
+    TlsAcceptor::from(Arc::new(config))
+}
+
+async fn serve(stream: TcpStream, acceptor: &TlsAcceptor) -> std::io::Result<()> {
+    let mut stream = acceptor.accept(stream).await?;
+    let mut request = [0; 4_096];
+    let _ = stream.read(&mut request).await?;
+    stream.write_all(ANSWER).await?;
+    stream.shutdown().await
+}

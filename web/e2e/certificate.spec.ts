@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { secureSite, selfSigned } from "./certificate";
+import { findings, settled, sideways } from "./eyes";
+import { expect, test } from "./service";
+
+const folder = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
+const trusted = selfSigned("shop.example", 10);
+const roots = join(folder, "roots.pem");
+writeFileSync(roots, trusted.cert);
+test.use({ settings: { SSL_CERT_FILE: roots } });
+test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("a certificate: for whom, by whom and for how long, and what is new is shown after a check", async ({ page, member }) => {
+  const site = await secureSite(trusted);
+  const { monitorid } = await member.api.monitor({ type: "http", name: "shop", http: { url: site.url, ignore_tls_error: true } });
+  await page.goto(`/monitor/${monitorid}`);
+  const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "Certificate" }) });
+  await expect(panel.getByText(/^9 days left$/)).toBeVisible();
+  await expect(panel.getByText("127.0.0.1")).toBeVisible();
+  await expect(panel.getByText("shop.example")).toBeVisible();
+  await expect(panel).not.toContainText("Not trusted");
+
+  site.show(selfSigned("shop.example", 90));
+  await page.getByRole("button", { name: "Check now" }).click();
+  await expect(panel.getByText("89 days left")).toBeVisible();
+  await expect(panel).toContainText("Not trusted: it is signed by itself.");
+  site.show(selfSigned("shop.example", -1));
+  await page.getByRole("button", { name: "Check now" }).click();
+  await expect(panel.getByText("Expired", { exact: true })).toBeVisible();
+  await expect(panel).toContainText("Not trusted: it has expired.");
+  site.close();
+});
+
+test("axe finds nothing about a certificate, and it fits on a phone, in German too", async ({ page, member }) => {
+  const site = await secureSite(selfSigned("a-rather-long-name-of-a-machine.in.a-department.example.com", 400));
+  const { monitorid } = await member.api.monitor({ type: "http", name: "shop", http: { url: site.url, ignore_tls_error: true } });
+  await page.setViewportSize({ width: 375, height: 720 });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await settled(page, `/monitor/${monitorid}`);
+    await expect(page.getByText("399 days left")).toBeVisible();
+    expect(await findings(page), colorScheme).toEqual([]);
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+  }
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  await page.reload();
+  await expect(page.getByText("Noch 399 Tage")).toBeVisible();
+  await expect(page.getByText("Nicht vertrauenswürdig: Es ist selbst signiert.")).toBeVisible();
+  site.close();
+});
+
+test("a target without TLS has no certificate to show", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ type: "http", name: "plain", http: { url: service.target.url } });
+  await page.goto(`/monitor/${monitorid}`);
+  await page.getByRole("button", { name: "Check now" }).click();
+  await expect(page.getByText(/^Checked: 200/)).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Certificate" })).toHaveCount(0);
+});

@@ -1,0 +1,87 @@
+import type { Page } from "@playwright/test";
+import { findings, settled, sideways } from "./eyes";
+import { expect } from "./service";
+import { SCRIPT, standIn, test } from "./stripe";
+
+const held = (page: Page) => page.getByRole("region", { name: "Current plan" });
+
+async function fillCard(page: Page, number: string) {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name on the card").fill("Ann Example");
+  await dialog.getByLabel("Stripe's number").fill(number);
+}
+
+test("a plan is paid with a card that only Stripe sees", async ({ page, member, sent }) => {
+  expect(member.email).toContain("@");
+  // From another view, whose document may not load Stripe's script.
+  await expect(page).toHaveURL(/\/$/);
+  await page.getByRole("link", { name: "Billing" }).click();
+  await page.getByRole("button", { name: "Choose Starter" }).click();
+  await expect(page.getByLabel("Card number")).toHaveCount(0);
+  await fillCard(page, "4242424242424242");
+  await page.getByRole("button", { name: /^Pay/ }).click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(held(page)).toContainText("Starter");
+  await expect(held(page)).toContainText("•••• 4242");
+  await expect(page.getByText("Ann Example")).toBeVisible();
+
+  await page.getByRole("button", { name: "Add a card" }).click();
+  await fillCard(page, "5555555555554444");
+  await page.getByRole("dialog").getByRole("button", { name: "Add a card" }).click();
+  await expect(page.getByRole("listitem").filter({ hasText: "•••• 4444" })).toBeVisible();
+
+  const tokens = sent.filter((request) => /"token":"pm_/.test(request));
+  expect(tokens.map((request) => new URL(request.split(" ")[0] ?? "").pathname)).toEqual([
+    "/api/v1/membership/save",
+    "/api/v1/paymentmethod/save",
+  ]);
+  for (const request of sent) expect(request.replace(/[ -]/g, "")).not.toMatch(/4242424242424242|5555555555554444|"cvc"|"cardNumber"/);
+});
+
+test("what Stripe or the bank refuses is told in the form, and nothing changes", async ({ page, member, sent }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/billing");
+  await page.getByRole("button", { name: "Choose Starter" }).click();
+  const dialog = page.getByRole("dialog");
+  await fillCard(page, "1234");
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(dialog.getByRole("alert")).toContainText("Your card number is invalid.");
+  expect(sent.filter((request) => request.includes("membership/save"))).toEqual([]);
+  await fillCard(page, "4000000000000002");
+  await dialog.getByRole("button", { name: /^Pay/ }).click();
+  await expect(dialog.getByRole("alert")).toContainText(/declined/i);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(held(page)).toContainText("None");
+});
+
+test("Stripe's script that cannot be loaded is told, and the form can be tried again", async ({ page, member, sent }) => {
+  expect(member.email).toContain("@");
+  expect(sent, "nothing yet").toEqual([]);
+  await page.goto("/billing");
+  await page.route(SCRIPT, (route) => route.abort());
+  await page.getByRole("button", { name: "Add a card" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("alert")).toContainText("cannot be reached");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.unroute(SCRIPT);
+  await page.route(SCRIPT, (route) => route.fulfill({ contentType: "text/javascript", body: standIn }));
+  await page.getByRole("button", { name: "Add a card" }).click();
+  await expect(dialog.getByLabel("Stripe's number")).toBeVisible();
+});
+
+test("only the billing view's document lets Stripe in; axe finds nothing there, on a phone too", async ({ page, member, sent }) => {
+  expect(member.email).toContain("@");
+  expect(sent, "nothing yet").toEqual([]);
+  const policy = async (path: string) => (await page.goto(path))?.headers()["content-security-policy"] ?? "";
+  expect(await policy("/")).not.toContain("stripe");
+  expect(await policy("/billing")).toContain("script-src 'self' https://js.stripe.com");
+  await page.setViewportSize({ width: 375, height: 720 });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await settled(page, "/billing");
+    await page.getByRole("button", { name: "Add a card" }).click();
+    await expect(page.getByRole("dialog").getByLabel("Stripe's number")).toBeVisible();
+    expect(await findings(page), colorScheme).toEqual([]);
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+  }
+});
