@@ -30,7 +30,7 @@ pub async fn measure(report: &mut Report) -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let mut rates = Vec::new();
     for nodes in [1, 2] {
-        let url = fresh(&server, nodes).await?;
+        let url = fresh(&server, &format!("nodes_{nodes}")).await?;
         let key = folder.path().join("master.key");
         let store = open(&url, &key).await?;
         fill(&store, &url).await?;
@@ -44,8 +44,9 @@ pub async fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-async fn fresh(server: &str, nodes: i64) -> Outcome<String> {
-    let name = format!("bench_{}_{nodes}", std::process::id());
+/// A database of its own on the server.
+pub async fn fresh(server: &str, part: &str) -> Outcome<String> {
+    let name = format!("bench_{}_{part}", std::process::id());
     let mut db = PgConnection::connect(server).await?;
     sqlx::query(AssertSqlSafe(format!("create database {name}"))).execute(&mut db).await?;
     db.close().await?;

@@ -63,20 +63,22 @@ impl Service {
         if let Some(elsewhere) = elsewhere {
             elsewhere.place_all(data.path()).await?;
         }
-        Self::launch_with(run, target, data, token, elsewhere).await
+        let variables = elsewhere.map_or(&[][..], |elsewhere| elsewhere.variables);
+        Self::launch_with(run, target, data, token, variables).await
     }
 
     /// Starts the service on a folder that is ready.
     pub async fn launch(run: &Run, target: &Target, data: TempDir, token: String) -> Outcome<Self> {
-        Self::launch_with(run, target, data, token, None).await
+        Self::launch_with(run, target, data, token, &[]).await
     }
 
-    async fn launch_with(
+    /// The same, with settings of its own.
+    pub async fn launch_with(
         run: &Run,
         target: &Target,
         data: TempDir,
         token: String,
-        elsewhere: Option<&Elsewhere<'_>>,
+        variables: &[(&str, &str)],
     ) -> Outcome<Self> {
         let listen = free_port()?;
         let client = reqwest::Client::builder().no_proxy().build()?;
@@ -89,7 +91,7 @@ impl Service {
             .env("WAKEFUL_LIMITS_API_CALLS_PER_MINUTE", "1000000")
             .env("WAKEFUL_LOG", "info")
             .env("SSL_CERT_FILE", target.authority())
-            .envs(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.variables.iter().copied()))
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -281,13 +281,20 @@ impl Number {
 
     /// A number that may lie on either side of nothing.
     pub(super) fn signed(&mut self, side: &mut impl Side, value: i64) -> i64 {
-        let folded = ((value << 1) ^ (value >> 63)).cast_unsigned();
-        let folded = self.code(side, folded);
-        (folded >> 1).cast_signed() ^ -(folded & 1).cast_signed()
+        unfold(self.code(side, fold(value)))
     }
 }
 
-fn low_bits(count: u32) -> u64 {
+/// Numbers near nothing become small ones, whichever side they lie on.
+pub(super) fn fold(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
+}
+
+pub(super) fn unfold(folded: u64) -> i64 {
+    (folded >> 1).cast_signed() ^ -(folded & 1).cast_signed()
+}
+
+pub(super) fn low_bits(count: u32) -> u64 {
     match count {
         64.. => u64::MAX,
         count => (1 << count) - 1,

@@ -2,6 +2,7 @@
 //! to, and the figures that are read from both. All of it is pure; the store
 //! keeps it and the engine asks for it. The formulas are in docs/history.md.
 
+mod bits;
 mod checksum;
 mod coder;
 pub mod month;

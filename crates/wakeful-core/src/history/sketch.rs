@@ -6,6 +6,23 @@
 /// largest error: (1.02 - 1) / (1.02 + 1) < 1 %.
 const WIDTH: f64 = 1.02;
 
+/// The bin of the longest time that there is.
+pub(super) const LAST_BIN: usize = 2_300;
+
+/// Where bins end, by their number. Multiplied, not taken to a power: the same
+/// on every machine, so that all of them put a value into the same bin.
+const ENDS: [f64; LAST_BIN + 1] = ends();
+
+const fn ends() -> [f64; LAST_BIN + 1] {
+    let mut ends = [1.0; LAST_BIN + 1];
+    let mut bin = 1;
+    while bin < ends.len() {
+        ends[bin] = ends[bin - 1] * WIDTH;
+        bin += 1;
+    }
+    ends
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch {
     /// The number of the first bin in `counts`.
@@ -67,20 +84,26 @@ impl Sketch {
 }
 
 /// Nothing has a bin of its own.
-fn bin(value: u64) -> usize {
-    match value {
-        0 => 0,
-        value => 1 + ((value as f64).ln() / WIDTH.ln()) as usize,
+pub(super) fn bin(value: u64) -> usize {
+    if value == 0 {
+        return 0;
     }
+    let value = value as f64;
+    // The logarithm may be off by its last digit.
+    let mut bin = 1 + (value.ln() / WIDTH.ln()) as usize;
+    while value < ENDS[bin - 1] {
+        bin -= 1;
+    }
+    while value >= ENDS[bin] {
+        bin += 1;
+    }
+    bin
 }
 
 fn middle(bin: usize) -> f64 {
     match bin {
         0 => 0.0,
-        bin => {
-            let exponent = i32::try_from(bin).unwrap_or(i32::MAX);
-            2.0 * WIDTH.powi(exponent) / (WIDTH + 1.0)
-        }
+        bin => 2.0 * ENDS[bin.min(LAST_BIN)] / (WIDTH + 1.0),
     }
 }
 
@@ -122,6 +145,19 @@ mod tests {
             merged.merge(&of(&two));
             let whole: Vec<u64> = one.iter().chain(&two).copied().collect();
             prop_assert_eq!(merged, of(&whole));
+        }
+    }
+
+    #[test]
+    fn a_value_lies_within_its_bin() {
+        let ends = ENDS.iter().take(2_235).map(|end| *end as u64);
+        for value in ends.flat_map(|end| [end.saturating_sub(1), end, end + 1]).chain([u64::MAX]) {
+            let bin = bin(value);
+            let begins = if bin > 0 { ENDS[bin - 1] } else { 0.0 };
+            assert!(
+                value == 0 || (begins <= value as f64 && (value as f64) < ENDS[bin]),
+                "{value}"
+            );
         }
     }
 

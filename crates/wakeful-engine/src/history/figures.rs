@@ -12,7 +12,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Heartbeat;
 use wakeful_store::{Span, TeamStore};
 
-use super::pieces::Reader;
+use super::pieces::{Pieces, Reader};
 use crate::caller::Caller;
 use crate::{Engine, Error, Result};
 
@@ -77,10 +77,12 @@ impl Engine {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
-        let reader = Reader::new(&past, now).await?;
+        let mut reader = Reader::new(&past, now).await?;
+        let begin = |days: u32| start_of(HOUR, now.before(DAY * days));
+        reader.read_days(begin(USUAL.iter().map(|(_, days)| *days).max().unwrap_or(0))).await?;
         let mut stats = Vec::with_capacity(USUAL.len());
         for (name, days) in USUAL {
-            let from = start_of(HOUR, now.before(DAY * days));
+            let from = begin(days);
             stats.push(Stats { span: Some(name), ..figures(&reader, from, now).await? });
         }
         Ok(stats)
@@ -184,18 +186,22 @@ async fn summary(
 }
 
 async fn figures(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {
-    let tally = tally(reader, from, to).await?;
+    let pieces = reader.by_days(from, to, Depth::Whole).await?;
+    let tally = whole(&pieces);
     let outages = Outages::within(reader.past.outages(), tally.from, tally.to);
-    let phases = reader.phases(tally.from, tally.to).await?;
+    let phases = reader.phases(&pieces).await?;
     Ok(Stats { span: None, tally, outages, phases })
 }
 
 /// The figures of a span but for how phases were spread.
 pub(super) async fn tally(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Tally> {
-    let pieces = reader.by_days(from, to, Depth::Means).await?;
+    Ok(whole(&reader.by_days(from, to, Depth::Means).await?))
+}
+
+fn whole(pieces: &Pieces) -> Tally {
     let mut tally = Tally::new(pieces.from, pieces.to.max(pieces.from), pieces.before);
     pieces.rollups.iter().for_each(|rollup| tally.add(rollup));
-    Ok(tally.finish())
+    tally.finish()
 }
 
 /// What a series is made of, and its step: a second, an hour or a day, or as

@@ -3,7 +3,7 @@
 //! heartbeats are let go already, the span grows to the whole hour or day that
 //! is still known, and says so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use wakeful_core::history::rollup::{Depth, Last, Rollup, Spread};
 use wakeful_core::history::{DAY, Entry, HOUR, start_of};
@@ -19,6 +19,8 @@ pub(super) struct Pieces {
     pub(super) before: Option<Last>,
     /// In order; none reaches over an end of the span.
     pub(super) rollups: Vec<Rollup>,
+    /// How phases were spread on the days that the span touches.
+    phases: [Spread; 5],
 }
 
 /// One monitor's past, as it is when somebody asks.
@@ -27,6 +29,8 @@ pub(super) struct Reader<'a> {
     now: Millis,
     folded: Option<Millis>,
     extent: Extent,
+    /// The days from a time on, when many spans are made of them.
+    days: Option<Vec<Rollup>>,
 }
 
 /// The fresh heartbeats of a span.
@@ -41,32 +45,48 @@ struct Fresh {
 impl<'a> Reader<'a> {
     pub(super) async fn new(past: &'a Past<'a>, now: Millis) -> Result<Self> {
         let (folded, extent) = (past.folded_until().await?, past.extent().await?);
-        Ok(Self { past, now, folded, extent })
+        Ok(Self { past, now, folded, extent, days: None })
+    }
+
+    /// Reads the days from a time on, once for all the spans that begin later.
+    pub(super) async fn read_days(&mut self, from: Millis) -> Result<()> {
+        let (_, until) = self.end(self.now);
+        self.days = Some(self.past.days(start_of(DAY, from), until, Depth::Whole).await?);
+        Ok(())
+    }
+
+    async fn days(&self, from: Millis, until: Millis, depth: Depth) -> Result<Vec<Rollup>> {
+        let from = start_of(DAY, from);
+        let Some(days) = &self.days else { return Ok(self.past.days(from, until, depth).await?) };
+        let within = days.iter().filter(|day| from <= day.first && day.first < until);
+        Ok(within.cloned().collect())
     }
 
     /// The span by days, exact at its ends as far as heartbeats are kept.
     pub(super) async fn by_days(&self, from: Millis, to: Millis, depth: Depth) -> Result<Pieces> {
         let (to, until) = self.end(to);
         let fresh = self.fresh(from, until).await?;
-        let mut pieces = Pieces { from, to, before: None, rollups: Vec::new() };
-        let days = self.past.days(start_of(DAY, from), until, depth).await?;
-        let mut starts = fresh.late.clone();
-        starts.extend(days.iter().map(|day| start_of(DAY, day.first)));
+        let days = self.days(from, until, depth).await?;
+        let new = Rollup::of(&fresh.new);
+        let phases = phases(days.iter().chain(&new));
+        let mut pieces = Pieces { from, to, before: None, rollups: Vec::new(), phases };
+        let mut days: BTreeMap<Millis, Rollup> =
+            days.into_iter().map(|day| (start_of(DAY, day.first), day)).collect();
+        let starts: BTreeSet<Millis> = days.keys().chain(&fresh.late).copied().collect();
         for start in starts {
             let end = start.after(DAY);
-            let day = days.iter().find(|day| start_of(DAY, day.first) == start);
             let whole = from <= start && (end <= until || self.is_open(until));
-            match day {
+            match days.remove(&start) {
                 _ if fresh.late.contains(&start) => {
                     let part = self.folded_beats(start.max(from), end.min(until)).await?;
                     pieces.rollups.extend(Rollup::of(&part));
                 }
-                Some(day) if whole => pieces.rollups.push(day.clone()),
+                Some(day) if whole => pieces.rollups.push(day),
                 Some(day) => self.by_hours(start, day, (from, until), &mut pieces).await?,
                 None => {}
             }
         }
-        pieces.rollups.extend(Rollup::of(&fresh.new));
+        pieces.rollups.extend(new);
         pieces.before = self.past.last_before(pieces.from).await?;
         Ok(pieces)
     }
@@ -75,14 +95,14 @@ impl<'a> Reader<'a> {
     async fn by_hours(
         &self,
         day: Millis,
-        whole: &Rollup,
+        whole: Rollup,
         (from, until): (Millis, Millis),
         pieces: &mut Pieces,
     ) -> Result<()> {
         let hours = self.past.hours(day, day.after(DAY)).await?;
         if hours.is_empty() {
             pieces.widen(day, day.after(DAY), self.now);
-            pieces.rollups.push(whole.clone());
+            pieces.rollups.push(whole);
         }
         for hour in hours {
             let start = start_of(HOUR, hour.first);
@@ -128,7 +148,7 @@ impl<'a> Reader<'a> {
         rollups.sort_by_key(|rollup| rollup.first);
         rollups.extend(cut(&fresh.new, grain));
         let before = self.past.last_before(from).await?;
-        Ok(Pieces { from, to, before, rollups })
+        Ok(Pieces { from, to, before, rollups, phases: Default::default() })
     }
 
     /// Single heartbeats, cut into steps.
@@ -146,27 +166,19 @@ impl<'a> Reader<'a> {
                 |entry: &Entry| (entry.heartbeat.at.0 - from.0).div_euclid(step.as_millis() as i64);
             place(one) == place(two)
         });
-        Ok(Pieces { from, to, before, rollups: rollups.filter_map(Rollup::of).collect() })
+        let rollups = rollups.filter_map(Rollup::of).collect();
+        Ok(Pieces { from, to, before, rollups, phases: Default::default() })
     }
 
     /// How phases were spread. Hours do not keep that: a span of up to two days
     /// is read heartbeat by heartbeat, a longer one by whole days.
-    pub(super) async fn phases(&self, from: Millis, to: Millis) -> Result<[Spread; 5]> {
-        let mut phases: [Spread; 5] = Default::default();
-        let mut add = |rollup: &Rollup| {
-            for (ours, theirs) in phases.iter_mut().zip(&rollup.times.phases) {
-                ours.merge(theirs);
-            }
-        };
-        let (_, until) = self.end(to);
-        if to.since(from) <= DAY * 2 + HOUR && self.extent.has_heartbeats(from) {
-            Rollup::of(&self.past.heartbeats(from, until).await?).iter().for_each(&mut add);
-        } else {
-            let days = self.past.days(start_of(DAY, from), until, Depth::Whole).await?;
-            days.iter().for_each(&mut add);
-            Rollup::of(&self.fresh(from, until).await?.new).iter().for_each(&mut add);
+    pub(super) async fn phases(&self, pieces: &Pieces) -> Result<[Spread; 5]> {
+        let Pieces { from, to, .. } = *pieces;
+        if to.since(from) > DAY * 2 + HOUR || !self.extent.has_heartbeats(from) {
+            return Ok(pieces.phases.clone());
         }
-        Ok(phases)
+        let (_, until) = self.end(to);
+        Ok(phases(&Rollup::of(&self.past.heartbeats(from, until).await?)))
     }
 
     /// Where a span ends, and before when its heartbeats are: one of this very
@@ -208,6 +220,16 @@ impl Pieces {
         self.from = self.from.min(from);
         self.to = self.to.max(to.min(now));
     }
+}
+
+fn phases<'a>(rollups: impl IntoIterator<Item = &'a Rollup>) -> [Spread; 5] {
+    let mut phases: [Spread; 5] = Default::default();
+    for rollup in rollups {
+        for (ours, theirs) in phases.iter_mut().zip(&rollup.times.phases) {
+            ours.merge(theirs);
+        }
+    }
+    phases
 }
 
 /// What the heartbeats of each hour or day come to.

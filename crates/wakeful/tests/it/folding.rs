@@ -13,7 +13,7 @@ use wakeful_core::observation::Phases;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
 use wakeful_store::{Record, Store};
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{Engine, User, both_engines};
 
 use crate::durability::integrity;
 use crate::home::{Home, random_below};
@@ -21,12 +21,56 @@ use crate::home::{Home, random_below};
 const MONITORS: usize = 4;
 const BEATS: i64 = 1_500;
 const MINUTES: i64 = 10;
-const MOST_ROUNDS: usize = 60;
+const MOST_ROUNDS: u64 = 60;
 const DAY: i64 = 86_400_000;
 
-#[tokio::test]
-async fn no_heartbeat_is_lost_or_doubled_by_kill_9_while_folding_and_letting_go() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
+both_engines! {
+    async fn no_heartbeat_is_lost_or_doubled_by_kill_9_while_folding_and_letting_go(setup: Setup) {
+        let home = Home::new(setup.engine).await.without_limits();
+        let (ann, models, end) = a_past(&home).await;
+        fold_under_kills(&home).await;
+        let server = home.serve().await;
+        let ann = ann.log_in(&server.anonymous()).await;
+        let first = Millis(end.0 - BEATS * MINUTES * 60_000);
+        for (monitor, entries) in &models {
+            let from = Millis(end.0 - 7 * DAY);
+            let path = format!("monitor/{monitor}/heartbeats?from={from}&to={end}&limit=1000");
+            let beats = ann.client.get(&path).await.ok();
+            assert_eq!(beats["heartbeats"].as_array().unwrap().len(), 1_000);
+            assert_figures(&ann, *monitor, entries, first, end).await;
+        }
+        server.stop().await;
+
+        // From now on only two days of single heartbeats are kept.
+        let home = home.set("HISTORY_RAW_DAYS", "2").set("HISTORY_PHASE_DAYS", "2");
+        let home = home.set("HISTORY_HOUR_DAYS", "3");
+        let_go_under_kills(&home).await;
+        let server = home.serve().await;
+        let ann = ann.log_in(&server.anonymous()).await;
+        for (monitor, entries) in &models {
+            // Whole days, because nothing smaller is left.
+            let from = Millis((first.0 / DAY + 1) * DAY);
+            let to = Millis(end.0 / DAY * DAY);
+            assert_figures(&ann, *monitor, entries, from, to).await;
+        }
+        let told = home.run(&["doctor"]).await;
+        assert!(told.stdout.contains("every block and roll-up is whole"), "{told:?}");
+        assert!(told.stdout.contains("heartbeats for 2 days"), "{told:?}");
+        server.stop().await;
+        let zeros = match setup.engine {
+            Engine::Sqlite => "zeroblob(50)",
+            Engine::Postgres => "decode(repeat('00', 50), 'hex')",
+        };
+        home.execute(&format!("update blocks set data = {zeros}")).await;
+        let told = home.run(&["doctor"]).await;
+        assert_eq!(told.code, Some(2), "{told:?}");
+        assert!(told.stdout.contains("WRONG damaged"), "{told:?}");
+    }
+}
+
+/// Monitors with ten days of fresh heartbeats, what is to come of each, and
+/// when they end.
+async fn a_past(home: &Home) -> (User, BTreeMap<MonitorId, Vec<Entry>>, Millis) {
     let server = home.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let mut monitors = Vec::new();
@@ -39,74 +83,65 @@ async fn no_heartbeat_is_lost_or_doubled_by_kill_9_while_folding_and_letting_go(
     server.stop().await;
 
     let store = home.store().await;
-    let now = home.number("select unixepoch() * 1000").await;
-    let end = Millis(now / DAY * DAY - DAY / 2);
+    let end = Millis(now(home).await / DAY * DAY - DAY / 2);
     let team = TeamId::parse(&ann.team).unwrap();
     let mut models = BTreeMap::new();
     for (number, monitor) in (0..).zip(&monitors) {
         models.insert(*monitor, fill(&store, team, *monitor, end, number).await);
     }
     store.close().await;
+    (ann, models, end)
+}
 
-    let all = MONITORS as i64 * BEATS;
-    let mut rounds = 0;
-    while home.number("select count(*) from heartbeats").await > 0 {
-        let server = home.serve().await;
-        tokio::time::sleep(Duration::from_millis(random_below(400))).await;
-        server.kill().await;
+async fn now(home: &Home) -> i64 {
+    let sql = match home.engine() {
+        Engine::Sqlite => "select unixepoch() * 1000",
+        Engine::Postgres => "select cast(extract(epoch from now()) * 1000 as bigint)",
+    };
+    home.number(sql).await
+}
+
+/// In one statement: PostgreSQL may still commit what the killed process began.
+async fn fold_under_kills(home: &Home) {
+    let counted = "select cast((select count(*) from heartbeats)
+                             + (select coalesce(sum(count), 0) from blocks) as bigint)";
+    let mut rounds = 0_u64;
+    loop {
+        assert_eq!(home.number(counted).await, MONITORS as i64 * BEATS, "after {rounds} rounds");
         let fresh = home.number("select count(*) from heartbeats").await;
-        let packed = home.number("select coalesce(sum(count), 0) from blocks").await;
-        assert_eq!(fresh + packed, all, "after {rounds} rounds");
-        rounds += 1;
+        if fresh == 0 {
+            break;
+        }
         assert!(rounds < MOST_ROUNDS, "{fresh} are still fresh");
+        rounds += 1;
+        // Ever longer: the first ones die early, and it comes to an end.
+        live_for(home, random_below(40 + 20 * rounds)).await;
     }
-    assert_eq!(integrity(&home.file()).await, "ok");
-    let server = home.serve().await;
-    let ann = ann.log_in(&server.anonymous()).await;
-    let first = Millis(end.0 - BEATS * MINUTES * 60_000);
-    for (monitor, entries) in &models {
-        let beats = ann
-            .client
-            .get(&format!(
-                "monitor/{monitor}/heartbeats?from={}&to={end}&limit=1000",
-                Millis(end.0 - 7 * DAY)
-            ))
-            .await
-            .ok();
-        assert_eq!(beats["heartbeats"].as_array().unwrap().len(), 1_000);
-        assert_figures(&ann, *monitor, entries, first, end).await;
-    }
-    server.stop().await;
+    assert_sound(home).await;
+}
 
-    // From now on only two days of single heartbeats are kept.
-    let home = home.set("HISTORY_RAW_DAYS", "2").set("HISTORY_PHASE_DAYS", "2");
-    let home = home.set("HISTORY_HOUR_DAYS", "3");
-    let old = format!("select count(*) from blocks where to_at < {}", now - 2 * DAY);
+async fn let_go_under_kills(home: &Home) {
+    let old = now(home).await - 2 * DAY;
+    let old = format!("select count(*) from blocks where to_at < {old}");
     let mut rounds = 0;
     while home.number(&old).await > 0 {
-        let server = home.serve().await;
-        tokio::time::sleep(Duration::from_millis(random_below(120))).await;
-        server.kill().await;
-        rounds += 1;
         assert!(rounds < MOST_ROUNDS);
+        rounds += 1;
+        live_for(home, random_below(120)).await;
     }
-    assert_eq!(integrity(&home.file()).await, "ok");
+    assert_sound(home).await;
+}
+
+async fn live_for(home: &Home, millis: u64) {
     let server = home.serve().await;
-    let ann = ann.log_in(&server.anonymous()).await;
-    for (monitor, entries) in &models {
-        // Whole days, because nothing smaller is left.
-        let from = Millis((first.0 / DAY + 1) * DAY);
-        let to = Millis(end.0 / DAY * DAY);
-        assert_figures(&ann, *monitor, entries, from, to).await;
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    server.kill().await;
+}
+
+async fn assert_sound(home: &Home) {
+    if home.engine() == Engine::Sqlite {
+        assert_eq!(integrity(&home.file()).await, "ok");
     }
-    let told = home.run(&["doctor"]).await;
-    assert!(told.stdout.contains("every block and roll-up is whole"), "{told:?}");
-    assert!(told.stdout.contains("heartbeats for 2 days"), "{told:?}");
-    server.stop().await;
-    home.execute("update blocks set data = zeroblob(50)").await;
-    let told = home.run(&["doctor"]).await;
-    assert_eq!(told.code, Some(2), "{told:?}");
-    assert!(told.stdout.contains("WRONG damaged"), "{told:?}");
 }
 
 /// Ten days of heartbeats with two outages and lone failures in between.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::history::checksum;
 use crate::observation::Phases;
 use crate::verdict::{Beat, Heartbeat};
 use proptest::prelude::*;
@@ -43,6 +44,29 @@ proptest! {
     }
 
     #[test]
+    fn no_time_is_too_long_or_too_far_away(
+        beats in prop::collection::vec((-(1_i64 << 55)..1 << 55, any::<u64>(), any::<u32>()), 1..12),
+    ) {
+        let rollups: Vec<Rollup> = beats
+            .into_iter()
+            .filter_map(|(at, took, interval)| {
+                let took = Some(Duration::from_micros(took));
+                let phases = Phases { tls: took, ..Phases::default() };
+                let heartbeat = Heartbeat {
+                    at: Millis(at),
+                    status: Beat::Up,
+                    message: String::new(),
+                    load_time: took,
+                    phases,
+                    regions: Vec::new(),
+                };
+                Rollup::of([&Entry { seq: 1, standing: Standing::Up, interval, heartbeat }])
+            })
+            .collect();
+        prop_assert_eq!(unpack(&pack(&rollups, Depth::Whole), Depth::Whole), Ok(rollups));
+    }
+
+    #[test]
     fn a_damaged_roll_up_is_told(
         hour in prop::collection::vec(entry(), 1..40), at in any::<prop::sample::Index>(), bit in 0_u8..8,
     ) {
@@ -52,6 +76,15 @@ proptest! {
         bytes[at] ^= 1_u8 << bit;
         prop_assert_eq!(unpack(&bytes, Depth::Whole), Err(Damaged));
     }
+}
+
+#[test]
+fn roll_ups_of_another_version_are_not_read() {
+    let mut bytes = pack(&[], Depth::Whole);
+    bytes.truncate(bytes.len() - 4);
+    assert_eq!(unpack(&checksum::close(bytes.clone()), Depth::Whole), Ok(Vec::new()));
+    bytes[0] += 1;
+    assert_eq!(unpack(&checksum::close(bytes), Depth::Whole), Err(Damaged));
 }
 
 #[test]

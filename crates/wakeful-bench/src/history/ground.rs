@@ -1,0 +1,145 @@
+//! Where the past is kept: in a file, or in a database of the server that
+//! `scripts/with-postgres` started. What the bench asks of both.
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
+use tempfile::TempDir;
+use wakeful_store::{Keyring, Location, Options, Store};
+
+use crate::seed::{self, Crowd};
+use crate::service::Service;
+use crate::target::Target;
+use crate::{Outcome, Run, nodes, site};
+
+pub(super) struct Ground {
+    pub(super) name: &'static str,
+    data: TempDir,
+    /// Nothing for a file in the folder.
+    url: Option<String>,
+}
+
+impl Ground {
+    pub(super) fn file() -> Outcome<Self> {
+        Ok(Self { name: "SQLite", data: tempfile::tempdir()?, url: None })
+    }
+
+    /// Nothing when there is no server.
+    pub(super) async fn server(part: &str) -> Outcome<Option<Self>> {
+        let Ok(server) = std::env::var("WAKEFUL_TEST_POSTGRES") else { return Ok(None) };
+        let url = Some(nodes::fresh(&server, part).await?);
+        Ok(Some(Self { name: "PostgreSQL", data: tempfile::tempdir()?, url }))
+    }
+
+    pub(super) async fn open(&self) -> Outcome<Store> {
+        let keyring = Keyring::load_or_create(&self.data.path().join("master.key"))?;
+        let location = match &self.url {
+            None => Location::Sqlite(seed::database(self.data.path())),
+            Some(url) => Location::parse(url)?,
+        };
+        Ok(Store::open(&Options { location, max_connections: 4 }, keyring).await?)
+    }
+
+    /// A team with monitors that were up a moment ago; gives a token.
+    pub(super) async fn people(&self, store: &Store, crowd: &Crowd) -> Outcome<String> {
+        let (team, token) = seed::sign_up(store).await?;
+        for number in 0..crowd.count {
+            store.team(team).add_monitor(&crowd.monitor(team, number)?).await?;
+        }
+        let now = crate::clock::wall_millis();
+        let known =
+            format!("update monitor_states set status = 'up', since = {now}, last_check = {now}");
+        self.run(&[&known]).await?;
+        Ok(token)
+    }
+
+    /// What the past of the first monitor is, becomes that of all the others.
+    pub(super) async fn share(&self, raw_from: i64) -> Outcome<()> {
+        let first = match self.url {
+            None => format!("x'{}'", site::id(0).uuid().simple()),
+            Some(_) => format!("'{}'", site::id(0)),
+        };
+        self.run(&[
+            &format!(
+                "insert into days (monitor_id, at, data)
+                 select m.id, d.at, d.data from monitors m join days d on d.monitor_id = {first}
+                 where m.id <> {first} order by m.id, d.at"
+            ),
+            // Day by day, as they come: those of one monitor lie far apart.
+            &format!(
+                "insert into hours (monitor_id, at, data)
+                 select m.id, h.at, h.data from hours h join monitors m on m.id <> {first}
+                 where h.monitor_id = {first} order by h.at, m.id"
+            ),
+            &format!(
+                "insert into folds (monitor_id, revision, until)
+                 select m.id, f.revision, f.until from monitors m join folds f on f.monitor_id = {first}
+                 where m.id <> {first}"
+            ),
+            &format!(
+                "insert into blocks (monitor_id, from_at, to_at, count, data)
+                 select m.id, b.from_at, b.to_at, b.count, b.data
+                 from blocks b join monitors m on m.id <> {first}
+                 where b.monitor_id = {first} and b.to_at >= {raw_from}
+                 order by b.from_at, m.id"
+            ),
+        ])
+        .await?;
+        self.tidy().await
+    }
+
+    /// What each database does by itself now and then.
+    pub(super) async fn tidy(&self) -> Outcome<()> {
+        match self.url {
+            None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
+            Some(_) => self.run(&["vacuum analyze"]).await,
+        }
+    }
+
+    /// What it takes of the disk, as the system or the server says.
+    pub(super) async fn bytes(&self) -> Outcome<u64> {
+        let Some(url) = &self.url else {
+            return Ok(std::fs::metadata(seed::database(self.data.path()))?.len());
+        };
+        let mut db = PgConnection::connect(url).await?;
+        let bytes: i64 = sqlx::query_scalar("select pg_database_size(current_database())")
+            .fetch_one(&mut db)
+            .await?;
+        db.close().await?;
+        Ok(bytes.cast_unsigned())
+    }
+
+    pub(super) async fn launch(
+        self,
+        run: &Run,
+        target: &Target,
+        token: String,
+    ) -> Outcome<Service> {
+        let url = self.url.unwrap_or_default();
+        let variables = [("WAKEFUL_DATABASE_URL", url.as_str())];
+        let variables = if url.is_empty() { &[][..] } else { &variables[..] };
+        Service::launch_with(run, target, self.data, token, variables).await
+    }
+
+    async fn run(&self, statements: &[&str]) -> Outcome<()> {
+        match &self.url {
+            None => {
+                let options = SqliteConnectOptions::new()
+                    .filename(seed::database(self.data.path()))
+                    .synchronous(SqliteSynchronous::Off);
+                let mut db = SqliteConnection::connect_with(&options).await?;
+                for sql in statements {
+                    sqlx::query(AssertSqlSafe((*sql).to_owned())).execute(&mut db).await?;
+                }
+                db.close().await?;
+            }
+            Some(url) => {
+                let mut db = PgConnection::connect(url).await?;
+                for sql in statements {
+                    sqlx::query(AssertSqlSafe((*sql).to_owned())).execute(&mut db).await?;
+                }
+                db.close().await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! What the past costs: bytes a heartbeat after a month, how fast heartbeats
+//! are packed and folded, how near percentiles are, and how quick a year of a
+//! thousand monitors is read.
+
+mod checks;
+mod ground;
+
+use std::time::{Duration, Instant};
+use wakeful_core::history::pack::{FULL, pack, unpack, unpack_phases};
+use wakeful_core::history::rollup::{self, Depth, Rollup};
+use wakeful_core::history::{DAY, Entry, HOUR, start_of};
+use wakeful_core::id::MonitorId;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Heartbeat, State, Status};
+use wakeful_store::{Limits, Record, Store};
+
+use checks::{Checks, INTERVAL};
+use ground::Ground;
+
+use crate::reader::times;
+use crate::report::Report;
+use crate::seed::Crowd;
+use crate::stats::{Spread, percentile};
+use crate::target::Target;
+use crate::{Outcome, Run, clock, site};
+
+const BEATS_A_DAY: usize = 24 * 60;
+/// How many monitors the month is measured with, and how many have a year.
+const MONTH_MONITORS: u32 = 10;
+const MONTH_DAYS: u32 = 30;
+const TURNS_A_DAY: u32 = 12;
+const YEAR_MONITORS: u32 = 1_000;
+const YEAR_DAYS: u32 = 365;
+/// As the settings have it.
+const PHASE_DAYS: u32 = 7;
+/// How many heartbeats one record and one step of folding take.
+const BATCH: usize = 4_096;
+const ASKED: usize = 200;
+
+pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
+    println!("the past");
+    packing(report);
+    reading();
+    month(Ground::file()?, target, report).await?;
+    year(Ground::file()?, run, target, report).await?;
+    let (Some(first), Some(second)) =
+        (Ground::server("month").await?, Ground::server("year").await?)
+    else {
+        println!("  no PostgreSQL: run it under scripts/with-postgres");
+        return Ok(());
+    };
+    month(first, target, report).await?;
+    year(second, run, target, report).await
+}
+
+/// The codec alone, on one core.
+fn packing(report: &mut Report) {
+    let beats = Checks::new(1).take(FULL);
+    let entries: Vec<Entry> =
+        (1..).zip(beats).map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[])).collect();
+    let began = Instant::now();
+    let mut rounds = 0;
+    while began.elapsed() < Duration::from_secs(2) {
+        std::hint::black_box(pack(std::hint::black_box(&entries)));
+        rounds += 1;
+    }
+    let rate = (rounds * entries.len()) as f64 / began.elapsed().as_secs_f64();
+    report.at_least("history: heartbeats packed a second on one core", rate, 200_000.0);
+    let packed = pack(&entries);
+    let began = Instant::now();
+    if let Ok(mut read) = unpack(&packed.data) {
+        let _ = unpack_phases(&packed.phases, &mut read);
+        println!("  a block of {FULL} is read in {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
+    }
+    let mut exact: Vec<f64> =
+        entries.iter().filter_map(|entry| entry.heartbeat.load_time).map(micros).collect();
+    exact.sort_by(f64::total_cmp);
+    let times = Rollup::of(&entries).map(|rollup| rollup.times).unwrap_or_default();
+    let error = [0.5, 0.9, 0.95, 0.99].map(|share| {
+        let exact = percentile(&exact, share);
+        times.percentile(share).map_or(1.0, |told| (told - exact).abs() / exact)
+    });
+    let worst = error.into_iter().fold(0.0, f64::max) * 100.0;
+    report.at_most("history: error of p50, p90, p95, p99, %", worst, 1.0);
+}
+
+/// What hours and days come to, alone: how much a year of them is, and how
+/// quickly it is read.
+fn reading() {
+    let beats = Checks::new(1).take(YEAR_DAYS as usize * BEATS_A_DAY);
+    let entries: Vec<Entry> =
+        (1..).zip(beats).map(|(seq, beat)| Entry::of(seq, beat, INTERVAL as u32, &[])).collect();
+    let rolled = |grain: Duration| -> Vec<Rollup> {
+        let at = |entry: &Entry| start_of(grain, entry.heartbeat.at);
+        entries.chunk_by(|one, two| at(one) == at(two)).filter_map(Rollup::of).collect()
+    };
+    let (days, hours) = (rolled(DAY), rolled(HOUR));
+    let day = |rollup: &Rollup| start_of(DAY, rollup.first);
+    let days = days.chunks(1).map(|day| rollup::pack(day, Depth::Whole));
+    let hours =
+        hours.chunk_by(|one, two| day(one) == day(two)).map(|day| rollup::pack(day, Depth::Means));
+    let rows: [(&str, Vec<Vec<u8>>); 2] = [("days", days.collect()), ("hours", hours.collect())];
+    for (name, rows) in rows {
+        let began = Instant::now();
+        let read = rows.iter().filter_map(|row| rollup::unpack(row, Depth::Whole).ok()).count();
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        let each = rows.iter().map(Vec::len).sum::<usize>() as f64 / entries.len() as f64;
+        println!("  {read} rows of {name} are read in {took:.1} ms, {each:.2} bytes a heartbeat");
+    }
+}
+
+/// Thirty days as the service has them: recorded and folded every other hour,
+/// phases let go after a week. What the database then takes of the disk.
+async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<()> {
+    let store = ground.open().await?;
+    ground.people(&store, &Crowd::paced(MONTH_MONITORS, INTERVAL, target.http)).await?;
+    ground.tidy().await?;
+    let before = ground.bytes().await?;
+    let began = Instant::now();
+    let end = Millis(clock::wall_millis());
+    let from = end.before(DAY * MONTH_DAYS);
+    let mut sites: Vec<Site> = (0..MONTH_MONITORS).map(|number| Site::new(number, from)).collect();
+    let (mut folded, mut folding) = (0, Duration::ZERO);
+    for turn in 1..=MONTH_DAYS * TURNS_A_DAY {
+        let now = from.after(DAY * turn / TURNS_A_DAY);
+        for site in &mut sites {
+            store.record(&site.records(BEATS_A_DAY / TURNS_A_DAY as usize)).await?;
+        }
+        let began = Instant::now();
+        for site in &sites {
+            folded += fold(&store, site.id, now).await?;
+        }
+        folding += began.elapsed();
+        if turn % TURNS_A_DAY == 0 {
+            let phases = now.before(DAY * PHASE_DAYS);
+            let (heartbeats, hours, days) = (Millis(0), Millis(0), Millis(0));
+            for site in &sites {
+                let limits = Limits { heartbeats, phases, hours, days };
+                while store.let_go(site.id, &limits).await? > 0 {}
+            }
+            ground.tidy().await?;
+        }
+    }
+    while store.empty_pages().await? > 0 {
+        store.shrink(1_000).await?;
+    }
+    ground.tidy().await?;
+    let name = ground.name;
+    let (took, rate) = (began.elapsed().as_secs_f64(), folded as f64 / folding.as_secs_f64());
+    println!(
+        "  {name}: {folded} heartbeats in {took:.0} s, {rate:.0} folded a second with the database"
+    );
+    for table in store.tables().await? {
+        if ["heartbeats", "blocks", "hours", "days", "folds"].contains(&&*table.name) {
+            println!(
+                "  {}: {:.2} bytes a heartbeat",
+                table.name,
+                table.bytes as f64 / folded as f64
+            );
+        }
+    }
+    let grown = ground.bytes().await?.saturating_sub(before) as f64 / folded as f64;
+    report.at_most(&format!("history: bytes a heartbeat on disk, 30 days, {name}"), grown, 4.0);
+    store.close().await;
+    Ok(())
+}
+
+/// A year of one monitor, copied to a thousand: days and hours whole, single
+/// heartbeats of the last month.
+async fn year(ground: Ground, run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
+    let name = ground.name;
+    let store = ground.open().await?;
+    let token = ground.people(&store, &Crowd::paced(YEAR_MONITORS, INTERVAL, target.http)).await?;
+    let end = Millis(clock::wall_millis());
+    let from = end.before(DAY * YEAR_DAYS);
+    let mut site = Site::new(0, from);
+    let (began, mut left) = (Instant::now(), YEAR_DAYS as usize * BEATS_A_DAY);
+    while left > 0 {
+        let records = site.records(left.min(BATCH));
+        left -= records.len();
+        store.record(&records).await?;
+        fold(&store, site.id, end).await?;
+    }
+    store.close().await;
+    ground.share(end.before(DAY * 30).0).await?;
+    let (size, took) = (ground.bytes().await? >> 20, began.elapsed().as_secs_f64());
+    println!("  {name}: a year of {YEAR_MONITORS} monitors, {size} MiB, made in {took:.0} s");
+    let service = ground.launch(run, target, token).await?;
+    let span = format!("from={from}&to={end}");
+    for (what, query, bar) in [
+        ("stats of 365 days", format!("stats?{span}"), 20.0),
+        ("stats of the five usual spans", "stats".to_owned(), 20.0),
+        ("series of 800 points", format!("series?{span}&points=800"), 50.0),
+    ] {
+        let paths: Vec<String> = (0..ASKED as u32)
+            .map(|turn| turn.wrapping_mul(2_654_435_761) % YEAR_MONITORS)
+            .map(|number| format!("/api/v1/monitor/{}/{query}", site::id(number)))
+            .collect();
+        let Spread { p50, p99, .. } = Spread::of(&times(&service, &paths).await?);
+        println!("  {what}: p50 {p50:.1} ms");
+        report.at_most(&format!("history: {what}, {name}, p99, ms"), p99, bar);
+    }
+    service.stop().await
+}
+
+/// A monitor and the checks it had so far.
+struct Site {
+    id: MonitorId,
+    from: Millis,
+    seq: i64,
+    checks: Checks,
+}
+
+impl Site {
+    fn new(number: u32, from: Millis) -> Self {
+        Self { id: site::id(number), from, seq: 0, checks: Checks::new(u64::from(number) + 30) }
+    }
+
+    /// So many more of them.
+    fn records(&mut self, count: usize) -> Vec<Record> {
+        let beats: Vec<Heartbeat> = self.checks.by_ref().take(count).collect();
+        beats.into_iter().map(|beat| self.record(beat)).collect()
+    }
+
+    fn record(&mut self, mut heartbeat: Heartbeat) -> Record {
+        self.seq += 1;
+        heartbeat.at = Millis(self.from.0 + heartbeat.at.0);
+        let state =
+            State { status: Status::Up, last_check: Some(heartbeat.at), ..State::default() };
+        let (opens, events) = (Vec::new(), Vec::new());
+        let (monitor, seq) = (self.id, self.seq);
+        Record {
+            monitor,
+            seq,
+            heartbeat,
+            state,
+            opens,
+            closes: None,
+            events,
+            certificate: None,
+            grant: None,
+        }
+    }
+}
+
+async fn fold(store: &Store, monitor: MonitorId, until: Millis) -> Outcome<usize> {
+    let mut folded = 0;
+    loop {
+        let step = store.fold(monitor, until, Millis(0), BATCH as u32).await?;
+        folded += step.heartbeats;
+        if step.heartbeats == 0 {
+            return Ok(folded);
+        }
+    }
+}
+
+fn micros(span: Duration) -> f64 {
+    span.as_micros() as f64
+}
