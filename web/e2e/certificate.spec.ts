@@ -34,6 +34,7 @@ test("a certificate: for whom, by whom and for how long, and what is new is show
 });
 
 test("axe finds nothing about a certificate, and it fits on a phone, in German too", async ({ page, member }) => {
+  test.setTimeout(180_000);
   const site = await secureSite(selfSigned("a-rather-long-name-of-a-machine.in.a-department.example.com", 400));
   const { monitorid } = await member.api.monitor({ type: "http", name: "shop", http: { url: site.url, ignore_tls_error: true } });
   await page.setViewportSize({ width: 375, height: 720 });

@@ -102,6 +102,7 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
 });
 
 test("axe finds nothing about regions, and they fit on a phone", async ({ page, member, probe, service }) => {
+  test.setTimeout(180_000);
   const region = `r${process.pid}b`;
   await probe(region);
   const { monitorid } = await member.api.monitor({

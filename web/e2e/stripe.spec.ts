@@ -70,6 +70,7 @@ test("Stripe's script that cannot be loaded is told, and the form can be tried a
 });
 
 test("only the billing view's document lets Stripe in; axe finds nothing there, on a phone too", async ({ page, member, sent }) => {
+  test.setTimeout(180_000);
   expect(member.email).toContain("@");
   expect(sent, "nothing yet").toEqual([]);
   const policy = async (path: string) => (await page.goto(path))?.headers()["content-security-policy"] ?? "";
