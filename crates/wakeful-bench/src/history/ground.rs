@@ -91,7 +91,7 @@ impl Ground {
     pub(super) async fn tidy(&self) -> Outcome<()> {
         match self.url {
             None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
-            Some(_) => self.run(&["vacuum analyze"]).await,
+            Some(_) => self.run(&["vacuum analyze blocks, hours, days, folds, heartbeats"]).await,
         }
     }
 

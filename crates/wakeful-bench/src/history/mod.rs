@@ -42,15 +42,15 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     packing(report);
     reading();
     month(Ground::file()?, target, report).await?;
+    match Ground::server("month").await? {
+        Some(ground) => month(ground, target, report).await?,
+        None => println!("  no PostgreSQL: run it under scripts/with-postgres"),
+    }
     year(Ground::file()?, run, target, report).await?;
-    let (Some(first), Some(second)) =
-        (Ground::server("month").await?, Ground::server("year").await?)
-    else {
-        println!("  no PostgreSQL: run it under scripts/with-postgres");
-        return Ok(());
-    };
-    month(first, target, report).await?;
-    year(second, run, target, report).await
+    match Ground::server("year").await? {
+        Some(ground) => year(ground, run, target, report).await,
+        None => Ok(()),
+    }
 }
 
 /// The codec alone, on one core.
@@ -131,6 +131,7 @@ async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<
             folded += fold(&store, site.id, now).await?;
         }
         folding += began.elapsed();
+        ground.tidy().await?;
         if turn % TURNS_A_DAY == 0 {
             let phases = now.before(DAY * PHASE_DAYS);
             let (heartbeats, hours, days) = (Millis(0), Millis(0), Millis(0));
@@ -138,7 +139,6 @@ async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<
                 let limits = Limits { heartbeats, phases, hours, days };
                 while store.let_go(site.id, &limits).await? > 0 {}
             }
-            ground.tidy().await?;
         }
     }
     while store.empty_pages().await? > 0 {
@@ -196,8 +196,10 @@ async fn year(ground: Ground, run: &Run, target: &Target, report: &mut Report) -
             .map(|turn| turn.wrapping_mul(2_654_435_761) % YEAR_MONITORS)
             .map(|number| format!("/api/v1/monitor/{}/{query}", site::id(number)))
             .collect();
+        let cpu = service.cpu()?;
         let Spread { p50, p99, .. } = Spread::of(&times(&service, &paths).await?);
-        println!("  {what}: p50 {p50:.1} ms");
+        let cpu = (service.cpu()? - cpu).as_secs_f64() * 1e3 / ASKED as f64;
+        println!("  {what}: p50 {p50:.1} ms, {cpu:.1} ms of the service's processor time");
         report.at_most(&format!("history: {what}, {name}, p99, ms"), p99, bar);
     }
     service.stop().await

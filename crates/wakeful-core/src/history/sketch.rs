@@ -11,7 +11,7 @@ pub(super) const LAST_BIN: usize = 2_300;
 
 /// Where bins end, by their number. Multiplied, not taken to a power: the same
 /// on every machine, so that all of them put a value into the same bin.
-const ENDS: [f64; LAST_BIN + 1] = ends();
+static ENDS: [f64; LAST_BIN + 1] = ends();
 
 const fn ends() -> [f64; LAST_BIN + 1] {
     let mut ends = [1.0; LAST_BIN + 1];

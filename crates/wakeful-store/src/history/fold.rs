@@ -7,26 +7,18 @@
 use sqlx::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
-use wakeful_core::history::pack::{FULL, Packed, pack};
+use wakeful_core::history::pack::FULL;
 use wakeful_core::history::rollup::{self, Depth, Rollup};
 use wakeful_core::history::{DAY, Entry, HOUR, in_order, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
+use super::blocks::{Index, NewBlock, by_block, packed, row_of_small};
 use super::{Grain, aside};
-use crate::dialect::{either, from_row, read, within};
+use crate::dialect::{either, read, within};
 use crate::heartbeats::Place;
 use crate::{Result, Store, StoreError, StoredMonitor};
-
-/// A block spans no more than a week, so that what is older than a limit is
-/// let go about then.
-const LONGEST: i64 = 7 * 24 * 3_600_000;
-
-/// So many heartbeats fill a block for the time being: what is added every hour
-/// makes little to write anew. When enough of them stand in a row, they become
-/// one full block.
-const SMALL: i64 = 1_024;
 
 /// What one step of folding did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,21 +36,6 @@ pub struct Foldable {
     pub monitors: Vec<MonitorId>,
     pub last: Option<MonitorId>,
 }
-
-struct Index {
-    from: i64,
-    to: i64,
-    count: i64,
-}
-
-from_row!(Index, |row| Self {
-    from: row.try_get("from_at")?,
-    to: row.try_get("to_at")?,
-    count: row.try_get("count")?,
-});
-
-/// A block to be written: its first and last time, how many, and the bytes.
-type NewBlock = (i64, i64, i64, Packed);
 
 /// What a step puts into the store.
 #[derive(Default)]
@@ -150,26 +127,18 @@ impl Store {
         let Some(first) = fresh.first() else { return Ok(work) };
         let blocks = self.blocks_from(monitor, first.heartbeat.at).await?;
         let mut written: Vec<Entry> = Vec::new();
-        for (block, new) in by_block(&blocks, &fresh) {
-            let mut entries = new;
+        let sorted = by_block(&blocks, &fresh);
+        // What comes late may belong into a block that would be joined.
+        let nothing_late = sorted.len() == 1;
+        for (block, new) in sorted {
             let is_new_end =
-                block.is_none() && blocks.last().is_some_and(|last| last.from < first_at(&entries));
-            let joined = match is_new_end {
-                true => self.small_row(monitor).await?,
-                false => block.into_iter().collect(),
-            };
-            for from in joined {
-                let found = self.block_before(monitor, from.saturating_add(1)).await?;
-                let Some(old) = found else { continue };
-                // A damaged block stays as it is, beside a new one.
-                if let Ok(old) = old.entries(monitor).await {
-                    entries.extend(old);
-                    work.gone.push(from);
-                }
+                block.is_none() && blocks.last().is_some_and(|last| last.from < first_at(&new));
+            if is_new_end && nothing_late {
+                let row = self.small_row(monitor).await?;
+                written.extend(self.put_together(monitor, Vec::new(), &row, &mut work).await?);
             }
-            let (blocks, entries) = aside(move || packed(entries)).await;
-            work.blocks.extend(blocks);
-            written.extend(entries);
+            let old: Vec<i64> = block.into_iter().collect();
+            written.extend(self.put_together(monitor, new, &old, &mut work).await?);
         }
         let days: BTreeSet<Millis> =
             fresh.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
@@ -179,11 +148,33 @@ impl Store {
         Ok(work)
     }
 
+    /// Packs heartbeats with those of some blocks, which go; gives all of them.
+    async fn put_together(
+        &self,
+        monitor: MonitorId,
+        mut entries: Vec<Entry>,
+        old: &[i64],
+        work: &mut Work,
+    ) -> Result<Vec<Entry>> {
+        for from in old {
+            let found = self.block_before(monitor, from.saturating_add(1)).await?;
+            let Some(block) = found else { continue };
+            // A damaged block stays as it is, beside a new one.
+            if let Ok(read) = block.entries(monitor).await {
+                entries.extend(read);
+                work.gone.push(*from);
+            }
+        }
+        let (blocks, entries) = aside(move || packed(entries)).await;
+        work.blocks.extend(blocks);
+        Ok(entries)
+    }
+
     /// The blocks from the one that a time falls into.
     async fn blocks_from(&self, monitor: MonitorId, at: Millis) -> Result<Vec<Index>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select from_at, to_at, count
+                "select from_at, to_at, count, phases is not null as has_phases
                  from blocks
                  where monitor_id = $1
                  and from_at >= coalesce((select max(b.from_at) from blocks b
@@ -197,26 +188,23 @@ impl Store {
         })?)
     }
 
-    /// The small blocks at the end, when together they fill one.
+    /// Small blocks that become one, by their beginnings.
     async fn small_row(&self, monitor: MonitorId) -> Result<Vec<i64>> {
-        let newest: Vec<Index> = read!(self, |db| {
+        let blocks: Vec<Index> = read!(self, |db| {
             sqlx::query_as(
-                "select from_at, to_at, count
+                "select from_at, to_at, count, phases is not null as has_phases
                  from blocks
                  where monitor_id = $1
-                 order by from_at desc
-                 limit $2",
+                 and from_at >= (select min(b.from_at) from blocks b
+                                 where b.monitor_id = $1 and b.count < $2 and b.phases is null)
+                 order by from_at",
             )
             .bind(monitor.uuid())
-            .bind(FULL as i64 / SMALL)
+            .bind(FULL as i64 / 2)
             .fetch_all(db)
             .await
         })?;
-        let row: Vec<&Index> =
-            newest.iter().take_while(|block| block.count < FULL as i64 / 2).collect();
-        let together: i64 = row.iter().map(|block| block.count).sum();
-        let fills = together >= FULL as i64 - SMALL;
-        Ok(row.iter().filter(|_| fills).map(|block| block.from).collect())
+        Ok(row_of_small(&blocks).iter().map(|block| block.from).collect())
     }
 
     /// What a day comes to with all that is written of it, and its hours.
@@ -416,54 +404,8 @@ fn decided(stored: &StoredMonitor, until: Millis) -> Millis {
     }
 }
 
-/// Sorts new heartbeats to the blocks that they belong into; those that fit
-/// none begin a new one.
-fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)> {
-    let mut sorted: BTreeMap<Option<i64>, Vec<Entry>> = BTreeMap::new();
-    for entry in fresh {
-        let at = entry.heartbeat.at.0;
-        let behind = blocks.partition_point(|block| block.from <= at);
-        let block = behind.checked_sub(1).map(|place| &blocks[place]);
-        let is_last = behind == blocks.len();
-        let full = |block: &&Index| {
-            is_last && block.to < at && (block.count >= SMALL || at - block.from >= LONGEST)
-        };
-        let block = block.filter(|block| !full(block)).map(|block| block.from);
-        sorted.entry(block).or_default().push(entry.clone());
-    }
-    sorted.into_iter().collect()
-}
-
-fn packed(entries: Vec<Entry>) -> (Vec<NewBlock>, Vec<Entry>) {
-    let entries = in_order(entries);
-    let block = |chunk: &[Entry]| {
-        let (first, last) = (&chunk[0].heartbeat, &chunk[chunk.len() - 1].heartbeat);
-        (first.at.0, last.at.0, chunk.len() as i64, pack(chunk))
-    };
-    let blocks = chunks(&entries).into_iter().map(block).collect();
-    (blocks, entries)
-}
-
 fn first_at(entries: &[Entry]) -> i64 {
     entries.first().map_or(i64::MAX, |entry| entry.heartbeat.at.0)
-}
-
-/// Pieces of at most a block each. Heartbeats of one millisecond stay together:
-/// a block is found by the time of its first.
-fn chunks(entries: &[Entry]) -> Vec<&[Entry]> {
-    let mut chunks = Vec::new();
-    let mut rest = entries;
-    while !rest.is_empty() {
-        let until = rest[0].heartbeat.at.0.saturating_add(LONGEST);
-        let mut end = rest.partition_point(|entry| entry.heartbeat.at.0 < until).clamp(1, FULL);
-        while end < rest.len() && rest[end].heartbeat.at == rest[end - 1].heartbeat.at {
-            end += 1;
-        }
-        let (chunk, behind) = rest.split_at(end);
-        chunks.push(chunk);
-        rest = behind;
-    }
-    chunks
 }
 
 /// What is known with what is new behind it.

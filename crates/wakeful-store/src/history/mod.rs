@@ -3,6 +3,7 @@
 //! of what is old enough. A block or roll-up that the disk damaged is told,
 //! left out and left alone; the others are read as ever.
 
+mod blocks;
 mod fold;
 mod past;
 mod retention;

@@ -6,10 +6,14 @@ use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Heartbeat;
 
-use super::Grain;
+use super::{Grain, aside};
 use crate::dialect::read;
 use crate::heartbeats::{Place, Span};
 use crate::{Result, Store, TeamStore};
+
+/// So many rows of hours or days are understood where they are read; more of
+/// them take milliseconds.
+const FEW: usize = 31;
 
 pub struct Past<'a> {
     store: &'a Store,
@@ -149,17 +153,11 @@ impl Past<'_> {
         depth: Depth,
     ) -> Result<Vec<Rollup>> {
         let rows = self.store.rolled(grain, self.monitor, from, to).await?;
-        let mut rollups = Vec::with_capacity(rows.len());
-        for (at, data) in rows {
-            match unpack(&data, depth) {
-                Ok(read) => rollups.extend(read),
-                Err(_) => {
-                    let (monitor, at) = (self.monitor, Millis(at));
-                    tracing::error!(monitor.id = %monitor, "what the day {at} of monitor {monitor} came to is damaged and left out");
-                }
-            }
+        let monitor = self.monitor;
+        match rows.len() {
+            0..=FEW => Ok(unpacked(monitor, &rows, depth)),
+            _ => Ok(aside(move || unpacked(monitor, &rows, depth)).await),
         }
-        Ok(rollups)
     }
 
     /// The last heartbeat before a time, as far back as anything is known.
@@ -196,6 +194,20 @@ impl Past<'_> {
         let day = row.and_then(|data| unpack(&data, Depth::Means).ok()?.pop());
         Ok(day.map(|day| day.last))
     }
+}
+
+fn unpacked(monitor: MonitorId, rows: &[(i64, Vec<u8>)], depth: Depth) -> Vec<Rollup> {
+    let mut rollups = Vec::with_capacity(rows.len());
+    for (at, data) in rows {
+        match unpack(data, depth) {
+            Ok(read) => rollups.extend(read),
+            Err(_) => {
+                let at = Millis(*at);
+                tracing::error!(monitor.id = %monitor, "what the day {at} of monitor {monitor} came to is damaged and left out");
+            }
+        }
+    }
+    rollups
 }
 
 impl Store {

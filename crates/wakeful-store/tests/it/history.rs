@@ -188,7 +188,7 @@ async fn undecided(store: Store) {
 async fn joined(store: Store) {
     let (team, kept) = site(&store).await;
     let mut seq = 0;
-    for _ in 0..10 {
+    let mut more = async || {
         let records: Vec<Record> = (0..1_030)
             .map(|_| {
                 seq += 1;
@@ -197,14 +197,33 @@ async fn joined(store: Store) {
             .collect();
         store.record(&records).await.expect("recorded");
         store.fold(kept.id, LATER, FOREVER, 5_000).await.expect("folded");
+        seq
+    };
+    for _ in 0..10 {
+        more().await;
     }
+    // They stay apart while their phases are kept, which go with a block.
+    assert_eq!(store.holdings().await.expect("read").blocks, 10);
+    let limits = Limits { heartbeats: FOREVER, phases: LATER, hours: FOREVER, days: FOREVER };
+    while store.let_go(kept.id, &limits).await.expect("let go") > 0 {}
+    // Nor are they joined together with one that comes late to one of them.
+    let late = passing(kept.id, 100_000, Millis(NOW.0 + 30_000));
+    store.record(&[late]).await.expect("recorded");
+    more().await;
+    assert_eq!(store.holdings().await.expect("read").blocks, 11);
+    while store.let_go(kept.id, &limits).await.expect("let go") > 0 {}
+    let before = days(&store, team, kept.id).await;
+    let last = more().await;
     let held = store.holdings().await.expect("read");
-    assert_eq!((held.fresh, held.packed), (0, seq));
-    assert!(held.blocks <= 4, "{} blocks", held.blocks);
+    assert_eq!((held.fresh, held.packed, held.blocks), (0, last + 1, 6));
     let seqs: Vec<i64> =
         read(&store, team, kept.id).await.iter().map(|(place, _)| place.seq).collect();
-    assert_eq!(seqs, (1..=seq).rev().collect::<Vec<_>>());
+    let in_order = (2..=last).rev().chain([100_000, 1]);
+    assert_eq!(seqs, in_order.collect::<Vec<_>>());
     assert!(store.harm().await.expect("read").is_empty());
+    // Days that nothing came to are as they were.
+    let after = days(&store, team, kept.id).await;
+    assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
 }
 
 async fn let_go(store: Store) {

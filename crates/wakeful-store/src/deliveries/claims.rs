@@ -1,0 +1,269 @@
+//! What is due, and who may send it: a claim is a lease that nobody else has.
+
+use uuid::Uuid;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
+use wakeful_core::notifier::Kind;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{either, from_row, read, write, write_lazily};
+use crate::{Result, Store};
+
+/// A row that may be claimed, as far as one can tell without claiming it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueDelivery {
+    pub id: DeliveryId,
+    pub team: TeamId,
+    pub notifier: NotifierId,
+    pub kind: Kind,
+}
+
+from_row!(DueDelivery, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    kind: Kind::parse(row.try_get("kind")?)
+        .map_err(|_| sqlx::Error::Decode("not a kind of notifier".into()))?,
+});
+
+/// A row that this caller, and no other, may send until the lease ends.
+#[derive(Clone, Debug)]
+pub struct ClaimedDelivery {
+    pub id: DeliveryId,
+    pub event: EventId,
+    pub team: TeamId,
+    pub monitor: MonitorId,
+    pub notifier: NotifierId,
+    pub alert: Option<AlertId>,
+    pub kind: String,
+    /// JSON.
+    pub body: String,
+    /// This attempt counted.
+    pub attempts: u32,
+    pub created: Millis,
+    /// What came of the attempt before; empty when there was none.
+    pub last_answer: String,
+    pub lease: Millis,
+}
+
+from_row!(ClaimedDelivery, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    event: row.try_get::<Uuid, _>("eventid")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    alert: row.try_get::<Option<Uuid>, _>("alert_id")?.map(AlertId::from),
+    kind: row.try_get("kind")?,
+    body: row.try_get("body")?,
+    attempts: u32::try_from(row.try_get::<i64, _>("attempts")?).unwrap_or(u32::MAX),
+    created: Millis(row.try_get("created")?),
+    last_answer: row.try_get("last_answer")?,
+    lease: Millis(row.try_get("lease_until")?),
+});
+
+macro_rules! claimed {
+    () => {
+        "id, eventid, team_id, monitor_id, notifier_id, alert_id, kind, body, attempts, created,
+         last_answer, lease_until"
+    };
+}
+
+/// Nothing of the same line waits before the row `d`.
+macro_rules! first_in_line {
+    () => {
+        "not exists (
+             select 1 from deliveries e
+             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
+             and e.state = 'waiting'
+             and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id)))"
+    };
+}
+
+impl Store {
+    /// Rows that are due and first in their lines: of each notifier at most
+    /// `each`, and of every notifier the first before the second of any.
+    pub async fn due_deliveries(
+        &self,
+        now: Millis,
+        each: u32,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select w.id, w.team_id, w.notifier_id, n.kind
+                 from (
+                     select d.id, d.team_id, d.notifier_id, d.created,
+                            row_number() over (
+                                partition by d.notifier_id order by d.created, d.id) as place
+                     from deliveries d
+                     where d.next_try <= $1 and d.lease_until <= $1
+                     and ",
+                first_in_line!(),
+                ") w
+                 join notifiers n on n.id = w.notifier_id
+                 where w.place <= $2 and n.disabled_at is null
+                 order by w.place, w.created
+                 limit $3"
+            ))
+            .bind(now.0)
+            .bind(i64::from(each))
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// What is due of one notifier and first in its line, oldest first.
+    pub async fn due_for(
+        &self,
+        notifier: NotifierId,
+        now: Millis,
+        limit: u32,
+    ) -> Result<Vec<DeliveryId>> {
+        let rows: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar(concat!(
+                "select d.id
+                 from deliveries d
+                 where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
+                 and ",
+                first_in_line!(),
+                " order by d.created, d.id
+                 limit $3"
+            ))
+            .bind(notifier.uuid())
+            .bind(now.0)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(rows.into_iter().map(DeliveryId::from).collect())
+    }
+
+    /// Claims those of these rows that are still due and first in their lines,
+    /// oldest first.
+    pub async fn claim_deliveries(
+        &self,
+        ids: &[DeliveryId],
+        now: Millis,
+        lease: Millis,
+    ) -> Result<Vec<ClaimedDelivery>> {
+        let sql = either!(
+            self,
+            sqlite: concat!(
+                "update deliveries as d
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
+                 where d.id in (select unhex(value) from json_each($3))
+                 and d.next_try <= $1 and d.lease_until <= $1
+                 and ", first_in_line!(), "
+                 returning ", claimed!()
+            ),
+            // Rows that another worker holds are passed over, not waited for; the
+            // lease is asked for twice, because it may have changed in between.
+            postgres: concat!(
+                "update deliveries
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
+                 where id in (
+                     select d.id from deliveries d
+                     where d.id = any(cast(string_to_array($3, ',') as uuid[]))
+                     and d.next_try <= $1 and d.lease_until <= $1
+                     and ", first_in_line!(), "
+                     for update skip locked)
+                 and next_try <= $1 and lease_until <= $1
+                 returning ", claimed!()
+            )
+        );
+        // A claim that is lost is made again.
+        let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
+            sqlx::query_as(sql)
+                .bind(now.0)
+                .bind(lease.0)
+                .bind(self.listed(ids))
+                .bind(self.node.map(NodeId::uuid))
+                .fetch_all(db)
+                .await
+        })?;
+        rows.sort_by_key(|row| (row.created, row.id));
+        Ok(rows)
+    }
+
+    /// Claims what waits right behind a claimed row when it is the recovery
+    /// from the same outage: the two are told as one.
+    pub async fn claim_recovery(&self, of: &ClaimedDelivery) -> Result<Option<ClaimedDelivery>> {
+        Ok(write_lazily!(self, |db| {
+            sqlx::query_as(concat!(
+                "update deliveries
+                 set lease_until = $5, attempts = attempts + 1, claimed_by = $6
+                 where id = (
+                     select id from deliveries
+                     where monitor_id = $1 and notifier_id = $2 and state = 'waiting'
+                     and (sequence, id) > (select sequence, id from deliveries where id = $3)
+                     order by sequence, id
+                     limit 1)
+                 and alert_id = $4 and kind = 'monitor.up' and state = 'waiting'
+                 returning ",
+                claimed!()
+            ))
+            .bind(of.monitor.uuid())
+            .bind(of.notifier.uuid())
+            .bind(of.id.uuid())
+            .bind(of.alert.map(AlertId::uuid))
+            .bind(of.lease.0)
+            .bind(self.node.map(NodeId::uuid))
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    /// Lets go of what this node claimed until then and has not sent. What
+    /// another has claimed meanwhile is left alone.
+    pub async fn give_back_deliveries(&self, ids: &[DeliveryId], lease: Millis) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: "update deliveries set lease_until = 0
+                 where id in (select unhex(value) from json_each($1))
+                 and lease_until = $2 and claimed_by = $3",
+            postgres: "update deliveries set lease_until = 0
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
+                 and lease_until = $2 and claimed_by = $3"
+        );
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.listed(ids))
+                .bind(lease.0)
+                .bind(self.node.map(NodeId::uuid))
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Frees what a dead process held. Only for a node that is alone: what it
+    /// finds claimed when it starts, nobody is sending.
+    pub async fn free_claims(&self) -> Result<u64> {
+        let mails = write!(self, |db| {
+            sqlx::query("update mails set lease_until = 0 where lease_until > 0")
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        let deliveries = write!(self, |db| {
+            sqlx::query(
+                "update deliveries set lease_until = 0
+                 where next_try is not null and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        let payments = write!(self, |db| {
+            sqlx::query(
+                "update payment_attempts set lease_until = 0
+                 where state in ('waiting', 'refund') and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments)
+    }
+}

@@ -1,0 +1,94 @@
+//! Deliveries as the page of their notifier lists them, and sends them anew.
+
+use uuid::Uuid;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::time::Millis;
+
+use crate::dialect::{from_row, read, write};
+use crate::{Result, TeamStore};
+
+/// A delivery as the page of its notifier lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedDelivery {
+    pub id: DeliveryId,
+    pub event: EventId,
+    pub alert: Option<AlertId>,
+    pub monitor: MonitorId,
+    pub monitor_name: String,
+    pub kind: String,
+    pub state: String,
+    pub attempts: i64,
+    pub last_answer: String,
+    pub created: Millis,
+    pub next_try: Option<Millis>,
+    pub finished: Option<Millis>,
+}
+
+from_row!(ListedDelivery, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    event: row.try_get::<Uuid, _>("eventid")?.into(),
+    alert: row.try_get::<Option<Uuid>, _>("alert_id")?.map(AlertId::from),
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    monitor_name: row.try_get("name")?,
+    kind: row.try_get("kind")?,
+    state: row.try_get("state")?,
+    attempts: row.try_get("attempts")?,
+    last_answer: row.try_get("last_answer")?,
+    created: Millis(row.try_get("created")?),
+    next_try: row.try_get::<Option<i64>, _>("next_try")?.map(Millis),
+    finished: row.try_get::<Option<i64>, _>("finished")?.map(Millis),
+});
+
+impl TeamStore<'_> {
+    /// What was sent by a notifier, newest first; nothing when the team has no
+    /// such notifier.
+    pub async fn notifier_deliveries(
+        &self,
+        notifier: NotifierId,
+        before: Option<DeliveryId>,
+        limit: Option<u32>,
+    ) -> Result<Option<Vec<ListedDelivery>>> {
+        if !self.has_notifier(notifier).await? {
+            return Ok(None);
+        }
+        let rows = read!(self.store, |db| {
+            sqlx::query_as(
+                "select d.id, d.eventid, d.alert_id, d.monitor_id, m.name, d.kind, d.state,
+                        d.attempts, d.last_answer, d.created, d.next_try, d.finished
+                 from deliveries d
+                 join monitors m on m.id = d.monitor_id
+                 where d.notifier_id = $1 and d.id < $2
+                 order by d.id desc
+                 limit $3",
+            )
+            .bind(notifier.uuid())
+            .bind(before.map_or(Uuid::max(), DeliveryId::uuid))
+            .bind(limit.map_or(i64::MAX, i64::from))
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(Some(rows))
+    }
+
+    /// Sends a delivery once more, from the first step of the ladder; false
+    /// when the team has no such delivery. One that is being sent goes on.
+    pub async fn resend_delivery(&self, id: DeliveryId, now: Millis) -> Result<bool> {
+        let done = write!(self.store, |db| {
+            sqlx::query(
+                "update deliveries
+                 set state = 'waiting', next_try = $3, attempts = 0, finished = null
+                 where id = $1 and team_id = $2",
+            )
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if done {
+            self.store.outbox.notify_one();
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,43 @@
+//! The outbox: one row for each event and notifier, written together with the
+//! change of status it tells of. Whoever delivers claims rows by a lease, so
+//! that two never send the same at once, and a row whose worker died is free
+//! again when the lease ends. The rows of one monitor and notifier are a line:
+//! none goes before an earlier one has arrived or was given up.
+
+mod claims;
+mod listed;
+mod outcomes;
+mod sent_mails;
+
+pub use claims::{ClaimedDelivery, DueDelivery};
+pub use listed::ListedDelivery;
+
+use wakeful_core::id::DeliveryId;
+
+use crate::dialect::{either, read};
+use crate::monitors::json;
+use crate::{Result, Store};
+
+impl Store {
+    /// Returns once something was put into the outbox through this store.
+    /// Other nodes write there too, and wake nobody here.
+    pub async fn outbox_filled(&self) {
+        self.outbox.notified().await;
+    }
+
+    /// Ids in one text, as each engine reads it best: PostgreSQL finds rows by
+    /// an array through the index, whatever it knows of the table.
+    pub(crate) fn listed(&self, ids: &[DeliveryId]) -> String {
+        let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+        either!(self, sqlite: json(&ids), postgres: ids.join(","))
+    }
+
+    /// How many rows wait, for the metrics.
+    pub async fn deliveries_waiting(&self) -> Result<i64> {
+        Ok(read!(self, |db| {
+            sqlx::query_scalar("select count(*) from deliveries where next_try is not null")
+                .fetch_one(db)
+                .await
+        })?)
+    }
+}

@@ -1,0 +1,204 @@
+//! A monitor as a row: what its columns mean, and which of them are sealed.
+
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::region::{Quorum, Regions};
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{State, Status};
+
+use super::{Linked, StoredMonitor};
+use crate::dialect::from_row;
+use crate::{Keyring, Result, StoreError};
+
+const SECRET: &str = "monitors.secret";
+const PUSH_TOKEN: &str = "monitors.push_token";
+
+macro_rules! columns {
+    () => {
+        "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval, m.timeout,
+         m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
+         m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
+         s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq"
+    };
+}
+pub(super) use columns;
+
+/// Each monitor with its state. SQLite takes a cross join to mean this order:
+/// the monitors are found first, whatever it thinks of the condition.
+macro_rules! tables {
+    () => {
+        "monitors m cross join monitor_states s"
+    };
+}
+pub(super) use tables;
+
+pub(super) struct Row {
+    pub(super) id: MonitorId,
+    team: TeamId,
+    name: String,
+    spec: String,
+    secret: Option<Vec<u8>>,
+    isactive: bool,
+    heartbeat_interval: i64,
+    timeout: Option<i64>,
+    retry_interval: Option<i64>,
+    resend_interval: i64,
+    retries: i64,
+    upside_down_mode: bool,
+    tags: String,
+    regions: String,
+    quorum: String,
+    push_token: Option<Vec<u8>>,
+    revision: i64,
+    created: i64,
+    modified: i64,
+    status: String,
+    since: Option<i64>,
+    last_check: Option<i64>,
+    last_message: String,
+    load_time: Option<i64>,
+    failing: Option<String>,
+    warned: Option<String>,
+    seq: i64,
+}
+
+from_row!(Row, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    name: row.try_get("name")?,
+    spec: row.try_get("spec")?,
+    secret: row.try_get("secret")?,
+    isactive: row.try_get("isactive")?,
+    heartbeat_interval: row.try_get("heartbeat_interval")?,
+    timeout: row.try_get("timeout")?,
+    retry_interval: row.try_get("retry_interval")?,
+    resend_interval: row.try_get("resend_interval")?,
+    retries: row.try_get("retries")?,
+    upside_down_mode: row.try_get("upside_down_mode")?,
+    tags: row.try_get("tags")?,
+    regions: row.try_get("regions")?,
+    quorum: row.try_get("quorum")?,
+    push_token: row.try_get("push_token")?,
+    revision: row.try_get("revision")?,
+    created: row.try_get("created")?,
+    modified: row.try_get("modified")?,
+    status: row.try_get("status")?,
+    since: row.try_get("since")?,
+    last_check: row.try_get("last_check")?,
+    last_message: row.try_get("last_message")?,
+    load_time: row.try_get("load_time")?,
+    failing: row.try_get("failing")?,
+    warned: row.try_get("warned")?,
+    seq: row.try_get("seq")?,
+});
+
+impl Row {
+    /// The monitor without what the checks have no use for: its notifiers and
+    /// its push token.
+    pub(super) fn bare(&self, keyring: &Keyring) -> Result<StoredMonitor> {
+        let mut spec: Spec = serde_json::from_str(&self.spec).map_err(|_| damaged())?;
+        if let Some(sealed) = &self.secret {
+            spec.put_secret(unseal(keyring, SECRET, self.id, sealed)?);
+        }
+        let monitor = Monitor {
+            id: self.id,
+            team: self.team,
+            name: Name::parse(&self.name).map_err(|_| damaged())?,
+            spec,
+            isactive: self.isactive,
+            heartbeat_interval: u64::try_from(self.heartbeat_interval)
+                .ok()
+                .and_then(|seconds| Interval::new(seconds).ok())
+                .ok_or_else(damaged)?,
+            timeout: self.timeout.map(seconds),
+            retries: u16::try_from(self.retries).map_err(|_| damaged())?,
+            retry_interval: self.retry_interval.map(seconds),
+            resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
+            upside_down_mode: self.upside_down_mode,
+            tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
+            notifiers: Vec::new(),
+            regions: serde_json::from_str::<Regions>(&self.regions).map_err(|_| damaged())?,
+            quorum: Quorum::parse(&self.quorum).map_err(|_| damaged())?,
+            push_token: None,
+            created: Millis(self.created),
+            modified: Millis(self.modified),
+        };
+        Ok(StoredMonitor { monitor, state: self.state()?, seq: self.seq, revision: self.revision })
+    }
+
+    fn state(&self) -> Result<State> {
+        let warned = self.warned.as_deref().map(serde_json::from_str).transpose();
+        Ok(State {
+            status: Status::parse(&self.status).ok_or_else(damaged)?,
+            since: self.since.map(Millis),
+            last_check: self.last_check.map(Millis),
+            last_message: self.last_message.clone(),
+            load_time: self
+                .load_time
+                .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
+            failing: self
+                .failing
+                .as_deref()
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(|_| damaged())?,
+            warned: warned.map_err(|_| damaged())?.unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn whole(&self, keyring: &Keyring, links: &[Linked]) -> Result<StoredMonitor> {
+        let mut stored = self.bare(keyring)?;
+        stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
+        if let Some(sealed) = &self.push_token {
+            stored.monitor.push_token = Some(unseal(keyring, PUSH_TOKEN, self.id, sealed)?);
+        }
+        Ok(stored)
+    }
+}
+
+/// What is kept of a monitor's secrets.
+pub(super) struct Sealed {
+    pub(super) secret: Option<Vec<u8>>,
+    pub(super) push_token: Option<Vec<u8>>,
+    push_digest: Option<Digest>,
+}
+
+impl Sealed {
+    pub(super) fn of(keyring: &Keyring, monitor: &Monitor) -> Self {
+        let seal = |column: &str, secret: &Secret| {
+            keyring.seal(&context(column, monitor.id), secret.expose().as_bytes())
+        };
+        let push = monitor.push_token.as_ref();
+        Self {
+            secret: monitor.spec.secret().map(|secret| seal(SECRET, secret)),
+            push_token: push.map(|token| seal(PUSH_TOKEN, token)),
+            push_digest: push.map(|token| Digest::of(token.expose())),
+        }
+    }
+
+    pub(super) fn push_digest(&self) -> Option<&[u8]> {
+        self.push_digest.as_ref().map(|digest| &digest.0[..])
+    }
+}
+
+fn unseal(keyring: &Keyring, column: &'static str, id: MonitorId, sealed: &[u8]) -> Result<Secret> {
+    let plain = keyring.open(&context(column, id), sealed).ok_or(StoreError::Sealed(column))?;
+    let text = std::str::from_utf8(&plain).map_err(|_| StoreError::Sealed(column))?;
+    Ok(Secret::new(text))
+}
+
+fn context(column: &str, id: MonitorId) -> String {
+    format!("{column}:{id}")
+}
+
+fn damaged() -> StoreError {
+    StoreError::Damaged("monitors")
+}
+
+fn seconds(number: i64) -> Duration {
+    Duration::from_secs(number.max(0).cast_unsigned())
+}
