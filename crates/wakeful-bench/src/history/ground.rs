@@ -84,6 +84,8 @@ impl Ground {
             ),
         ])
         .await?;
+        // Both know how much there is before anybody asks.
+        self.run(&["analyze"]).await?;
         self.tidy().await
     }
 
@@ -91,7 +93,7 @@ impl Ground {
     pub(super) async fn tidy(&self) -> Outcome<()> {
         match self.url {
             None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
-            Some(_) => self.run(&["vacuum analyze blocks, hours, days, folds, heartbeats"]).await,
+            Some(_) => self.run(&["vacuum blocks, hours, days, folds, heartbeats"]).await,
         }
     }
 

@@ -115,7 +115,7 @@ async fn fold_under_kills(home: &Home) {
         assert!(rounds < MOST_ROUNDS, "{fresh} are still fresh");
         rounds += 1;
         // Ever longer: the first ones die early, and it comes to an end.
-        live_for(home, random_below(40 + 40 * rounds)).await;
+        live_for(home, random_below(60 + 60 * rounds)).await;
     }
     assert_sound(home).await;
 }
