@@ -35,6 +35,8 @@ const YEAR_DAYS: u32 = 365;
 const PHASE_DAYS: u32 = 7;
 /// How many heartbeats one record and one step of folding take.
 const BATCH: usize = 4_096;
+/// A year is folded by so many: blocks are as small while they have phases.
+const STEP: usize = 1_080;
 const ASKED: usize = 200;
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
@@ -176,7 +178,7 @@ async fn year(ground: Ground, run: &Run, target: &Target, report: &mut Report) -
     let mut site = Site::new(0, from);
     let (began, mut left) = (Instant::now(), YEAR_DAYS as usize * BEATS_A_DAY);
     while left > 0 {
-        let records = site.records(left.min(BATCH));
+        let records = site.records(left.min(STEP));
         left -= records.len();
         store.record(&records).await?;
         fold(&store, site.id, end).await?;
