@@ -9,8 +9,8 @@ use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::routes::{
-    accounts, apikeys, contact, events, figures, history, membership, mfa, monitors, notifiers,
-    passwords, payment_callback, paymentmethods, push, regions, report, sessions, team,
+    accounts, apikeys, contact, events, figures, history, membership, mfa, monitor_lists, monitors,
+    notifiers, passwords, payment_callback, paymentmethods, push, regions, report, sessions, team,
 };
 use crate::{docs, health, layers, openapi, page};
 
@@ -46,8 +46,8 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(mfa::setup))
         .routes(routes!(mfa::enable))
         .routes(routes!(mfa::disable))
-        .routes(routes!(monitors::list))
-        .routes(routes!(monitors::rows))
+        .routes(routes!(monitor_lists::list))
+        .routes(routes!(monitor_lists::rows))
         .routes(routes!(monitors::get))
         .routes(routes!(monitors::delete))
         .routes(routes!(monitors::save))

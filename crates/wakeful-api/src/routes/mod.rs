@@ -9,6 +9,7 @@ pub(crate) mod figures;
 pub(crate) mod history;
 pub(crate) mod membership;
 pub(crate) mod mfa;
+pub(crate) mod monitor_lists;
 pub(crate) mod monitors;
 pub(crate) mod notifiers;
 pub(crate) mod passwords;

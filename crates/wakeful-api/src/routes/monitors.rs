@@ -1,105 +1,23 @@
-//! The monitors of the caller's team.
+//! The monitors of the caller's team, one at a time.
 
 use axum::Json;
 use axum::extract::{Path, State};
 use std::time::Duration;
-use wakeful_core::Invalid;
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitor::Kind;
-use wakeful_core::verdict::Status;
-use wakeful_engine::{MonitorFilter, MonitorView};
+use wakeful_engine::MonitorView;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
-use crate::query::{self, Query};
 use crate::wire::monitors as wire;
 use crate::wire::{
-    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorList, MonitorRow,
-    MonitorRows, MonitorWhole, Notify, SaveMonitor,
+    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorWhole, Notify, SaveMonitor,
 };
 
 /// How long a check that is only tried may take, unless the caller says.
 const TRY_WITHIN: Duration = Duration::from_secs(10);
-
-/// Lists the team's monitors: all of them, or a page when `limit` is given.
-#[utoipa::path(get, path = "/api/v1/monitors", tag = "Monitors",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before"),
-        ("type" = Option<String>, Query, description = "Only this type"),
-        ("status" = Option<String>, Query, description = "Only pending, up or down"),
-        ("tag" = Option<String>, Query, description = "Only with this tag"),
-        ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
-    responses(
-        (status = 200, description = "The monitors", body = MonitorList),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn list(
-    State(api): State<Api>,
-    caller: Caller,
-    Query(query): Query,
-) -> ApiResult<MonitorList> {
-    let (monitors, next_cursor) = found(&api, &caller, query).await?;
-    Ok(Json(MonitorList {
-        success: true,
-        // Each is let go of as it is shown: the list may be long.
-        monitors: monitors.into_iter().map(|view| show(&api, &view)).collect(),
-        next_cursor,
-    }))
-}
-
-/// Lists the team's monitors as short rows, for lists that show many.
-#[utoipa::path(get, path = "/api/v1/monitors/rows", tag = "Monitors",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before"),
-        ("type" = Option<String>, Query, description = "Only this type"),
-        ("status" = Option<String>, Query, description = "Only pending, up or down"),
-        ("tag" = Option<String>, Query, description = "Only with this tag"),
-        ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
-    responses(
-        (status = 200, description = "The monitors", body = MonitorRows),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn rows(
-    State(api): State<Api>,
-    caller: Caller,
-    Query(query): Query,
-) -> ApiResult<MonitorRows> {
-    let (monitors, next_cursor) = found(&api, &caller, query).await?;
-    Ok(Json(MonitorRows {
-        success: true,
-        monitors: monitors.iter().map(row).collect(),
-        next_cursor,
-    }))
-}
-
-/// The monitors that a query asks for, and where the next page begins.
-async fn found(
-    api: &Api,
-    caller: &Caller,
-    mut query: Fields,
-) -> Result<(Vec<MonitorView>, Option<Option<String>>), ApiError> {
-    let filter = filter(&mut query);
-    let filter = query.finish(Some(filter))?;
-    let page = api.engine().monitors(&caller.who, &filter).await?;
-    let next = page.next.map(|id| id.to_string());
-    Ok((page.items, query::next(filter.limit, next)))
-}
-
-fn filter(query: &mut Fields) -> MonitorFilter {
-    MonitorFilter {
-        kind: query.optional("type", Kind::parse),
-        status: query.optional("status", |text| {
-            Status::parse(text).ok_or_else(|| Invalid::new("must be pending, up or down"))
-        }),
-        tag: query.optional_text("tag"),
-        q: query.optional_text("q"),
-        limit: query::limit(query),
-        after: query::cursor(query, MonitorId::parse),
-    }
-}
 
 /// Tells all of one monitor.
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/get", tag = "Monitors",
@@ -219,10 +137,6 @@ pub(super) fn id(text: &str) -> Result<MonitorId, ApiError> {
     pathid::parse(text, "monitor", MonitorId::parse)
 }
 
-fn row(view: &MonitorView) -> MonitorRow {
-    MonitorRow::of(&view.monitor, &view.state, &view.notifiers)
-}
-
-fn show(api: &Api, view: &MonitorView) -> MonitorBody {
+pub(super) fn show(api: &Api, view: &MonitorView) -> MonitorBody {
     MonitorBody::of(&view.monitor, &view.state, &view.notifiers, api.engine().public_url())
 }

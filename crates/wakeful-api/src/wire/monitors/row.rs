@@ -57,6 +57,7 @@ impl MonitorRow {
     }
 }
 
+/// What the pieces of the list come to.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MonitorRows {
     pub(crate) success: bool,

@@ -193,6 +193,7 @@ pub(crate) struct MonitorWhole {
     pub(crate) certificate: Option<CertificateBody>,
 }
 
+/// What the pieces of the list come to.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MonitorList {
     pub(crate) success: bool,
