@@ -17,16 +17,20 @@ use crate::monitors::json;
 /// How many rows a statement of SQLite takes.
 const LENGTHS: [usize; 3] = [1, 16, 128];
 
-/// Writes states and heartbeats; those of monitors that were deleted meanwhile
-/// are passed over. Answers how many heartbeats are new.
-pub(crate) async fn write(tx: &mut Tx, records: &[Record]) -> Result<u64, Error> {
-    // Neighbours are written together, and always in this order: who wants the
-    // same rows waits for the first of them, not for one another.
+/// Records as they are to be written: neighbours together, and always in this
+/// order. Who wants the same rows waits for the first of them, not for one another.
+pub(crate) fn in_order(records: &[Record]) -> Vec<&Record> {
     let mut records: Vec<&Record> = records.iter().collect();
     records.sort_unstable_by_key(|record| (record.monitor, record.seq));
+    records
+}
+
+/// Writes states and heartbeats of records in order; those of monitors that were
+/// deleted meanwhile are passed over. Answers how many heartbeats are new.
+pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error> {
     // The states come first: they take the monitors' rows, so that none can be
     // deleted between here and its heartbeat.
-    let states: Vec<StateRow<'_>> = last_of_each(&records).map(StateRow::of).collect();
+    let states: Vec<StateRow<'_>> = last_of_each(records).map(StateRow::of).collect();
     let heartbeats: Vec<HeartbeatRow<'_>> =
         records.iter().map(|record| HeartbeatRow::of(record)).collect();
     match tx {

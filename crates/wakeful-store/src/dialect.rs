@@ -2,6 +2,7 @@
 //! is written once and compiled once per driver. SQLite has one writer, so
 //! writing and reading take different doors; on PostgreSQL they are the same.
 
+use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 use crate::{Result, Store};
@@ -16,6 +17,9 @@ pub(crate) enum Pool {
     },
     Postgres(PgPool),
 }
+
+/// Who has this is the one that writes.
+pub(crate) type Turn = Option<PoolConnection<Sqlite>>;
 
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
@@ -110,6 +114,18 @@ impl Store {
         Ok(match &self.pool {
             Pool::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
             Pool::Postgres(pool) => Tx::Postgres(pool.begin().await?),
+        })
+    }
+
+    /// As `begin`; on SQLite the commit does not wait for the disk. The next one
+    /// that does waits for this one, too. The turn is kept until the commit.
+    pub(crate) async fn begin_lazily(&self) -> Result<(Turn, Tx)> {
+        Ok(match &self.pool {
+            Pool::Sqlite { writer, lazy, .. } => {
+                let turn = writer.acquire().await?;
+                (Some(turn), Tx::Sqlite(lazy.begin_with("begin immediate").await?))
+            }
+            Pool::Postgres(pool) => (None, Tx::Postgres(pool.begin().await?)),
         })
     }
 }

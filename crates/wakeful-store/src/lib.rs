@@ -31,6 +31,7 @@ mod notifiers;
 mod open;
 mod operator;
 mod payments;
+mod presence;
 mod probes;
 mod record;
 mod reminders;
@@ -73,9 +74,9 @@ pub use sessions::{FoundSession, NewSession, Session};
 pub use team::{Member, TeamStore, UserChange};
 pub use usage::Use;
 
+use deliveries::Bell;
 use dialect::Pool;
 use std::sync::Arc;
-use tokio::sync::Notify;
 use wakeful_core::id::{NodeId, TeamId};
 
 /// What sealed letters between nodes are bound to.
@@ -88,8 +89,8 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 pub struct Store {
     pool: Pool,
     keyring: Arc<Keyring>,
-    /// Told when the outbox has something new.
-    outbox: Arc<Notify>,
+    /// Rung when the outbox has something new.
+    outbox: Arc<Bell>,
     /// Whose claims these are; nobody's until an engine has taken the store.
     node: Option<NodeId>,
 }

@@ -20,8 +20,8 @@ const BUSY: Duration = Duration::from_secs(4);
 /// How long a caller waits for a free connection before it is told to come back.
 const ACQUIRE: Duration = Duration::from_secs(2);
 
-/// Kibibytes of pages kept at hand, as SQLite wants to be told: by the writer,
-/// who comes back to the same ones, and by each of the others.
+/// Kibibytes of pages kept at hand, as SQLite wants to be told: by the one who
+/// writes the bulk and comes back to the same ones, and by each of the others.
 const CACHE: &str = "-8192";
 const SMALL_CACHE: &str = "-1024";
 /// Pages of the log after which whoever commits folds it in: 64 MiB. Before it
@@ -82,13 +82,14 @@ impl Store {
         let pool = match &options.location {
             Location::Sqlite(path) => {
                 let one = || file_pool(1).max_lifetime(None).idle_timeout(None);
-                let small = || sqlite(path).pragma("cache_size", SMALL_CACHE);
-                let lazy = small().synchronous(SqliteSynchronous::Normal);
+                let with = |cache| sqlite(path).pragma("cache_size", cache);
+                let lazy = with(CACHE).synchronous(SqliteSynchronous::Normal);
                 // The pool of readers may not write, so a writing statement sent
                 // through the wrong door fails in every test instead of waiting.
-                let reader = sqlite(path).pragma("query_only", "on").row_buffer_size(ROWS_AHEAD);
+                let reader =
+                    with(SMALL_CACHE).pragma("query_only", "on").row_buffer_size(ROWS_AHEAD);
                 Pool::Sqlite {
-                    writer: one().connect_with(sqlite(path).pragma("cache_size", CACHE)).await?,
+                    writer: one().connect_with(with(SMALL_CACHE)).await?,
                     lazy: one().connect_with(lazy).await?,
                     readers: file_pool(options.max_connections).connect_with(reader).await?,
                 }

@@ -112,7 +112,7 @@ impl Store {
         })?;
         tx.commit().await?;
         if written > 0 {
-            self.outbox.notify_one();
+            self.outbox.ring();
         }
         Ok(written)
     }

@@ -103,6 +103,22 @@ impl Desk {
         self.waiting = teams.into_iter().map(|(team, queues)| (team, queues.into())).collect();
     }
 
+    /// Takes in hints of what has just been written, behind what waits.
+    pub(super) fn add(&mut self, new: Vec<DueDelivery>) {
+        for DueDelivery { id, team, notifier, kind } in new {
+            let place = self.waiting.iter().position(|(of, _)| *of == team);
+            let place = place.unwrap_or_else(|| {
+                self.waiting.push_back((team, VecDeque::new()));
+                self.waiting.len() - 1
+            });
+            let (_, queues) = &mut self.waiting[place];
+            match queues.iter_mut().find(|queue| queue.notifier == notifier) {
+                Some(queue) => queue.ids.push_back(id),
+                None => queues.push_back(Queue { notifier, kind, ids: [id].into() }),
+            }
+        }
+    }
+
     /// Whether hints ran out where there was more than was fetched, or what
     /// ended may have let another through.
     pub(super) fn is_short(&self) -> bool {
@@ -136,7 +152,7 @@ impl Desk {
     }
 
     /// Whose turn it is, until nobody may send more.
-    fn pick(&mut self) -> (Vec<DeliveryId>, Vec<(TeamId, NotifierId)>) {
+    fn pick(&mut self) -> (Vec<(DeliveryId, NotifierId)>, Vec<(TeamId, NotifierId)>) {
         let mut of_team: HashMap<TeamId, usize> = HashMap::new();
         let mut of_notifier: HashMap<NotifierId, usize> = HashMap::new();
         for (team, notifier) in self.flying.values() {
@@ -168,7 +184,9 @@ impl Desk {
                             queue.ids.clear();
                             mailbags.push((team, notifier));
                         }
-                        Kind::Webhook => messages.extend(queue.ids.pop_front()),
+                        Kind::Webhook => {
+                            messages.extend(queue.ids.pop_front().map(|id| (id, notifier)));
+                        }
                     }
                 }
                 if !queue.ids.is_empty() {
@@ -183,12 +201,17 @@ impl Desk {
         (messages, mailbags)
     }
 
-    async fn send_messages(&mut self, ids: &[DeliveryId]) -> Result<()> {
+    async fn send_messages(&mut self, messages: &[(DeliveryId, NotifierId)]) -> Result<()> {
         let (begun, now) = (Instant::now(), self.engine.now());
-        let claimed = self.engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
-        let notifiers: HashSet<NotifierId> = claimed.iter().map(|row| row.notifier).collect();
+        let ids: Vec<DeliveryId> = messages.iter().map(|(id, _)| *id).collect();
+        let notifiers: HashSet<NotifierId> = messages.iter().map(|(_, to)| *to).collect();
         let notifiers: Vec<NotifierId> = notifiers.into_iter().collect();
-        let notifiers = self.engine.store().notifiers_by_id(&notifiers).await?;
+        let store = self.engine.store();
+        let (claimed, notifiers) = tokio::join!(
+            store.claim_deliveries(&ids, now, now.after(LEASE)),
+            store.notifiers_by_id(&notifiers),
+        );
+        let (claimed, notifiers) = (claimed?, notifiers?);
         for row in claimed {
             // One that cannot be read was told to the operator; its lease ends.
             let Some(notifier) = notifiers.get(&row.notifier) else { continue };

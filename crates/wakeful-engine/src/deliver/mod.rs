@@ -51,7 +51,10 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
                     next_look = next_look.min(Instant::now() + BREATH);
                 }
             }
-            () = engine.store().outbox_filled() => next_look = Instant::now(),
+            filled = engine.store().outbox_filled() => match filled {
+                Some(new) => desk.add(new),
+                None => next_look = Instant::now(),
+            },
             () = tokio::time::sleep_until(next_look) => {}
             () = shutdown.cancelled() => {}
         }

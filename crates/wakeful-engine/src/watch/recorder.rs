@@ -29,7 +29,7 @@ use crate::{Engine, failpoint, notices};
 /// there are a few by then. Each transaction costs as much as a hundred rows.
 const GATHER: Duration = Duration::from_millis(200);
 const STEPS: usize = 5;
-const A_FEW: usize = 100;
+const A_FEW: usize = 500;
 /// How many plain verdicts one transaction takes.
 const BATCH: usize = 5_000;
 /// So many are worth a transaction before the gathering is over.

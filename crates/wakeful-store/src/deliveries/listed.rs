@@ -87,7 +87,7 @@ impl TeamStore<'_> {
             .map(|done| done.rows_affected() == 1)
         })?;
         if done {
-            self.store.outbox.notify_one();
+            self.store.outbox.ring();
         }
         Ok(done)
     }

@@ -6,11 +6,13 @@
 
 mod claims;
 mod listed;
+mod outbox;
 mod outcomes;
 mod sent_mails;
 
 pub use claims::{ClaimedDelivery, DueDelivery};
 pub use listed::ListedDelivery;
+pub(crate) use outbox::Bell;
 
 use wakeful_core::id::DeliveryId;
 
@@ -19,12 +21,6 @@ use crate::monitors::json;
 use crate::{Result, Store};
 
 impl Store {
-    /// Returns once something was put into the outbox through this store.
-    /// Other nodes write there too, and wake nobody here.
-    pub async fn outbox_filled(&self) {
-        self.outbox.notified().await;
-    }
-
     /// Ids in one text, as each engine reads it best: PostgreSQL finds rows by
     /// an array through the index, whatever it knows of the table.
     pub(crate) fn listed(&self, ids: &[DeliveryId]) -> String {
