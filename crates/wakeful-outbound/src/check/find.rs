@@ -26,17 +26,18 @@ pub(super) struct Finder<'k> {
 }
 
 enum Charset {
-    /// Named by the header, or to be read off the page's first bytes.
-    Named(Option<&'static Encoding>),
+    /// To be read off the page's first bytes, which wait here.
+    Awaited(Vec<u8>),
     Known(Decoder),
 }
 
 impl<'k> Finder<'k> {
     pub(super) fn new(keyword: &'k str, headers: &HeaderMap) -> Self {
         let content_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+        let named = charset_in(content_type.unwrap_or_default());
         Self {
             keyword: memmem::Finder::new(keyword),
-            charset: Charset::Named(charset_in(content_type.unwrap_or_default())),
+            charset: named.map_or(Charset::Awaited(Vec::new()), Charset::known),
             window: Vec::new(),
             filled: 0,
             read: 0,
@@ -44,7 +45,12 @@ impl<'k> Finder<'k> {
         }
     }
 
-    pub(super) fn found(&self) -> bool {
+    /// Whether the keyword is in the page, now that all of it was taken.
+    pub(super) fn found(&mut self) -> bool {
+        if let Charset::Awaited(first) = &mut self.charset {
+            let first = std::mem::take(first);
+            self.begin(&first);
+        }
         self.found
     }
 
@@ -53,35 +59,50 @@ impl<'k> Finder<'k> {
         self.read
     }
 
-    fn decoder(&mut self, first: &[u8]) -> &mut Decoder {
-        if let Charset::Named(named) = self.charset {
-            let said = named.or_else(|| charset_in(&first[..first.len().min(META)]));
-            // A byte order mark overrules what header and page say.
-            self.charset = Charset::Known(said.unwrap_or(UTF_8).new_decoder());
-        }
-        match &mut self.charset {
-            Charset::Known(decoder) => decoder,
-            Charset::Named(_) => unreachable!("it was made known above"),
-        }
+    /// Searches the page's first bytes in the character set they name.
+    fn begin(&mut self, first: &[u8]) {
+        let said = charset_in(&first[..first.len().min(META)]);
+        self.charset = Charset::known(said.unwrap_or(UTF_8));
+        first.chunks(PIECE).for_each(|piece| self.search(piece));
     }
 
     fn search(&mut self, piece: &[u8]) {
+        let decoder = match &mut self.charset {
+            Charset::Known(decoder) => decoder,
+            Charset::Awaited(first) => {
+                first.extend_from_slice(piece);
+                if first.len() >= META {
+                    let first = std::mem::take(first);
+                    self.begin(&first);
+                } else {
+                    // A page may say it at once and then take its time.
+                    self.found = self.keyword.find(first).is_some();
+                }
+                return;
+            }
+        };
         let mut window = std::mem::take(&mut self.window);
-        let most = self.decoder(piece).max_utf8_buffer_length(piece.len()).unwrap_or_default();
+        let most = decoder.max_utf8_buffer_length(piece.len()).unwrap_or_default();
         let (kept, needed) = (self.filled, self.filled + most);
         if window.len() < needed {
             window.resize(needed, 0);
         }
-        let (_, _, written, _) =
-            self.decoder(piece).decode_to_utf8(piece, &mut window[kept..], false);
+        let (_, _, written, _) = decoder.decode_to_utf8(piece, &mut window[kept..], false);
         let text = &window[..kept + written];
-        self.found = self.keyword.find(text).is_some();
+        self.found |= self.keyword.find(text).is_some();
         // The keyword may begin in the bytes at the end.
         let keep = (self.keyword.needle().len() - 1).min(text.len());
         let end = text.len();
         window.copy_within(end - keep..end, 0);
         self.filled = keep;
         self.window = window;
+    }
+}
+
+impl Charset {
+    /// A byte order mark overrules what header and page say.
+    fn known(encoding: &'static Encoding) -> Self {
+        Self::Known(encoding.new_decoder())
     }
 }
 
@@ -101,8 +122,13 @@ impl Sink for Finder<'_> {
 /// The character set after `charset=`, in a header or in a page's `meta`.
 fn charset_in(text: &[u8]) -> Option<&'static Encoding> {
     const WORD: &[u8] = b"charset";
-    let at = text.windows(WORD.len()).position(|word| word.eq_ignore_ascii_case(WORD))?;
-    let rest = text[at + WORD.len()..].trim_ascii_start().strip_prefix(b"=")?;
+    let words = text.windows(WORD.len()).enumerate();
+    let mut places = words.filter(|(_, word)| word.eq_ignore_ascii_case(WORD));
+    places.find_map(|(at, _)| charset_at(&text[at + WORD.len()..]))
+}
+
+fn charset_at(behind: &[u8]) -> Option<&'static Encoding> {
+    let rest = behind.trim_ascii_start().strip_prefix(b"=")?;
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'') || byte.is_ascii_whitespace();
     let label: Vec<u8> = rest
         .iter()
@@ -121,7 +147,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
         let mut finder = Finder::new(keyword, &headers);
-        pieces.iter().any(|piece| finder.take(piece).is_break())
+        pieces.iter().any(|piece| finder.take(piece).is_break()) || finder.found()
     }
 
     #[test]
@@ -146,6 +172,22 @@ mod tests {
         assert!(search("Verfügbar", "text/html", &[utf16]));
         assert!(search("Verfügbar", "text/html", &["Verfügbar".as_bytes()]));
         assert!(!search("Verfügbar", "text/html", &[latin1]));
+    }
+
+    #[test]
+    fn the_page_may_name_its_character_set_in_any_of_its_first_pieces() {
+        let page = b"<html><title>charset test</title><meta charset='iso-8859-1'>Verf\xfcgbar";
+        for size in [1, 5, 12, 40, page.len()] {
+            let pieces: Vec<&[u8]> = page.chunks(size).collect();
+            assert!(search("Verf\u{fc}gbar", "text/html", &pieces), "{size}");
+            assert!(!search("Verfugbar", "text/html", &pieces), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_keyword_that_came_is_found_before_the_rest_does() {
+        let mut finder = Finder::new("ok", &HeaderMap::new());
+        assert!(finder.take(b"<p>ok").is_break());
     }
 
     #[test]
