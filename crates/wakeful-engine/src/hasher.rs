@@ -1,7 +1,8 @@
 //! Password hashing, kept from drowning the rest: at most four at once on
 //! threads of their own, some more in a queue, and beyond that a clear refusal.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wakeful_core::password;
 use wakeful_core::secret::Secret;
 
@@ -14,36 +15,40 @@ const QUEUE: usize = 64;
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub(crate) struct Hasher {
-    running: Semaphore,
-    admitted: Semaphore,
+    running: Arc<Semaphore>,
+    admitted: Arc<Semaphore>,
 }
 
 impl Default for Hasher {
     fn default() -> Self {
-        Self { running: Semaphore::new(AT_ONCE), admitted: Semaphore::new(AT_ONCE + QUEUE) }
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { running: places(AT_ONCE), admitted: places(AT_ONCE + QUEUE) }
     }
 }
 
-/// A turn to hash. Whoever holds one is among the few at work.
-pub(crate) struct Turn<'a> {
-    _admitted: SemaphorePermit<'a>,
-    _running: SemaphorePermit<'a>,
+/// A turn to hash. Whoever holds one is among the few at work; it ends with the
+/// work, also when the one who asked for it is gone by then.
+pub(crate) struct Turn {
+    _admitted: OwnedSemaphorePermit,
+    _running: OwnedSemaphorePermit,
 }
 
 impl Hasher {
     /// Waits for a turn, or refuses at once when the queue is full.
-    pub(crate) async fn turn(&self) -> Result<Turn<'_>> {
-        let admitted = self.admitted.try_acquire().map_err(|_| Error::Overloaded)?;
-        let running = self.running.acquire().await.map_err(|_| Error::Overloaded)?;
+    pub(crate) async fn turn(&self) -> Result<Turn> {
+        let admitted = self.admitted.clone().try_acquire_owned();
+        let admitted = admitted.map_err(|_| Error::Overloaded)?;
+        let running = self.running.clone().acquire_owned().await;
+        let running = running.map_err(|_| Error::Overloaded)?;
         Ok(Turn { _admitted: admitted, _running: running })
     }
 }
 
-impl Turn<'_> {
+impl Turn {
     pub(crate) async fn hash(self, password: &Secret) -> String {
         let password = password.clone();
         let salt = random::bytes();
-        work(move || password::hash(&password, salt)).await
+        self.work(move || password::hash(&password, salt)).await
     }
 
     /// Whether the password is right; without a stored hash it is wrong, after
@@ -52,12 +57,17 @@ impl Turn<'_> {
         let password = password.clone();
         let known = stored.is_some();
         let stored = stored.unwrap_or(NOBODY).to_owned();
-        work(move || password::verify(&password, &stored)).await && known
+        self.work(move || password::verify(&password, &stored)).await && known
     }
-}
 
-async fn work<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(job).await.expect("hashing neither panics nor is aborted")
+    async fn work<T: Send + 'static>(self, job: impl FnOnce() -> T + Send + 'static) -> T {
+        let work = move || {
+            let done = job();
+            drop(self);
+            done
+        };
+        tokio::task::spawn_blocking(work).await.expect("hashing neither panics nor is aborted")
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +90,19 @@ mod tests {
         assert!(matches!(hasher.turn().await, Err(Error::Overloaded)));
         turns.clear();
         assert!(futures_poll(waiting[0].as_mut()).is_some(), "gets its turn");
+    }
+
+    #[tokio::test]
+    async fn whoever_hangs_up_keeps_the_place_until_the_work_is_done() {
+        let hasher = Hasher::default();
+        let password = Secret::new("k9#vT2qz");
+        for _ in 0..AT_ONCE {
+            let turn = hasher.turn().await.expect("a turn");
+            let mut left = Box::pin(turn.verify(&password, None));
+            assert!(futures_poll(left.as_mut()).is_none(), "it takes its time");
+        }
+        assert!(futures_poll(std::pin::pin!(hasher.turn())).is_none(), "all four are at work");
+        hasher.turn().await.expect("a turn when one of them is done");
     }
 
     fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
