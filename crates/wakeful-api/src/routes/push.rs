@@ -6,9 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use std::time::Duration;
 use utoipa::ToSchema;
-use wakeful_core::Invalid;
 use wakeful_core::verdict::Report;
 use wakeful_engine::Error;
 
@@ -26,7 +24,7 @@ pub(crate) struct Pushed {
 }
 
 /// Reports a status by a monitor's secret address; `status` is up when left out.
-#[utoipa::path(method(get, post), path = "/api/push/{token}", tag = "Monitors",
+#[utoipa::path(method(get, post, put, patch, delete), path = "/api/push/{token}", tag = "Monitors",
     params(
         ("token" = String, Path, description = "The end of the monitor's push_url"),
         ("status" = Option<String>, Query, description = "up or down"),
@@ -44,13 +42,14 @@ pub(crate) async fn push(
 ) -> Result<Response, ApiError> {
     let report = query.optional("status", Report::parse);
     let message = query.optional_text("msg");
-    let ping = query.optional("ping", millis);
+    let ping = query.optional_text("ping");
     let report = report.or_else(|| Report::parse("up").ok());
     let mut report = query.finish(report)?;
     if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
         report = report.with_message(&message);
     }
-    if let Some(span) = ping.flatten() {
+    // Senders write an empty or an odd one into the address when they measured nothing.
+    if let Some(span) = ping.and_then(|ping| load_time(ping.trim().parse().ok()?)) {
         report = report.with_load_time(span);
     }
     match api.engine().push(&token, report).await {
@@ -60,16 +59,5 @@ pub(crate) async fn push(
             Ok((StatusCode::NOT_FOUND, Json(Pushed { ok: false, msg })).into_response())
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Senders put an empty `ping=` into the address when they measured nothing.
-fn millis(text: &str) -> Result<Option<Duration>, Invalid> {
-    match text.trim() {
-        "" => Ok(None),
-        text => {
-            let number = text.parse().map_err(|_| Invalid::new("must be a number"))?;
-            load_time(number).map(Some)
-        }
     }
 }

@@ -3,7 +3,6 @@
 //! asks for are ignored.
 
 use serde_json::{Map, Value};
-use std::time::Duration;
 use wakeful_core::Invalid;
 use wakeful_core::secret::Secret;
 
@@ -185,19 +184,16 @@ impl Fields {
         }
     }
 
-    /// Milliseconds that may be left out: any number, whole or not.
-    pub(crate) fn optional_millis(&mut self, field: &str) -> Option<Duration> {
-        let value = self.values.get(field).filter(|value| !value.is_null())?;
-        let parsed = match value.as_f64() {
-            Some(number) => super::history::load_time(number),
-            None => Err(Invalid::new("must be a number")),
-        };
-        self.believe(field, parsed)
-    }
-
     /// An object that may be left out, as it was sent.
     pub(crate) fn optional_object(&mut self, field: &str) -> Option<Value> {
-        self.values.get(field).filter(|value| value.is_object()).cloned()
+        match self.values.get(field) {
+            None | Some(Value::Null) => None,
+            Some(object @ Value::Object(_)) => Some(object.clone()),
+            Some(_) => {
+                self.refuse(field, "must be an object");
+                None
+            }
+        }
     }
 
     pub(crate) fn optional_flag(&mut self, field: &str) -> Option<bool> {

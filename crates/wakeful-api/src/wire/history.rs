@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
-use wakeful_core::Invalid;
 use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
 use wakeful_core::region::RegionBeat;
 use wakeful_core::time::Millis;
@@ -20,8 +19,8 @@ pub(crate) struct Notify {
     /// up or down, in any letter case.
     #[schema(value_type = String)]
     status: Report,
-    /// Travels on to the notifications. `message` (text) and `load_time`
-    /// (milliseconds) become those of the heartbeat.
+    /// Travels on to the notifications. `message`, if it is text, and `load_time`,
+    /// if it is a number of milliseconds up to a day, become those of the heartbeat.
     #[schema(value_type = Option<Object>)]
     payload: Option<Value>,
 }
@@ -32,14 +31,14 @@ const LONGEST: f64 = 86_400_000.0;
 impl Wire for Notify {
     fn read(fields: &mut Fields) -> Option<Self> {
         let report = fields.parse("status", Report::parse);
+        // What is in it is the target's own affair.
         let payload = fields.optional_object("payload");
-        let (message, load_time) = fields.within("payload", |payload| {
-            let message = payload.optional_text("message");
-            (message, payload.optional_millis("load_time"))
-        });
+        let said = |field: &str| payload.as_ref()?.get(field);
+        let message = said("message").and_then(Value::as_str);
+        let load_time = said("load_time").and_then(Value::as_f64).and_then(load_time);
         let mut report = report?;
         if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
-            report = report.with_message(&message);
+            report = report.with_message(message);
         }
         if let Some(load_time) = load_time {
             report = report.with_load_time(load_time);
@@ -54,12 +53,10 @@ impl Notify {
     }
 }
 
-/// A load time in milliseconds, as a target or a sender gives it.
-pub(crate) fn load_time(number: f64) -> Result<Duration, Invalid> {
-    match (0.0..=LONGEST).contains(&number) {
-        true => Ok(Duration::from_secs_f64(number / 1e3)),
-        false => Err(Invalid::new("must be milliseconds, from 0 to a day")),
-    }
+/// A load time in milliseconds, as a target or a sender gives it. One that
+/// cannot be is passed over: the report it came with counts.
+pub(crate) fn load_time(number: f64) -> Option<Duration> {
+    (0.0..=LONGEST).contains(&number).then(|| Duration::from_secs_f64(number / 1e3))
 }
 
 #[derive(Serialize, ToSchema)]

@@ -26,6 +26,12 @@ fn path(monitor: &Value, what: &str) -> String {
     format!("monitor/{}/{what}", monitor["monitorid"].as_str().unwrap())
 }
 
+/// The names in a list.
+fn names(list: &Value) -> Vec<String> {
+    let monitors = list["monitors"].as_array().unwrap();
+    monitors.iter().map(|monitor| monitor["name"].as_str().unwrap().to_owned()).collect()
+}
+
 /// A web server that gives every caller the same answer.
 async fn web_server(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -236,11 +242,14 @@ both_engines! {
         assert_eq!(alerts[0]["monitor"]["monitorid"], made["monitorid"]);
         assert_eq!(alerts[0]["ended"], Value::Null);
         assert_eq!(ann.client.post(&notify, &json!({"status": "sideways"})).await.wrong_fields(), ["status"]);
-        let wrong = json!({"payload": {"load_time": "x", "message": 1}});
-        assert_eq!(
-            ann.client.post(&notify, &wrong).await.wrong_fields(),
-            ["status", "payload.message", "payload.load_time"]
-        );
+        let wrong = json!({"payload": "text"});
+        let wrong = ann.client.post(&notify, &wrong).await.wrong_fields();
+        assert_eq!(wrong, ["status", "payload"]);
+        app.clock.advance(std::time::Duration::from_secs(1));
+        let odd = json!({"status": "up", "payload": {"load_time": "x", "message": {"de": "gut"}}});
+        ann.client.post(&notify, &odd).await.ok();
+        let seen = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
+        assert_eq!((&seen["status"], &seen["load_time"]), (&json!("up"), &Value::Null));
     }
 
     async fn notify_on_an_inactive_monitor_is_a_conflict(setup: Setup) {
@@ -266,6 +275,15 @@ both_engines! {
         assert_eq!(seen["load_time"], 7.5);
         let answer = app.anonymous().get(&format!("{push}?ping=")).await;
         assert_eq!(answer.status, 200, "an empty ping is none: {}", answer.text);
+        for odd in ["NaN", "abc", "-1", "100000000000"] {
+            let answer = app.anonymous().get(&format!("{push}?ping={odd}")).await;
+            assert_eq!(answer.status, 200, "the report counts: {}", answer.text);
+        }
+        for method in ["POST", "PUT", "PATCH", "DELETE"] {
+            let method = method.parse().unwrap();
+            let answer = reqwest::Client::new().request(method, push_url).send().await.unwrap();
+            assert_eq!(answer.status(), 200);
+        }
         let wrong = app.anonymous().get("/api/push/nobodys-token?status=up").await;
         assert_eq!(wrong.status, 404);
         assert_eq!(wrong.json(), json!({"ok": false, "msg": "Monitor not found or not active."}));
@@ -311,10 +329,6 @@ both_engines! {
             app.clock.advance(std::time::Duration::from_millis(1));
         }
         saved(&ann.client, &api_monitor()).await;
-        let names = |json: &Value| -> Vec<String> {
-            let monitors = json["monitors"].as_array().unwrap();
-            monitors.iter().map(|monitor| monitor["name"].as_str().unwrap().to_owned()).collect()
-        };
         let first = ann.client.get("monitors?limit=4").await.ok();
         let cursor = first["next_cursor"].as_str().unwrap();
         let second = ann.client.get(&format!("monitors?limit=4&cursor={cursor}")).await.ok();
@@ -327,6 +341,28 @@ both_engines! {
         assert_eq!(names(&ann.client.get("monitors?status=pending&unknown=1").await.ok()).len(), 6);
         let wrong = ann.client.get("monitors?limit=0&type=x&status=y&cursor=z").await;
         assert_eq!(wrong.wrong_fields(), ["type", "status", "limit", "cursor"]);
+    }
+
+    async fn a_long_list_is_made_in_pieces_and_comes_as_one(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made: Vec<String> = (0..300).map(|number| format!("Door {number}")).collect();
+        for name in &made {
+            let body = monitor(&json!({"type": "tcp", "hostname": "localhost", "port": 9,
+                "isactive": false, "name": name}));
+            saved(&ann.client, &body).await;
+            app.clock.advance(std::time::Duration::from_millis(1));
+        }
+        for list in ["monitors", "monitors/rows"] {
+            let whole = ann.client.get(list).await;
+            assert_eq!(whole.keys(), ["monitors", "success"]);
+            assert_eq!(names(&whole.ok()), made);
+            let first = ann.client.get(&format!("{list}?limit=200")).await.ok();
+            assert_eq!(names(&first), made[..200]);
+            let cursor = first["next_cursor"].as_str().unwrap();
+            let second = ann.client.get(&format!("{list}?limit=256&cursor={cursor}")).await.ok();
+            assert_eq!((names(&second), &second["next_cursor"]), (made[200..].to_vec(), &Value::Null));
+        }
     }
 
     async fn delete_removes_the_monitor_for_good(setup: Setup) {
