@@ -2,11 +2,13 @@
 //! and other sites cannot send. It is set only for a request that carries the
 //! page's own header, which no other site can add without leave from CORS.
 
+use axum::Json;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::AppendHeaders;
 use wakeful_core::secret::Secret;
 
 use crate::app::Api;
+use crate::wire::SignedIn;
 
 /// The header the page sends with every call.
 const PAGE: HeaderName = HeaderName::from_static("x-wakeful-page");
@@ -44,10 +46,21 @@ pub(crate) fn token(api: &Api, method: &Method, headers: &HeaderMap) -> Option<S
 /// What an answer says about the cookie: `Set-Cookie`, or nothing.
 pub(crate) type Said = AppendHeaders<Option<(HeaderName, HeaderValue)>>;
 
-/// Hands a new token to the page; says nothing to any other client.
-pub(crate) fn keep(api: &Api, headers: &HeaderMap, token: &Secret) -> Said {
-    let seconds = api.settings().session_max.as_secs();
-    said(from_page(headers).then(|| line(api, token.expose(), seconds)))
+/// Hands over a new token: to the page in the cookie, where no script reads it,
+/// and to any other client in the answer.
+pub(crate) fn hand_over(
+    api: &Api,
+    headers: &HeaderMap,
+    signed_in: wakeful_engine::SignedIn,
+) -> (Said, Json<SignedIn>) {
+    match from_page(headers) {
+        false => (said(None), Json(SignedIn::of(signed_in))),
+        true => {
+            let seconds = api.settings().session_max.as_secs();
+            let cookie = line(api, signed_in.token.expose(), seconds);
+            (said(Some(cookie)), Json(SignedIn::by_cookie(signed_in)))
+        }
+    }
 }
 
 /// Takes the cookie back from whoever has one.

@@ -25,7 +25,7 @@ pub(crate) async fn signup(
     Body(wanted): Body<SignUp>,
 ) -> Result<(Said, Json<SignedIn>), ApiError> {
     let signed_in = api.engine().sign_up(&wanted.into(), &from).await?;
-    Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
+    Ok(cookie::hand_over(&api, &headers, signed_in))
 }
 
 /// Tells who the credentials belong to.

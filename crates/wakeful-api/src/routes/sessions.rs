@@ -25,9 +25,9 @@ pub(crate) async fn authenticated(
 ) -> ApiResult<Token> {
     let token = match caller.credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) | Credentials::Cookie(_) => {
-            api.engine().issue_token(&caller.who, &from).await?
-        }
+        Credentials::Keys(_) => api.engine().issue_token(&caller.who, &from).await?,
+        // A script that gets into the page must not take its session elsewhere.
+        Credentials::Cookie(_) => return Err(ApiError::not_authenticated()),
     };
     Ok(Json(Token::of(&token)))
 }
@@ -64,7 +64,7 @@ pub(crate) async fn login(
     Body(wanted): Body<LogIn>,
 ) -> Result<(Said, Json<SignedIn>), ApiError> {
     let signed_in = api.engine().log_in(&wanted.into(), &from).await?;
-    Ok((cookie::keep(&api, &headers, &signed_in.token), Json(signed_in.into())))
+    Ok(cookie::hand_over(&api, &headers, signed_in))
 }
 
 /// Ends the session whose token the request carries.

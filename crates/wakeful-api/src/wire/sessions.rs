@@ -101,7 +101,7 @@ impl Token {
 pub(crate) struct SignedIn {
     success: bool,
     user: User,
-    /// A Bearer Token.
+    /// A Bearer Token; empty for the page, which has it in a cookie.
     token: String,
 }
 
@@ -116,12 +116,18 @@ pub(crate) struct User {
     email: String,
 }
 
-impl From<wakeful_engine::SignedIn> for SignedIn {
-    fn from(signed_in: wakeful_engine::SignedIn) -> Self {
+impl SignedIn {
+    pub(crate) fn of(signed_in: wakeful_engine::SignedIn) -> Self {
+        let token = signed_in.token.expose().to_owned();
+        Self { token, ..Self::by_cookie(signed_in) }
+    }
+
+    /// For whom the token is in a cookie, out of the reach of scripts.
+    pub(crate) fn by_cookie(signed_in: wakeful_engine::SignedIn) -> Self {
         Self {
             success: true,
             user: User { groupid: signed_in.team, userid: signed_in.user, email: signed_in.email },
-            token: signed_in.token.expose().to_owned(),
+            token: String::new(),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod apikeys;
 mod contact;
+mod events;
 mod figures;
 mod membership;
 mod mfa;
