@@ -37,15 +37,18 @@ impl Rhythm {
     }
 
     /// The first check after a restart: on the grid, or, when checks were missed
-    /// meanwhile, soon and spread out, the wider the more monitors there are.
-    /// All of it within an interval, with some time left for loading them.
+    /// meanwhile and the grid's next time is far off, soon and spread out, the
+    /// wider the more monitors there are. All of it within an interval, with some
+    /// time left for loading them.
     pub fn resume(&self, last_check: Option<u64>, now: u64, monitors: u64) -> u64 {
         let on_time = last_check.is_some_and(|last| now < last.saturating_add(self.interval));
-        if on_time {
-            return self.after(now);
-        }
         let within = CATCH_UP_WITHIN.max(monitors).min(self.interval - self.interval / 16);
-        now.saturating_add(share(self.hash, within))
+        let next = self.after(now);
+        if on_time || next.saturating_sub(now) < within {
+            return next;
+        }
+        // Those that are left have phases close together: other bits tell them apart.
+        now.saturating_add(share(self.hash.rotate_left(32), within))
     }
 
     /// The check after the one that was due at `due`. On the grid that is one
@@ -77,6 +80,41 @@ pub fn deadline(
 ) -> u64 {
     let heard = last_report.unwrap_or(0).max(listening_since);
     heard.saturating_add(millis(interval.duration())).saturating_add(millis(grace))
+}
+
+/// The same for a monitor that is taken up again at `now`, after nobody listened
+/// since `deaf_since`. A report that came meanwhile is lost, so the time starts
+/// over where one may have come: when it was owed, or when nobody listened for
+/// more than a hundredth of the interval. Else it goes on: a monitor of a month
+/// that is restarted every week must turn down, too.
+pub fn resumed_deadline(
+    last_report: u64,
+    deaf_since: u64,
+    now: u64,
+    interval: Interval,
+    grace: Duration,
+) -> u64 {
+    let missed = deadline(Some(last_report), 0, interval, grace);
+    let owed = deadline(Some(last_report), 0, interval, Duration::ZERO);
+    let deaf_when_owed = deaf_since < now && deaf_since < missed && owed < now;
+    if deaf_when_owed || is_long(now.saturating_sub(deaf_since), interval) {
+        return deadline(None, now, interval, grace);
+    }
+    missed.max(now)
+}
+
+/// When an api monitor has missed its heartbeat that would have at `due`, had we
+/// not been held up. Whoever reported meanwhile may only now get through.
+pub fn held_up_deadline(due: u64, now: u64, interval: Interval, grace: Duration) -> u64 {
+    match is_long(now.saturating_sub(due), interval) {
+        true => deadline(None, now, interval, grace),
+        false => now.saturating_add(millis(grace)),
+    }
+}
+
+/// Whether somebody who reports more often than need be may well have done so.
+fn is_long(span: u64, interval: Interval) -> bool {
+    span > millis(interval.duration()) / 100
 }
 
 /// When silence that goes on is noted again: each interval after the deadline
@@ -184,6 +222,8 @@ mod tests {
             rhythm.resume(Some(a), b, a);
             rhythm.next(a, b);
             deadline(Some(a), b, seconds(1), Duration::MAX);
+            resumed_deadline(a, b, a, seconds(1), Duration::MAX);
+            held_up_deadline(a, b, seconds(1), Duration::MAX);
             next_deadline(a, seconds(1), b);
         }
     }
@@ -231,6 +271,21 @@ mod tests {
     }
 
     #[test]
+    fn a_start_is_hardly_busier_than_any_other_interval() {
+        let now = 1_763_199_000_000;
+        let mut per_second = [0_u32; 20];
+        for number in 0..10_000 {
+            let rhythm = Rhythm::new(id(number), seconds(20));
+            let mut due = rhythm.resume(None, now, 10_000);
+            while due < now + 20_000 {
+                per_second[usize::try_from((due - now) / 1_000).expect("small")] += 1;
+                due = rhythm.next(due, due);
+            }
+        }
+        assert!(per_second.iter().all(|count| (400..700).contains(count)), "{per_second:?}");
+    }
+
+    #[test]
     fn an_overdue_monitor_is_checked_within_its_own_interval() {
         for number in 0..100 {
             assert!(Rhythm::new(id(number), seconds(1)).resume(Some(0), 5_000, 1_000_000) < 6_000);
@@ -248,6 +303,31 @@ mod tests {
     fn time_in_which_we_did_not_listen_does_not_count_as_silence() {
         let grace = Duration::from_secs(6);
         assert_eq!(deadline(Some(1_000), 100_000, seconds(60), grace), 166_000);
+    }
+
+    #[test]
+    fn silence_counts_on_across_a_short_restart_unless_a_report_was_owed() {
+        const DAY: u64 = 86_400_000;
+        let (month, grace) = (seconds(30 * 86_400), Duration::from_millis(3 * DAY));
+        let resumed = |deaf, now| resumed_deadline(0, deaf, now, month, grace);
+        for day in [7, 14, 21, 28] {
+            assert_eq!(resumed(day * DAY, day * DAY + 5_000), 33 * DAY, "day {day}");
+        }
+        assert_eq!(resumed(31 * DAY, 31 * DAY), 33 * DAY, "others listened");
+        let back = 31 * DAY + 5_000;
+        assert_eq!(resumed(31 * DAY, back), back + 33 * DAY, "it was owed");
+        let back = 34 * DAY + 5_000;
+        assert_eq!(resumed(34 * DAY, back), back, "it was missed while we listened");
+        assert_eq!(resumed(7 * DAY, 8 * DAY), 8 * DAY + 33 * DAY, "too long away");
+        let soon = resumed_deadline(0, 30_000, 32_000, seconds(60), Duration::from_secs(6));
+        assert_eq!(soon, 98_000, "of a minute two seconds are much");
+    }
+
+    #[test]
+    fn who_was_held_up_waits_for_those_who_wait_at_the_door() {
+        let grace = Duration::from_secs(360);
+        assert_eq!(held_up_deadline(0, 30_000, seconds(3_600), grace), 390_000);
+        assert_eq!(held_up_deadline(0, 40_000, seconds(3_600), grace), 4_000_000);
     }
 
     #[test]

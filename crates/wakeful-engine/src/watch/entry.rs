@@ -147,13 +147,24 @@ impl Entry {
         }
     }
 
-    /// When a monitor is due that was watched before a restart, one of so many.
-    pub(super) fn resumed(&self, now: u64, monitors: u64) -> u64 {
+    /// When a monitor is due that was watched before, one of so many, and nobody
+    /// listened since then.
+    pub(super) fn resumed(&self, now: u64, monitors: u64, deaf_since: u64) -> u64 {
         let last = self.state.last_check.map(|at| at.0.max(0).cast_unsigned());
-        match self.listens() {
-            true => self.deadline(last.map(|at| at.min(now)), now),
-            false => self.rhythm().resume(last, now, monitors),
+        match (self.listens(), last) {
+            (false, last) => self.rhythm().resume(last, now, monitors),
+            (true, None) => self.first(now),
+            (true, Some(last)) => {
+                let (interval, grace) = (self.interval, self.grace.into());
+                schedule::resumed_deadline(last.min(now), deaf_since, now, interval, grace)
+            }
         }
+    }
+
+    /// When a monitor that listens is due, which should have been before we were
+    /// held up.
+    pub(super) fn held_up(&self, now: u64) -> u64 {
+        schedule::held_up_deadline(self.due, now, self.interval, self.grace.into())
     }
 
     /// When the check after this one is due.

@@ -7,7 +7,9 @@ mod entry;
 mod gate;
 mod meters;
 mod network;
+mod presence;
 mod recorder;
+mod roll;
 mod run;
 mod timer;
 mod wheel;
@@ -17,8 +19,8 @@ pub(crate) use run::{Looked, guarded, look_here, look_through};
 pub use run::{record, run};
 
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, oneshot};
@@ -38,6 +40,7 @@ use entry::{Entry, NEVER};
 use gate::{Gate, Job};
 use meters::Meters;
 use recorder::{Item, Recorder};
+use roll::Roll;
 use wheel::Wheel;
 
 /// Checks that people ask for do not wait in line with the others.
@@ -61,6 +64,8 @@ pub(crate) struct Watch {
     asked: Semaphore,
     begun: AtomicBool,
     loaded: AtomicBool,
+    /// Until all are loaded: when somebody listened to reports last.
+    deaf_since: AtomicU64,
 }
 
 /// Milliseconds that begin at the wall's time and from then on only count.
@@ -89,7 +94,7 @@ struct Shard {
 }
 
 struct Monitors {
-    entries: HashMap<MonitorId, Box<Entry>>,
+    entries: Roll,
     wheel: Wheel<(MonitorId, u32)>,
 }
 
@@ -133,7 +138,7 @@ impl Watch {
         let shards = std::thread::available_parallelism().map_or(1, usize::from);
         let shard = || Shard {
             inner: Mutex::new(Monitors {
-                entries: HashMap::new(),
+                entries: Roll::default(),
                 wheel: Wheel::new(ticker.now()),
             }),
             sooner: Notify::new(),
@@ -150,6 +155,16 @@ impl Watch {
             asked: Semaphore::new(ASKED_AT_ONCE),
             begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
+            deaf_since: AtomicU64::new(0),
+        }
+    }
+
+    /// Since when nobody listens to reports. Once all are loaded we do; what
+    /// comes then comes from another node, which did until now.
+    fn deaf_since(&self, now: u64) -> u64 {
+        match self.is_loaded() {
+            true => now,
+            false => self.deaf_since.load(Ordering::Acquire),
         }
     }
 
@@ -180,7 +195,7 @@ impl Watch {
             // Another node watches it.
             return;
         }
-        if let Some(entry) = entries.get_mut(&id) {
+        if let Some(entry) = entries.get_mut(id) {
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, now);
             } else if entry.resumed && arrival == Arrival::Saved {
@@ -201,16 +216,16 @@ impl Watch {
         let mut entry = Box::new(Entry::new(stored));
         entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
-            Arrival::Resumed => entry.resumed(now, monitors),
+            Arrival::Resumed => entry.resumed(now, monitors, self.deaf_since(now)),
             Arrival::Saved => entry.first(now),
         };
         shard.arm(&mut entry, wheel);
-        entries.insert(id, entry);
+        entries.add(entry);
     }
 
     /// Forgets a monitor that was deleted.
     pub(crate) fn forget(&self, id: MonitorId) {
-        self.shard(id).lock().entries.remove(&id);
+        self.shard(id).lock().entries.remove(id);
     }
 
     /// Forgets the monitors of slots that this node does not hold any more.
@@ -219,14 +234,14 @@ impl Watch {
             return;
         }
         for shard in &self.shards {
-            shard.lock().entries.retain(|id, _| !slots.contains(&Slot::of(*id)));
+            shard.lock().entries.retain(|id| !slots.contains(&Slot::of(id)));
         }
     }
 
     /// Which of its targets a monitor has now: `judge` drops what was seen of another.
     pub(crate) fn target(&self, id: MonitorId) -> Option<u32> {
         let monitors = self.shard(id).lock();
-        monitors.entries.get(&id).filter(|entry| entry.active).map(|entry| entry.target)
+        monitors.entries.get(id).filter(|entry| entry.active).map(|entry| entry.target)
     }
 
     /// A verdict on what was reported or seen on somebody's behalf. The receiver
@@ -242,7 +257,7 @@ impl Watch {
         let shard = self.shard(id);
         let mut monitors = shard.lock();
         let Monitors { entries, wheel } = &mut *monitors;
-        let entry = entries.get_mut(&id).filter(|entry| entry.active)?;
+        let entry = entries.get_mut(id).filter(|entry| entry.active)?;
         if target.is_some_and(|target| target != entry.target) {
             return None;
         }
@@ -287,7 +302,7 @@ impl Watch {
         let mut due = Vec::new();
         wheel.expire(now, &mut due);
         for (id, stamp) in due {
-            let Some(entry) = entries.get_mut(&id).filter(|entry| entry.stamp == stamp) else {
+            let Some(entry) = entries.get_mut(id).filter(|entry| entry.stamp == stamp) else {
                 continue;
             };
             entry.armed = NEVER;
@@ -302,8 +317,8 @@ impl Watch {
     fn fall_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
         if entry.listens() && now.saturating_sub(due) > HELD_UP {
-            // Nobody could report while we stood still: its time starts over.
-            entry.due = entry.first(now);
+            // Nobody could report while we stood still.
+            entry.due = entry.held_up(now);
             return;
         }
         entry.due = entry.next(now);
@@ -326,7 +341,7 @@ impl Watch {
     /// by now, or is gone.
     fn begin(&self, job: &Job) -> Option<Begun> {
         let monitors = self.shard(job.monitor).lock();
-        let entry = monitors.entries.get(&job.monitor)?;
+        let entry = monitors.entries.get(job.monitor)?;
         (entry.target == job.target && entry.active).then(|| Begun {
             spec: Arc::clone(&entry.spec),
             timeout: entry.timeout(),
@@ -341,7 +356,7 @@ impl Watch {
         let shard = self.shard(job.monitor);
         let mut monitors = shard.lock();
         let Monitors { entries, wheel } = &mut *monitors;
-        let Some(entry) = entries.get_mut(&job.monitor) else { return };
+        let Some(entry) = entries.get_mut(job.monitor) else { return };
         if entry.target != job.target {
             return;
         }

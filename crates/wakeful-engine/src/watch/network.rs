@@ -1,11 +1,13 @@
 //! Is it them or us: whether our own network is down, so that nothing can be
 //! said about anybody's target. Only local evidence counts. Several monitors on
 //! several hosts must meet silence or no way at all, nothing outside may have
-//! answered meanwhile, and a sentinel must fail: the default route is gone, or
-//! most of the operator's own addresses do not answer.
+//! answered meanwhile, and a sentinel must fail: there is no default route whose
+//! cable is in and whose router answers, or most of the operator's own addresses
+//! are silent.
 
 use futures_util::future::join_all;
 use std::collections::{HashSet, VecDeque};
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -129,7 +131,7 @@ impl Network {
     }
 
     async fn sentinels_fail(&self, net: &Net) -> bool {
-        no_default_route() || (!self.sentinels.is_empty() && self.most_are_silent(net).await)
+        no_way_out() || (!self.sentinels.is_empty() && self.most_are_silent(net).await)
     }
 
     /// Whether fewer than two in three of the operator's addresses answer.
@@ -187,39 +189,61 @@ fn held(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Whether this machine knows no way out, IPv4 or IPv6. Where that cannot be
-/// read, nothing is claimed.
-fn no_default_route() -> bool {
-    let v4 = std::fs::read_to_string("/proc/net/route");
-    let v6 = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
-    v4.is_ok_and(|v4| !has_v4_default(&v4) && !has_v6_default(&v6))
+/// Whether this machine has no way out, IPv4 or IPv6: no default route, or none
+/// whose cable is plugged in and whose router answers. Where that cannot be read,
+/// nothing is claimed.
+fn no_way_out() -> bool {
+    let read = |path: &str| std::fs::read_to_string(path);
+    let Ok(v4) = read("/proc/net/route") else { return false };
+    let v6 = read("/proc/net/ipv6_route").unwrap_or_default();
+    let neighbours = read("/proc/net/arp").unwrap_or_default();
+    let plugged_in = |iface: &str| {
+        !read(&format!("/sys/class/net/{iface}/carrier")).is_ok_and(|carrier| carrier.trim() == "0")
+    };
+    let mut v4 = v4_defaults(&v4);
+    let mut v6 = v6_defaults(&v6);
+    !v4.any(|(iface, router)| plugged_in(iface) && !is_silent(router, iface, &neighbours))
+        && !v6.any(plugged_in)
 }
 
 const UP: u32 = 0x1;
 const REJECT: u32 = 0x200;
 
+/// The ways out, each with its router, unspecified where it needs none.
 /// `Iface Destination Gateway Flags … Mask …`, a line a route, in hex.
-fn has_v4_default(table: &str) -> bool {
-    table.lines().skip(1).any(|line| {
+fn v4_defaults(table: &str) -> impl Iterator<Item = (&str, Ipv4Addr)> {
+    table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let flags = fields.get(3).and_then(|hex| u32::from_str_radix(hex, 16).ok()).unwrap_or(0);
-        fields.get(1) == Some(&"00000000")
-            && fields.get(7) == Some(&"00000000")
-            && flags & UP != 0
-            && flags & REJECT == 0
+        let hex = |place: usize| u32::from_str_radix(fields.get(place)?, 16).ok();
+        let is_default = (hex(1)?, hex(7)?) == (0, 0) && is_usable(hex(3)?);
+        // The kernel writes an address as the number that its bytes are in memory.
+        is_default.then_some((*fields.first()?, Ipv4Addr::from(hex(2)?.to_ne_bytes())))
     })
 }
 
 /// `destination length source length gateway metric references use flags iface`.
-fn has_v6_default(table: &str) -> bool {
-    table.lines().any(|line| {
+fn v6_defaults(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let flags = fields.get(8).and_then(|hex| u32::from_str_radix(hex, 16).ok()).unwrap_or(0);
-        fields.first().is_some_and(|to| to.bytes().all(|b| b == b'0'))
-            && fields.get(1) == Some(&"00")
-            && fields.get(9).is_some_and(|iface| *iface != "lo")
-            && flags & UP != 0
-            && flags & REJECT == 0
+        let flags = u32::from_str_radix(fields.get(8)?, 16).ok()?;
+        let to_all = fields.first()?.bytes().all(|b| b == b'0') && fields.get(1) == Some(&"00");
+        let iface = *fields.get(9)?;
+        (to_all && is_usable(flags) && iface != "lo").then_some(iface)
+    })
+}
+
+fn is_usable(flags: u32) -> bool {
+    flags & UP != 0 && flags & REJECT == 0
+}
+
+/// Whether the kernel asked a router for its hardware address, and in vain.
+/// `address type flags hardware mask device`, a line a neighbour.
+fn is_silent(router: Ipv4Addr, iface: &str, neighbours: &str) -> bool {
+    neighbours.lines().skip(1).any(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        fields.first().and_then(|address| address.parse().ok()) == Some(router)
+            && fields.get(2) == Some(&"0x0")
+            && fields.get(5) == Some(&iface)
     })
 }
 
@@ -238,15 +262,25 @@ mod tests {
     #[test]
     fn a_default_route_is_found_in_the_kernels_tables() {
         let way = format!("{HEADER}eth0\t00000000\t0102000A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n");
-        assert!(has_v4_default(&way));
+        assert!(v4_defaults(&way).eq([("eth0", Ipv4Addr::new(10, 0, 2, 1))]));
         let lan = format!("{HEADER}eth0\t0002000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
-        assert!(!has_v4_default(&lan));
-        assert!(!has_v4_default(HEADER));
+        assert_eq!(v4_defaults(&lan).count(), 0);
+        assert_eq!(v4_defaults(HEADER).count(), 0);
         let zeros = "0".repeat(32);
         let way = format!("{zeros} 00 {zeros} 00 {zeros} 00000400 1 0 00000003 eth0\n");
-        assert!(has_v6_default(&way));
+        assert!(v6_defaults(&way).eq(["eth0"]));
         let unreachable = format!("{zeros} 00 {zeros} 00 {zeros} ffffffff 1 0 00200200 lo\n");
-        assert!(!has_v6_default(&unreachable));
+        assert_eq!(v6_defaults(&unreachable).count(), 0);
+    }
+
+    #[test]
+    fn a_router_that_does_not_answer_is_told_in_the_table_of_neighbours() {
+        let table = "IP address HW type Flags HW address Mask Device\n\
+            10.0.2.1 0x1 0x0 00:00:00:00:00:00 * eth0\n\
+            10.0.2.2 0x1 0x2 52:54:00:12:34:56 * eth0\n";
+        let silent = |last, iface| is_silent(Ipv4Addr::new(10, 0, 2, last), iface, table);
+        assert!(silent(1, "eth0"));
+        assert!(!silent(1, "eth1") && !silent(2, "eth0") && !silent(3, "eth0"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use wakeful_outbound::net::{Deadline, Net};
 
 use super::gate::{Job, Pass};
 use super::timer::Timer;
-use super::{Arrival, Begun, HELD_UP, Network, recorder};
+use super::{Arrival, Begun, HELD_UP, Network, presence, recorder};
 use crate::bus::{self, Edit};
 use crate::probe::look;
 use crate::{Engine, Result, cluster};
@@ -76,6 +76,8 @@ impl TakingPart {
             () = cluster::join(engine) => {}
             () = shutdown.cancelled() => {}
         }
+        presence::arrive(engine).await;
+        tasks.spawn(presence::keep(engine.clone(), stop.clone()));
         tasks.spawn(cluster::run(engine.clone(), stop.clone()));
         Self { engine: engine.clone(), tasks, stop }
     }
@@ -448,7 +450,7 @@ async fn reload(runner: &Runner) -> Result<()> {
     }
     // Those in memory that were not among them are inactive or gone by now.
     for shard in &watch.shards {
-        let ids: Vec<MonitorId> = shard.lock().entries.keys().copied().collect();
+        let ids: Vec<MonitorId> = shard.lock().entries.ids();
         for ids in ids.chunks(EDITS) {
             apply(runner, ids, Arrival::Resumed).await?;
         }

@@ -114,7 +114,7 @@ async fn what_was_seen_of_an_old_target_does_not_count() {
     let Begun { spec, .. } = watch.begin(&next).expect("the new target");
     assert_eq!(*spec, http(2), "and the older revision came too late");
     let shard = watch.shard(next.monitor).lock();
-    assert_eq!(shard.entries[&next.monitor].state.failing, None);
+    assert_eq!(shard.entries.get(next.monitor).expect("watched").state.failing, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +123,7 @@ async fn a_report_moves_the_deadline() {
     let job = stored(1, Spec::Api(ApiSpec::default()), 60);
     let id = job.monitor.id;
     watch.configure(job, Arrival::Saved);
-    let status = || watch.shard(id).lock().entries[&id].state.status;
+    let status = || watch.shard(id).lock().entries.get(id).expect("watched").state.status;
     let report = || Seen::Report(Report::parse("up").expect("known"));
     for _ in 0..100 {
         pass(&watch, Duration::from_secs(65)).await;
@@ -156,7 +156,7 @@ async fn time_in_which_we_stood_still_is_nobodys_silence() {
     let job = stored(1, Spec::Api(ApiSpec::default()), 60);
     let id = job.monitor.id;
     watch.configure(job, Arrival::Saved);
-    let status = || watch.shard(id).lock().entries[&id].state.status;
+    let status = || watch.shard(id).lock().entries.get(id).expect("watched").state.status;
     tokio::time::advance(Duration::from_secs(3_600)).await;
     pass(&watch, Duration::from_secs(65)).await;
     assert_eq!(status(), Status::Up);

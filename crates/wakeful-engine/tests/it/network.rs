@@ -1,5 +1,5 @@
-//! Our own network is down: a test that runs itself again in a network
-//! namespace without any route, where nothing but loopback can be reached.
+//! Our own network is down: tests that run themselves again in a network
+//! namespace, where nothing but loopback can be reached.
 
 use std::process::Command;
 use wakeful_core::verdict::{Beat, Status};
@@ -10,16 +10,35 @@ use crate::bench::{Bench, Target, beats, becomes, tcp};
 
 const INSIDE: &str = "WAKEFUL_TEST_INSIDE_NAMESPACE";
 
+/// A cable with a router's address behind it that nobody has.
+const CABLE: &str = "ip link add cable type veth peer name far && ip addr add 10.9.0.2/24 dev cable \
+    && ip link set cable up && ip link set far up && ip route add default via 10.9.0.1";
+
 #[tokio::test]
 async fn our_own_network_is_nobodys_outage_and_a_refusal_still_is() {
+    in_namespace("our_own_network_is_nobodys_outage_and_a_refusal_still_is", "true").await;
+}
+
+#[tokio::test]
+async fn a_router_that_does_not_answer_is_nobodys_outage() {
+    in_namespace("a_router_that_does_not_answer_is_nobodys_outage", CABLE).await;
+}
+
+#[tokio::test]
+async fn a_cable_that_was_pulled_is_nobodys_outage() {
+    let pulled = format!("{CABLE} && ip link set far down");
+    in_namespace("a_cable_that_was_pulled_is_nobodys_outage", &pulled).await;
+}
+
+async fn in_namespace(test: &str, set_up: &str) {
     if std::env::var_os(INSIDE).is_some() {
         return inside().await;
     }
-    let test = "network::our_own_network_is_nobodys_outage_and_a_refusal_still_is";
-    let script = "ip link set lo up && exec \"$0\" --exact \"$1\" --nocapture";
+    let test = format!("network::{test}");
+    let script = format!("ip link set lo up && {set_up} && exec \"$0\" --exact \"$1\" --nocapture");
     let exe = std::env::current_exe().expect("this test");
     let inner = Command::new("unshare")
-        .args(["--net", "--map-root-user", "sh", "-c", script])
+        .args(["--net", "--map-root-user", "sh", "-c", &script])
         .arg(exe)
         .arg(test)
         .env(INSIDE, "1")

@@ -119,6 +119,24 @@ both_engines! {
         bench.stop().await;
     }
 
+    async fn silence_goes_on_across_a_restart(setup: Setup) {
+        let bench = Bench::start(&setup).await;
+        let job = Draft {
+            spec: Spec::Api(ApiSpec { grace: Some(Duration::ZERO) }),
+            heartbeat_interval: Interval::new(3_600).expect("an interval"),
+            ..tcp(([127, 0, 0, 1], 1).into())
+        };
+        let id = bench.save(job).await.monitor.id;
+        let up = Report::parse("up").expect("known");
+        bench.engine.notify(&bench.ann, id, up, None).await.expect("reported");
+
+        bench.wall.push(3_598_000);
+        let bench = bench.restart(&setup.settings).await;
+        let mut events = bench.events();
+        becomes(&mut events, id, Status::Down).await;
+        bench.stop().await;
+    }
+
     async fn a_missed_heartbeat_turns_down_and_a_report_up(setup: Setup) {
         let bench = Bench::start(&setup).await;
         let mut events = bench.events();
