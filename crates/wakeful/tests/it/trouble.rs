@@ -3,9 +3,11 @@
 
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::sync::watch;
@@ -174,18 +176,53 @@ async fn while_postgresql_is_away_nothing_changes_and_an_outage_is_told_afterwar
     assert!(receiver.hooks().is_empty(), "nothing is told before it is on record");
     way.open.send_replace(true);
 
-    let told = || async { (!receiver.hooks().is_empty()).then(|| receiver.hooks()) };
-    let told = until("the outage to be told", told).await;
-    let told: Vec<(Value, Value)> = told
-        .iter()
-        .map(Hook::json)
-        .map(|hook| (hook["type"].clone(), hook["data"]["monitor"]["monitorid"].clone()))
-        .collect();
-    assert_eq!(told, [(json!("monitor.down"), json!(ill))]);
+    assert_eq!(told(&receiver).await, [(json!("monitor.down"), json!(ill))]);
     healthy.is_asked(2).await;
     let mut statuses = statuses(&ann.client).await;
     statuses.sort();
     assert_eq!(statuses, ["down", "up"]);
     assert_eq!(receiver.hooks().len(), 1);
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_database_locked_for_twenty_seconds_refuses_to_write_reads_on_and_tells_the_outage() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let receiver = Receiver::start().await;
+    let (healthy, mut failing) = (Target::start().await, Target::start().await);
+    let hook = notifier(&ann, &receiver).await;
+    monitor(&ann, &healthy, &hook).await;
+    let ill = monitor(&ann, &failing, &hook).await;
+    all_up(&ann.client).await;
+
+    let options = SqliteConnectOptions::new().filename(home.file());
+    let mut other = options.connect().await.unwrap();
+    other.execute("begin exclusive").await.unwrap();
+    let locked = Instant::now();
+    failing.go_down().await;
+    while locked.elapsed() < Duration::from_secs(20) {
+        let asked = Instant::now();
+        let body = json!({"name": "another", "type": "webhook", "webhook": {"url": receiver.url}});
+        ann.client.post("notifier/save", &body).await.refused(503, "unavailable");
+        let waited = asked.elapsed();
+        assert!(waited < Duration::from_secs(6), "{waited:?}");
+        assert_eq!(statuses(&ann.client).await, ["up", "up"], "reads go on");
+    }
+    healthy.is_asked(2).await;
+    assert!(receiver.hooks().is_empty(), "nothing is told before it is on record");
+    other.execute("rollback").await.unwrap();
+    other.close().await.unwrap();
+
+    assert_eq!(told(&receiver).await, [(json!("monitor.down"), json!(ill))]);
+    server.stop().await;
+}
+
+/// What was told first, once something was.
+async fn told(receiver: &Receiver) -> Vec<(Value, Value)> {
+    let told = || async { (!receiver.hooks().is_empty()).then(|| receiver.hooks()) };
+    let hooks = until("the outage to be told", told).await;
+    let said = |hook: Value| (hook["type"].clone(), hook["data"]["monitor"]["monitorid"].clone());
+    hooks.iter().map(Hook::json).map(said).collect()
 }
