@@ -118,7 +118,11 @@ async fn serve(mut stream: TcpStream, inner: &Mutex<Inner>) -> std::io::Result<(
         inner.most = inner.most.max(inner.now);
         inner.delay
     };
-    tokio::time::sleep(delay).await;
+    // Whoever gives up and hangs up no longer counts.
+    tokio::select! {
+        () = tokio::time::sleep(delay) => {}
+        _ = stream.read(&mut [0]) => {}
+    }
     let answer = {
         let mut inner = inner.lock().unwrap();
         inner.now -= 1;

@@ -30,6 +30,29 @@ both_engines! {
         assert_eq!(app.database.number(weak).await, 0);
     }
 
+    async fn a_stolen_database_shows_no_secret_of_a_monitor_or_notifier(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let monitor = json!({"type": "http", "name": "site", "heartbeat_interval": 60,
+            "isactive": false, "upside_down_mode": false, "http": {
+                "url": "https://target.example/", "authentication_type": "basic", "username": "ann",
+                "password": "sentinel-of-the-password", "method": "POST",
+                "headers": "Authorization: Bearer sentinel-of-a-header", "body": "sentinel-of-the-body"}});
+        let saved = ann.client.post("monitor/save", &monitor).await.ok()["monitor"].clone();
+        let notifier = json!({"type": "email", "name": "ops", "email": {"hostname": "127.0.0.1",
+            "port": 25, "security": "None", "ignore_tls_errors": false, "username": "user",
+            "password": "sentinel-of-the-mailbox", "from_email": "a@example.com",
+            "to_email": "b@example.com", "to_cc": "", "to_bcc": "", "subject": ""}});
+        ann.client.post("notifier/save", &notifier).await.ok();
+        assert!(app.database.holds(b"https://target.example/").await, "the look finds what is there");
+        assert!(!app.database.holds(b"sentinel").await);
+        let path = format!("monitor/{}/get", saved["monitorid"].as_str().unwrap());
+        let read = ann.client.get(&path).await.ok()["monitor"].clone();
+        assert_eq!(read, saved);
+        assert_eq!(read["http"]["headers"], monitor["http"]["headers"]);
+        assert_eq!(read["http"]["body"], monitor["http"]["body"]);
+    }
+
     async fn a_row_alone_turns_no_key_into_anothers(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

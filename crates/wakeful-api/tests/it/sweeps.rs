@@ -13,8 +13,11 @@ const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 
 /// All that the contract lets in without credentials.
 const PUBLIC: &[&str] = &[
+    "DELETE /api/push/{token}",
     "GET /api/push/{token}",
+    "PATCH /api/push/{token}",
     "POST /api/push/{token}",
+    "PUT /api/push/{token}",
     "POST /api/v1/authenticated",
     "POST /api/v1/contactus",
     "POST /api/v1/login",

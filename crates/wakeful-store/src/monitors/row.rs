@@ -1,8 +1,11 @@
 //! A monitor as a row: what its columns mean, and which of them are sealed.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::monitor::headers::Headers;
+use wakeful_core::monitor::http::Body;
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
@@ -10,7 +13,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
 
-use super::{Linked, StoredMonitor};
+use super::{Linked, StoredMonitor, json};
 use crate::dialect::from_row;
 use crate::{Keyring, Result, StoreError};
 
@@ -102,7 +105,7 @@ impl Row {
     pub(super) fn bare(&self, keyring: &Keyring) -> Result<StoredMonitor> {
         let mut spec: Spec = serde_json::from_str(&self.spec).map_err(|_| damaged())?;
         if let Some(sealed) = &self.secret {
-            spec.put_secret(unseal(keyring, SECRET, self.id, sealed)?);
+            put_back(&mut spec, &unseal(keyring, SECRET, self.id, sealed)?)?;
         }
         let monitor = Monitor {
             id: self.id,
@@ -160,8 +163,51 @@ impl Row {
     }
 }
 
-/// What is kept of a monitor's secrets.
+/// What is sealed of a monitor's spec when there is more than a password: people
+/// put tokens into headers and bodies.
+#[derive(Serialize, Deserialize)]
+struct Secrets {
+    password: String,
+    headers: Headers,
+    body: Body,
+}
+
+/// No password begins with it, so it tells the two apart.
+const SECRETS: char = '\n';
+
+/// The spec as it may be read by anybody, and what is to be sealed of it.
+fn parted(spec: &Spec) -> (String, Option<Secret>) {
+    let mut open = spec.clone();
+    let (Spec::Http(http) | Spec::HttpKeyword(http)) = &mut open else {
+        return (json(spec), None);
+    };
+    let (headers, body) = (std::mem::take(&mut http.headers), std::mem::take(&mut http.body));
+    if headers == Headers::default() && body == Body::default() {
+        return (json(spec), spec.secret().cloned());
+    }
+    let password = http.password.expose().to_owned();
+    let secrets = Secrets { password, headers, body };
+    (json(&open), Some(Secret::new(format!("{SECRETS}{}", json(&secrets)))))
+}
+
+/// Puts what was sealed back into the spec.
+fn put_back(spec: &mut Spec, sealed: &Secret) -> Result<()> {
+    let Some(secrets) = sealed.expose().strip_prefix(SECRETS) else {
+        spec.put_secret(sealed.clone());
+        return Ok(());
+    };
+    let secrets: Secrets = serde_json::from_str(secrets).map_err(|_| damaged())?;
+    if let Spec::Http(http) | Spec::HttpKeyword(http) = spec {
+        http.password = Secret::new(secrets.password);
+        (http.headers, http.body) = (secrets.headers, secrets.body);
+    }
+    Ok(())
+}
+
+/// What is kept of a monitor's spec and secrets.
 pub(super) struct Sealed {
+    /// JSON, without what is sealed.
+    pub(super) spec: String,
     pub(super) secret: Option<Vec<u8>>,
     pub(super) push_token: Option<Vec<u8>>,
     push_digest: Option<Digest>,
@@ -173,8 +219,10 @@ impl Sealed {
             keyring.seal(&context(column, monitor.id), secret.expose().as_bytes())
         };
         let push = monitor.push_token.as_ref();
+        let (spec, secret) = parted(&monitor.spec);
         Self {
-            secret: monitor.spec.secret().map(|secret| seal(SECRET, secret)),
+            spec,
+            secret: secret.map(|secret| seal(SECRET, &secret)),
             push_token: push.map(|token| seal(PUSH_TOKEN, token)),
             push_digest: push.map(|token| Digest::of(token.expose())),
         }

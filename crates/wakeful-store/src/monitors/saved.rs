@@ -29,7 +29,7 @@ impl TeamStore<'_> {
             .bind(self.team.uuid())
             .bind(monitor.name.as_str())
             .bind(monitor.spec.kind().as_str())
-            .bind(json(&monitor.spec))
+            .bind(sealed.spec.as_str())
             .bind(sealed.secret.as_deref())
             .bind(monitor.isactive)
             .bind(i64::from(monitor.heartbeat_interval.seconds()))
@@ -88,7 +88,7 @@ impl TeamStore<'_> {
             .bind(self.team.uuid())
             .bind(monitor.name.as_str())
             .bind(monitor.spec.kind().as_str())
-            .bind(json(&monitor.spec))
+            .bind(sealed.spec.as_str())
             .bind(sealed.secret.as_deref())
             .bind(monitor.isactive)
             .bind(i64::from(monitor.heartbeat_interval.seconds()))
@@ -116,7 +116,7 @@ impl TeamStore<'_> {
                 None => (None, String::new()),
             };
             crate::reminders::pace_anew!(db, monitor, pace);
-            if spec != json(&monitor.spec) {
+            if spec != sealed.spec {
                 // What another target showed says nothing about this one.
                 sqlx::query("delete from certificates where monitor_id = $1")
                     .bind(monitor.id.uuid())
