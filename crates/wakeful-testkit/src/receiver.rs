@@ -119,9 +119,10 @@ async fn serve(mut stream: TcpStream, inner: &Mutex<Inner>) -> std::io::Result<(
         inner.delay
     };
     // Whoever gives up and hangs up no longer counts.
+    let mut more = [0];
     tokio::select! {
         () = tokio::time::sleep(delay) => {}
-        _ = stream.read(&mut [0]) => {}
+        _ = stream.read(&mut more) => {}
     }
     let answer = {
         let mut inner = inner.lock().unwrap();
