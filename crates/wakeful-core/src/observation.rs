@@ -156,11 +156,20 @@ impl Evidence {
 pub struct Fault {
     pub kind: FaultKind,
     pub message: String,
+    /// What each region saw, when that did not settle it; empty when only the
+    /// owner looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionBeat>,
 }
 
 impl Fault {
     pub fn new(kind: FaultKind, message: impl AsRef<str>) -> Self {
-        Self { kind, message: tidy(message.as_ref()) }
+        Self { kind, message: tidy(message.as_ref()), regions: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn with_regions(self, regions: Vec<RegionBeat>) -> Self {
+        Self { regions, ..self }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What several regions saw becomes one observation, or a fault. A region that
 //! could not look has no vote: it makes no target down, and a target that some
 //! see failing is only down when enough others saw it fail too. Where too few
-//! could look to tell, the answer is a fault, and the status stays.
+//! could look to tell, the answer is a fault, and the status stays. What one
+//! probe of one region alone saw failing is looked at once more from elsewhere.
 
 use crate::observation::{Certificate, Evidence, Fault, FaultKind, Observation};
 use crate::region::{Quorum, Region, RegionBeat};
@@ -15,10 +16,30 @@ const LONGEST_WORDS: usize = 160;
 pub struct Answer {
     pub region: Region,
     pub looked: Result<Observation, Fault>,
+    /// Another probe of the region has seen the failure as well.
+    pub confirmed: bool,
+}
+
+impl Answer {
+    /// What somebody saw, or could not see, with nobody beside.
+    pub fn of(region: Region, looked: Result<Observation, Fault>) -> Self {
+        Self { region, looked, confirmed: false }
+    }
+
+    /// What is kept of it with the heartbeat.
+    pub fn beat(&self) -> RegionBeat {
+        let (status, load_time, message) = match &self.looked {
+            Ok(seen) if seen.up => (Beat::Up, seen.load_time, ""),
+            Ok(seen) => (Beat::Down, seen.load_time, seen.message.as_str()),
+            Err(fault) => (Beat::Unknown, None, fault.message.as_str()),
+        };
+        let (region, message) = (self.region.clone(), brief(message).to_owned());
+        RegionBeat { region, status, load_time, message }
+    }
 }
 
 /// The answers to one check. `seats` is how many regions were asked; somebody
-/// else may have looked in place of one that could not.
+/// else may have looked in place of one that could not, or beside a single one.
 #[derive(Clone, Debug)]
 pub struct Poll {
     pub quorum: Quorum,
@@ -43,13 +64,29 @@ impl Poll {
         self.sum() == Sum::Doubt
     }
 
+    /// Whether all there is against the target is the word of one probe: the
+    /// only region that was asked has no other that could have looked again.
+    /// With several regions, the quorum says how many must agree.
+    pub fn wants_witness(&self) -> bool {
+        let alone = matches!(&self.answers[..], [only] if !only.confirmed);
+        self.seats == 1 && alone && self.sum() == Sum::Bad
+    }
+
     pub fn decide(self) -> Result<Observation, Fault> {
         match self.sum() {
             Sum::Good => Ok(self.seen(true)),
             Sum::Bad => Ok(self.seen(false)),
-            Sum::Doubt => Err(Fault::new(self.kind(), self.doubt())),
-            Sum::Nothing => Err(Fault::new(self.kind(), self.nothing())),
+            Sum::Doubt => Err(self.fault(self.doubt())),
+            Sum::Nothing => Err(self.fault(self.nothing())),
         }
+    }
+
+    fn fault(&self, message: String) -> Fault {
+        Fault::new(self.kind(), message).with_regions(self.beats())
+    }
+
+    fn beats(&self) -> Vec<RegionBeat> {
+        self.answers.iter().map(Answer::beat).collect()
     }
 
     fn sum(&self) -> Sum {
@@ -58,6 +95,9 @@ impl Poll {
         let missing = self.seats.saturating_sub(bad + good);
         match () {
             () if bad + good == 0 => Sum::Nothing,
+            // A witness says that all is well, which is believed as it is of
+            // another probe of the same region: a probe in trouble is no outage.
+            () if self.seats == 1 && good > 0 => Sum::Good,
             () if bad >= needed => Sum::Bad,
             () if bad == 0 || bad + missing < needed => Sum::Good,
             () => Sum::Doubt,
@@ -80,10 +120,10 @@ impl Poll {
     fn seen(&self, good: bool) -> Observation {
         let side = self.votes(good).next().map(|(_, seen)| seen.clone());
         let first = side.unwrap_or_else(|| Observation::down(Evidence::Silence, ""));
-        let words = match (good, &self.answers[..]) {
-            (_, [only]) if self.seats == 1 => format!("{} ({})", first.message, only.region),
-            (true, _) => self.good_words(&first.message),
-            (false, _) => self.bad_words(),
+        let words = match good {
+            _ if self.seats == 1 => self.words_of_one(&first.message, good),
+            true => self.good_words(&first.message),
+            false => self.bad_words(),
         };
         let named = match good != self.upside_down {
             true => Observation::up(first.load_time.unwrap_or_default(), words),
@@ -93,35 +133,36 @@ impl Poll {
             load_time: first.load_time,
             phases: first.phases,
             certificate: self.certificate(),
-            regions: self.answers.iter().map(beat).collect(),
+            regions: self.beats(),
             ..named
         }
     }
 
+    /// Where one region was asked, its name is enough; whoever looked besides
+    /// is named with what they saw.
+    fn words_of_one(&self, message: &str, good: bool) -> String {
+        let mut side = self.votes(good).map(|(region, _)| region.as_str());
+        let first = format!("{message} ({}", side.next().unwrap_or_default());
+        let others = side.map(|other| format!("confirmed from {other}"));
+        let others = others.collect::<Vec<_>>().join("; ");
+        listed(first, [others, told(self.votes(!good)), self.faults()]) + ")"
+    }
+
     fn good_words(&self, message: &str) -> String {
-        let mut words = format!("{message} ({} of {} regions", self.count(true), self.seats);
-        for part in [told(self.votes(false)), self.faults()] {
-            if !part.is_empty() {
-                words.push_str("; ");
-                words.push_str(&part);
-            }
-        }
-        words + ")"
+        let words = format!("{message} ({} of {} regions", self.count(true), self.seats);
+        listed(words, [told(self.votes(false)), self.faults()]) + ")"
     }
 
     fn bad_words(&self) -> String {
         let bad = self.count(false);
-        let mut words =
+        let words =
             format!("failing in {bad} of {} regions: {}", self.seats, told(self.votes(false)));
         let fine: Vec<&str> = self.votes(true).map(|(region, _)| region.as_str()).collect();
-        if !fine.is_empty() {
-            words.push_str(&format!("; fine in {}", fine.join(", ")));
-        }
-        let faults = self.faults();
-        if !faults.is_empty() {
-            words.push_str(&format!("; {faults}"));
-        }
-        words
+        let fine = match fine.is_empty() {
+            true => String::new(),
+            false => format!("fine in {}", fine.join(", ")),
+        };
+        listed(words, [fine, self.faults()])
     }
 
     fn doubt(&self) -> String {
@@ -169,18 +210,10 @@ fn told<'a>(votes: impl Iterator<Item = (&'a Region, &'a Observation)>) -> Strin
     parts.collect::<Vec<_>>().join("; ")
 }
 
-fn beat(answer: &Answer) -> RegionBeat {
-    let (status, load_time, message) = match &answer.looked {
-        Ok(seen) if seen.up => (Beat::Up, seen.load_time, ""),
-        Ok(seen) => (Beat::Down, seen.load_time, seen.message.as_str()),
-        Err(fault) => (Beat::Unknown, None, fault.message.as_str()),
-    };
-    RegionBeat {
-        region: answer.region.clone(),
-        status,
-        load_time,
-        message: brief(message).to_owned(),
-    }
+/// The words with the parts that there are.
+fn listed<const N: usize>(words: String, parts: [String; N]) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.fold(words, |words, part| words + "; " + &part)
 }
 
 fn brief(message: &str) -> &str {
@@ -215,7 +248,7 @@ mod tests {
         let answers: Vec<Answer> = signs
             .chars()
             .zip('a'..)
-            .map(|(sign, name)| Answer { region: region(&name.to_string()), looked: looked(sign) })
+            .map(|(sign, name)| Answer::of(region(&name.to_string()), looked(sign)))
             .collect();
         Poll { quorum, seats: answers.len(), upside_down: false, answers }
     }
@@ -255,7 +288,7 @@ mod tests {
         for (mine, sum) in [('-', '-'), ('+', '+')] {
             let mut poll = poll(Quorum::Majority, "-?");
             assert!(poll.in_doubt());
-            poll.answers.push(Answer { region: Region::local(), looked: looked(mine) });
+            poll.answers.push(Answer::of(Region::local(), looked(mine)));
             let seen = poll.decide().expect("settled");
             assert_eq!(seen.up, sum == '+', "{mine}");
         }
@@ -291,21 +324,49 @@ mod tests {
     }
 
     #[test]
+    fn what_one_probe_alone_saw_failing_is_looked_at_from_elsewhere() {
+        for (signs, wants) in [("-", true), ("+", false), ("?", false), ("-?", false)] {
+            assert_eq!(poll(Quorum::Any, signs).wants_witness(), wants, "{signs}");
+        }
+        let mut sure = poll(Quorum::Any, "-");
+        sure.answers[0].confirmed = true;
+        assert!(!sure.wants_witness(), "another probe of the region saw it, too");
+        for (witness, up, words) in [
+            ('-', false, "503 (a; confirmed from eu)"),
+            ('+', true, "200 OK (eu; a: 503)"),
+            ('?', false, "503 (a; eu: no probe is connected)"),
+        ] {
+            let mut poll = poll(Quorum::Majority, "-");
+            poll.answers.push(Answer::of(region("eu"), looked(witness)));
+            assert!(!poll.wants_witness(), "one is enough");
+            let seen = poll.decide().expect("seen");
+            assert_eq!((seen.up, seen.message.as_str()), (up, words));
+            // Whoever is believed, the region's own vote stays what it was.
+            let beats = signs_of(&seen.regions);
+            assert_eq!(beats, format!("a- eu{witness}"));
+        }
+    }
+
+    /// Each region with its sign.
+    fn signs_of(beats: &[RegionBeat]) -> String {
+        let sign = |beat: &RegionBeat| match beat.status {
+            Beat::Up => format!("{}+", beat.region),
+            Beat::Down => format!("{}-", beat.region),
+            Beat::Unknown => format!("{}?", beat.region),
+        };
+        beats.iter().map(sign).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
     fn every_region_keeps_what_it_saw() {
         let seen = poll(Quorum::Any, "+-?").decide().expect("seen");
-        let beats: Vec<(String, Beat, bool)> = seen
-            .regions
-            .iter()
-            .map(|beat| (beat.region.to_string(), beat.status, beat.load_time.is_some()))
-            .collect();
-        assert_eq!(
-            beats,
-            [
-                ("a".to_owned(), Beat::Up, true),
-                ("b".to_owned(), Beat::Down, false),
-                ("c".to_owned(), Beat::Unknown, false)
-            ]
-        );
+        assert_eq!(signs_of(&seen.regions), "a+ b- c?");
+        assert!(seen.regions[0].load_time.is_some());
+        // Also where it did not settle anything.
+        for (signs, beats) in [("-+?", "a- b+ c?"), ("?", "a?"), ("??", "a? b?")] {
+            let fault = poll(Quorum::Majority, signs).decide().expect_err("a fault");
+            assert_eq!(signs_of(&fault.regions), beats);
+        }
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Change {
 
 pub fn step(state: &State, seen: Seen, policy: &Policy, now: Millis) -> Step {
     match seen {
-        Seen::Fault(fault) => could_not_look(state, &fault, now),
+        Seen::Fault(fault) => could_not_look(state, fault, policy, now),
         Seen::Observation(seen) => {
             let warning = warn(state, &seen, policy, now);
             let sign = Sign::of_observation(seen, policy);
@@ -126,10 +126,7 @@ impl Sign {
             false => seen.message,
         };
         let Observation { load_time, phases, regions, .. } = seen;
-        let regions = match policy.upside_down {
-            true => regions.into_iter().map(RegionBeat::reversed).collect(),
-            false => regions,
-        };
+        let regions = turned(regions, policy);
         Self { good, needs_confirming: true, message, load_time, phases, regions }
     }
 
@@ -167,16 +164,24 @@ impl Sign {
     }
 }
 
-fn could_not_look(state: &State, fault: &Fault, now: Millis) -> Step {
+/// What the regions saw, once upside down is applied.
+fn turned(regions: Vec<RegionBeat>, policy: &Policy) -> Vec<RegionBeat> {
+    match policy.upside_down {
+        true => regions.into_iter().map(RegionBeat::reversed).collect(),
+        false => regions,
+    }
+}
+
+fn could_not_look(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Step {
+    let state = State { last_message: fault.message.clone(), ..state.clone() };
     let heartbeat = Heartbeat {
         at: now,
         status: Beat::Unknown,
-        message: fault.message.clone(),
+        message: fault.message,
         load_time: None,
         phases: Phases::default(),
-        regions: Vec::new(),
+        regions: turned(fault.regions, policy),
     };
-    let state = State { last_message: fault.message.clone(), ..state.clone() };
     Step { state, heartbeat, change: None, recheck_after: None, warning: None }
 }
 

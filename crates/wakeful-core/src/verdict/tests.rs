@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::observation::{Certificate, Evidence, FaultKind};
+use crate::region::Region;
 
 #[test]
 fn one_failure_is_rechecked_before_it_counts() {
@@ -69,6 +70,26 @@ fn a_fault_neither_confirms_a_failure_nor_forgives_it() {
     check("up; fail@0; fault@5s", "up");
     check("up; fail@0; fault@5s; fail@60s", "down, notice down");
     check("up; fail@0; fault@5s; ok@60s; fail@120s", "up, recheck@125s");
+}
+
+#[test]
+fn a_fault_keeps_what_the_regions_saw_and_upside_down_turns_it() {
+    let beat = |name: &str, status| RegionBeat {
+        region: Region::parse(name).expect("a region"),
+        status,
+        load_time: None,
+        message: String::new(),
+    };
+    let saw = vec![beat("eu", Beat::Down), beat("us", Beat::Unknown)];
+    let fault = Fault::new(FaultKind::Probe, "too few could look").with_regions(saw.clone());
+    for (upside_down, kept) in
+        [(false, saw), (true, vec![beat("eu", Beat::Up), beat("us", Beat::Unknown)])]
+    {
+        let policy = Policy { upside_down, ..plain() };
+        let seen = Seen::Fault(fault.clone());
+        let heartbeat = step(&State::default(), seen, &policy, Millis(0)).heartbeat;
+        assert_eq!((heartbeat.status, heartbeat.regions), (Beat::Unknown, kept));
+    }
 }
 
 #[test]

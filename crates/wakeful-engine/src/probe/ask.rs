@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
+use wakeful_core::poll::Answer;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::time::Clock;
@@ -112,44 +113,57 @@ impl Probes {
         region: &Region,
         ask: &Ask,
         fails: bool,
-    ) -> Looked {
-        let (looked, by) = self.ask(region, ask, None).await;
-        let Some(first) = by.filter(|_| looked.as_ref().is_ok_and(|seen| seen.up == fails)) else {
-            return looked;
+    ) -> Answer {
+        let answer = |looked, confirmed| Answer { region: region.clone(), looked, confirmed };
+        let Some((first, looked)) = self.ask(ask, |roll| roll.choose(region, None)).await else {
+            self.roll.missed(region);
+            let fault = Fault::new(FaultKind::Probe, "no probe is connected");
+            return answer(Err(fault), false);
         };
-        match self.ask(region, ask, Some(&first)).await.0 {
-            Ok(second) if second.up != fails => Ok(second),
-            _ => looked,
+        if !looked.as_ref().is_ok_and(|seen| seen.up == fails) {
+            return answer(looked, false);
+        }
+        match self.ask(ask, |roll| roll.choose(region, Some(&first.name))).await {
+            Some((_, Ok(second))) if second.up != fails => answer(Ok(second), false),
+            Some((_, Ok(_))) => answer(looked, true),
+            Some((_, Err(_))) | None => answer(looked, false),
         }
     }
 
-    /// Asks a probe of the region; the next one when it has gone meanwhile.
-    async fn ask(
+    /// What a probe of any other region sees; nothing when none could look.
+    pub(super) async fn look_from_elsewhere(
         self: &Arc<Self>,
         region: &Region,
         ask: &Ask,
-        but: Option<&ProbeName>,
-    ) -> (Looked, Option<ProbeName>) {
+    ) -> Option<Answer> {
+        let (probe, looked) = self.ask(ask, |roll| roll.choose_elsewhere(region)).await?;
+        looked.is_ok().then(|| Answer::of(probe.region, looked))
+    }
+
+    /// Asks a probe; the next one when it has gone meanwhile. Nothing when there
+    /// is none to be asked.
+    async fn ask(
+        self: &Arc<Self>,
+        ask: &Ask,
+        choose: impl Fn(&Roll) -> Option<Chosen>,
+    ) -> Option<(Chosen, Looked)> {
         let patience = Duration::from_millis(ask.timeout) + ON_THE_WAY;
         loop {
-            let Some(probe) = self.roll.choose(region, but) else {
-                self.roll.missed(region);
-                return (Err(Fault::new(FaultKind::Probe, "no probe is connected")), None);
-            };
-            let name = probe.name.clone();
+            let probe = choose(&self.roll)?;
+            let Chosen { region, name, .. } = &probe;
             let asked = Instant::now();
-            let answer = timeout(patience, self.send(probe, ask.clone())).await;
+            let answer = timeout(patience, self.send(probe.clone(), ask.clone())).await;
             let looked = match answer {
                 Ok(Ok(Answered::Looked(looked))) => *looked,
                 Ok(Ok(Answered::Gone)) => {
-                    self.roll.gone(region, &name);
+                    self.roll.gone(region, name);
                     continue;
                 }
                 Ok(Ok(Answered::Unsent)) => {
                     Err(Fault::new(FaultKind::Probe, "the check could not be sent to a probe"))
                 }
                 Ok(Err(_)) | Err(_) => {
-                    self.roll.silent(region, &name, true);
+                    self.roll.silent(region, name, true);
                     Err(Fault::new(
                         FaultKind::Probe,
                         format!("probe {name} did not answer in time"),
@@ -157,7 +171,7 @@ impl Probes {
                 }
             };
             count(region, &looked, asked.elapsed());
-            return (looked, Some(name));
+            return Some((probe, looked));
         }
     }
 

@@ -1,15 +1,16 @@
 //! One check from several places: the regions are asked together, and what they
 //! saw becomes one observation. While NATS is away the owner looks by itself;
-//! when some see a failure and too few can look, its own look settles it.
+//! when some see a failure and too few can look, its own look settles it; and
+//! what one probe alone saw failing is looked at once more from elsewhere.
 
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
-use wakeful_core::observation::{Fault, FaultKind};
+use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::poll::{Answer, Poll};
-use wakeful_core::region::{Quorum, Region, Regions};
+use wakeful_core::region::{Quorum, Region, RegionBeat, Regions};
 use wakeful_core::verdict::Seen;
 
 use super::Probes;
@@ -41,6 +42,13 @@ struct Check<'a> {
     upside_down: bool,
 }
 
+impl Check<'_> {
+    /// The same, to be made by a probe.
+    fn ask(&self) -> Ask {
+        Ask::new(self.monitor, self.spec, self.timeout, self.interval)
+    }
+}
+
 /// What is seen of a target from all the places it is to be seen from.
 pub(crate) async fn look(
     engine: &Engine,
@@ -62,11 +70,11 @@ pub(crate) async fn look(
 
 async fn look_around(engine: &Engine, check: Check<'_>, place: &Place) -> Looked {
     let away = engine.why_no_probe();
-    let Some(probes) = engine.probes() else { return Err(Fault::new(FaultKind::Config, away)) };
+    let Some(probes) = engine.probes() else { return blind(place, FaultKind::Config, away) };
     if !probes.is_connected() {
         return match probes.stands_in() {
-            true => alone(look_locally(engine, check).await, away),
-            false => Err(Fault::new(FaultKind::Probe, away)),
+            true => alone(look_locally(engine, check).await, place, away),
+            false => blind(place, FaultKind::Probe, away),
         };
     }
     let regions = place.regions.iter().map(|region| answer(engine, probes, check, region));
@@ -78,7 +86,13 @@ async fn look_around(engine: &Engine, check: Check<'_>, place: &Place) -> Looked
     };
     let mine = Region::local();
     if poll.in_doubt() && probes.stands_in() && place.regions.iter().all(|region| *region != mine) {
-        poll.answers.push(Answer { looked: look_locally(engine, check).await, region: mine });
+        poll.answers.push(Answer::of(mine, look_locally(engine, check).await));
+    }
+    if poll.wants_witness()
+        && probes.stands_in()
+        && let Some(region) = place.regions.iter().next()
+    {
+        poll.answers.push(witness(engine, probes, check, region).await);
     }
     poll.decide()
 }
@@ -89,15 +103,25 @@ async fn answer(
     check: Check<'_>,
     region: &Region,
 ) -> Answer {
-    let looked = match region.is_local() {
-        true => look_locally(engine, check).await,
-        false => {
-            let ask = Ask::new(check.monitor, check.spec, check.timeout, check.interval);
-            // Upside down, a target that answers is what fails.
-            probes.look_from(region, &ask, check.upside_down).await
-        }
-    };
-    Answer { region: region.clone(), looked }
+    match region.is_local() {
+        true => Answer::of(region.clone(), look_locally(engine, check).await),
+        // Upside down, a target that answers is what fails.
+        false => probes.look_from(region, &check.ask(), check.upside_down).await,
+    }
+}
+
+/// What somebody outside of the region sees: a probe of another one, or else
+/// this node.
+async fn witness(
+    engine: &Engine,
+    probes: &Arc<Probes>,
+    check: Check<'_>,
+    region: &Region,
+) -> Answer {
+    match probes.look_from_elsewhere(region, &check.ask()).await {
+        Some(answer) => answer,
+        None => Answer::of(Region::local(), look_locally(engine, check).await),
+    }
 }
 
 async fn look_locally(engine: &Engine, check: Check<'_>) -> Looked {
@@ -111,10 +135,26 @@ async fn look_locally(engine: &Engine, check: Check<'_>) -> Looked {
     }
 }
 
+/// Nobody could look, which is kept of each region.
+fn blind(place: &Place, kind: FaultKind, why: &str) -> Looked {
+    let beats = unseen(place, kind, why).map(|answer| answer.beat()).collect();
+    Err(Fault::new(kind, why).with_regions(beats))
+}
+
 /// What was seen from here alone says so.
-fn alone(looked: Looked, why: &str) -> Looked {
-    looked.map(|mut seen| {
-        seen.message = format!("{} (seen from this node alone: {why})", seen.message);
-        seen
-    })
+fn alone(looked: Looked, place: &Place, why: &str) -> Looked {
+    let others = unseen(place, FaultKind::Probe, why).filter(|answer| !answer.region.is_local());
+    let mut beats: Vec<RegionBeat> = others.map(|answer| answer.beat()).collect();
+    beats.push(Answer::of(Region::local(), looked.clone()).beat());
+    match looked {
+        Ok(mut seen) => {
+            seen.message = format!("{} (seen from this node alone: {why})", seen.message);
+            Ok(Observation { regions: beats, ..seen })
+        }
+        Err(fault) => Err(fault.with_regions(beats)),
+    }
+}
+
+fn unseen(place: &Place, kind: FaultKind, why: &str) -> impl Iterator<Item = Answer> {
+    place.regions.iter().map(move |region| Answer::of(region.clone(), Err(Fault::new(kind, why))))
 }

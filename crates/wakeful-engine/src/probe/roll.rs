@@ -52,19 +52,37 @@ impl Roll {
     /// there is no other.
     pub(super) fn choose(&self, region: &Region, but: Option<&ProbeName>) -> Option<Chosen> {
         let present = self.lock();
+        let probes = present.get(region)?.iter().map(|probe| (region, probe));
+        let there = self.believed(probes.filter(|(_, probe)| Some(&probe.name) != but));
+        let lively: Vec<_> = there.iter().copied().filter(|(_, probe)| !probe.silent).collect();
+        self.one_of(if lively.is_empty() { &there } else { &lively })
+    }
+
+    /// A probe of any other region, another each time. A silent one is not worth
+    /// the wait: somebody has looked already.
+    pub(super) fn choose_elsewhere(&self, region: &Region) -> Option<Chosen> {
+        let present = self.lock();
+        let others = present.iter().filter(|(other, _)| *other != region);
+        let probes = others.flat_map(|(other, probes)| probes.iter().map(move |one| (other, one)));
+        self.one_of(&self.believed(probes.filter(|(_, probe)| !probe.silent)))
+    }
+
+    /// Of these, the ones that were heard of lately and are not revoked.
+    fn believed<'a>(
+        &self,
+        probes: impl Iterator<Item = (&'a Region, &'a Present)>,
+    ) -> Vec<(&'a Region, &'a Present)> {
         let revoked = self.revoked();
-        let there: Vec<&Present> = present
-            .get(region)?
-            .iter()
-            .filter(|probe| probe.heard.elapsed() < GONE)
-            .filter(|probe| Some(&probe.name) != but && !revoked.contains(&probe.name))
-            .collect();
-        let lively: Vec<&Present> = there.iter().copied().filter(|probe| !probe.silent).collect();
-        let among = if lively.is_empty() { there } else { lively };
+        probes
+            .filter(|(_, probe)| probe.heard.elapsed() < GONE && !revoked.contains(&probe.name))
+            .collect()
+    }
+
+    fn one_of(&self, among: &[(&Region, &Present)]) -> Option<Chosen> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let probe = among.get(turn.checked_rem(among.len())?)?;
+        let (region, probe) = among.get(turn.checked_rem(among.len())?)?;
         let (name, key) = (probe.name.clone(), probe.key.clone());
-        Some(Chosen { region: region.clone(), name, key })
+        Some(Chosen { region: (*region).clone(), name, key })
     }
 
     /// Takes note of a hello; false when it counts for nothing.
@@ -281,8 +299,12 @@ mod tests {
     }
 
     fn say(roll: &Roll, cluster: u8, probe: &str, hello: &Hello) -> bool {
-        let key = ProbeKey::of_cluster(&[Key::new([cluster; 32])], &region(), &name(probe));
-        let subject = protocol::hello_subject(&region(), &name(probe));
+        say_in(roll, &region(), cluster, probe, hello)
+    }
+
+    fn say_in(roll: &Roll, region: &Region, cluster: u8, probe: &str, hello: &Hello) -> bool {
+        let key = ProbeKey::of_cluster(&[Key::new([cluster; 32])], region, &name(probe));
+        let subject = protocol::hello_subject(region, &name(probe));
         roll.note(&[Key::new([CLUSTER; 32])], &subject, &key.seal_hello(hello), Millis(100_000))
     }
 
@@ -336,6 +358,25 @@ mod tests {
         assert!(say(&roll, CLUSTER, "one", &hello(100_001)), "it lives after all");
         let both: HashSet<_> = (0..4).filter_map(|_| chosen(&roll, None)).collect();
         assert_eq!(both.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn elsewhere_is_any_other_region_with_a_probe_that_answers() {
+        let roll = Roll::default();
+        let elsewhere = || {
+            let chosen = (0..6).filter_map(|_| roll.choose_elsewhere(&region()));
+            chosen.map(|probe| format!("{} {}", probe.region, probe.name)).collect::<HashSet<_>>()
+        };
+        let [us, ap] = ["us", "ap"].map(|name| Region::parse(name).expect("a region"));
+        assert!(say(&roll, CLUSTER, "one", &hello(100_000)));
+        assert!(elsewhere().is_empty(), "only its own region has a probe");
+        assert!(say_in(&roll, &us, CLUSTER, "two", &hello(100_000)));
+        assert!(say_in(&roll, &ap, CLUSTER, "three", &hello(100_000)));
+        assert_eq!(elsewhere(), ["us two".to_owned(), "ap three".to_owned()].into());
+        roll.silent(&us, &name("two"), true);
+        assert_eq!(elsewhere(), ["ap three".to_owned()].into());
+        roll.revoke([name("three")].into());
+        assert!(elsewhere().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
