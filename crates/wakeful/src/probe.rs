@@ -15,8 +15,6 @@ use crate::serve::stop_signal;
 use crate::settings::Settings;
 use crate::wiring::{self, Failure, Outcome};
 
-const CHECKS_AT_ONCE: usize = 512;
-
 pub async fn run(settings: &Settings) -> Outcome {
     let region = settings.probe.region.clone();
     let region = region.ok_or("probe.region is not set: a probe stands in a region, as eu-west")?;
@@ -31,7 +29,8 @@ pub async fn run(settings: &Settings) -> Outcome {
     let clock = Arc::new(SystemClock);
     let net = Arc::new(Net::new(wiring::policy(settings), wiring::own(settings), clock.clone()));
     let who = (region.clone(), name.clone(), key);
-    let probe = Probe::new(who, nats, net, clock, CHECKS_AT_ONCE);
+    let checks = &settings.checks;
+    let probe = Probe::new(who, nats, net, clock, checks.at_once.into(), checks.sentinels.clone());
     tracing::info!(%region, probe = %name, "wakeful {} is probe {name} of region {region}", env!("CARGO_PKG_VERSION"));
     print(&format!("Probe {name} of region {region} is running.\n"))?;
     probe::serve(Arc::new(probe), shutdown).await?;

@@ -47,12 +47,14 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// `sentinels` answer as long as the probe's own network works.
     pub fn new(
         (region, name, key): (Region, ProbeName, ProbeKey),
         nats: Nats,
         net: Arc<Net>,
         clock: Arc<dyn Clock>,
         checks_at_once: usize,
+        sentinels: Vec<(String, u16)>,
     ) -> Self {
         Self {
             region,
@@ -60,7 +62,7 @@ impl Probe {
             key,
             nats,
             net,
-            network: Network::new(Vec::new()),
+            network: Network::new(sentinels),
             since: clock.now(),
             clock,
             turns: Semaphore::new(checks_at_once.max(1)),
