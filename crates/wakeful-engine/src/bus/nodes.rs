@@ -1,21 +1,24 @@
 //! What nodes tell each other over NATS: letters, sealed under the service's
-//! keys, so that whoever runs the bus can neither read nor write them. They
-//! carry and wake; each thing they say can also be found in the store.
+//! keys, so that whoever runs the bus can neither read nor write them; each is
+//! of its moment and counts once, so that nobody can repeat them. They carry
+//! and wake; each thing they say can also be found in the store.
 
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 use wakeful_core::id::{NodeId, TeamId};
+use wakeful_core::time::Millis;
 
 use super::nats::{Nats, Subscriber};
 use super::{Bus, Edit, Event};
-use crate::Engine;
+use crate::{Engine, random};
 
 /// Where nodes talk. Probes have no business here.
 const SUBJECT: &str = "wakeful.nodes";
@@ -28,6 +31,8 @@ const LARGEST: usize = 900_000;
 /// How often a node says whose pages are open at it, and how long that holds.
 const PAGES_EVERY: Duration = Duration::from_secs(5);
 const PAGES_HOLD: Duration = Duration::from_secs(15);
+/// How far the clocks of two nodes may be apart, and how long a letter counts.
+const CLOCKS: Duration = Duration::from_secs(60);
 
 /// One thing to say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,10 +51,37 @@ pub(crate) enum News {
     Answered,
 }
 
+/// A letter that does not say when it was written is refused: an older version
+/// wrote it, or somebody has kept it. What it said is found in the store.
 #[derive(Serialize, Deserialize)]
 struct Letter {
+    id: Uuid,
     from: NodeId,
+    /// The sender's time, in milliseconds.
+    at: i64,
     news: Vec<News>,
+}
+
+/// The letters that have come, for as long as one of them could be repeated.
+#[derive(Default)]
+struct Heard {
+    lately: HashSet<Uuid>,
+    before: HashSet<Uuid>,
+    turned: Option<Millis>,
+}
+
+impl Heard {
+    /// Whether a letter is of this moment, and came for the first time.
+    fn is_new(&mut self, id: Uuid, at: Millis, now: Millis) -> bool {
+        if Duration::from_millis(now.0.abs_diff(at.0)) > CLOCKS {
+            return false;
+        }
+        // One written a minute ahead of this clock counts for two.
+        if now.since(*self.turned.get_or_insert(now)) > 2 * CLOCKS {
+            (self.before, self.turned) = (std::mem::take(&mut self.lately), Some(now));
+        }
+        !self.before.contains(&id) && self.lately.insert(id)
+    }
 }
 
 /// The way to the other nodes.
@@ -118,9 +150,10 @@ pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
     let mut pages = interval(PAGES_EVERY);
     pages.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut batch = Vec::new();
+    let mut known = Heard::default();
     loop {
         tokio::select! {
-            heard = next(&engine, &mut letters) => match heard {
+            heard = next(&engine, &mut letters, &mut known) => match heard {
                 Some(news) => news.into_iter().for_each(|news| take(&engine, others, news)),
                 None => break,
             },
@@ -152,15 +185,21 @@ pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
 }
 
 /// The next letter of another node; nothing when there will be none.
-async fn next(engine: &Engine, letters: &mut Subscriber) -> Option<Vec<News>> {
+async fn next(engine: &Engine, letters: &mut Subscriber, known: &mut Heard) -> Option<Vec<News>> {
     loop {
         let message = letters.next().await?;
         let plain = engine.store().open_letter(&message.payload);
         let letter = plain.and_then(|plain| serde_json::from_slice::<Letter>(&plain).ok());
-        match letter {
-            Some(letter) if letter.from != engine.cluster().node() => return Some(letter.news),
-            Some(_) => {}
-            None => metrics::counter!("wakeful_bus_unreadable_total").increment(1),
+        let Some(letter) = letter else {
+            metrics::counter!("wakeful_bus_unreadable_total").increment(1);
+            continue;
+        };
+        if letter.from == engine.cluster().node() {
+            continue;
+        }
+        match known.is_new(letter.id, Millis(letter.at), engine.now()) {
+            true => return Some(letter.news),
+            false => metrics::counter!("wakeful_bus_repeated_total").increment(1),
         }
     }
 }
@@ -180,8 +219,9 @@ fn take(engine: &Engine, others: &Others, news: News) {
 }
 
 async fn send(engine: &Engine, others: &Others, news: Vec<News>) {
-    let from = engine.cluster().node();
-    let letter = serde_json::to_vec(&Letter { from, news: news.clone() });
+    let (id, from) = (Uuid::from_bytes(random::bytes()), engine.cluster().node());
+    let letter = Letter { id, from, at: engine.now().0, news: news.clone() };
+    let letter = serde_json::to_vec(&letter);
     let letter = letter.expect("news are plain data");
     if letter.len() > LARGEST && news.len() > 1 {
         let (one, other) = news.split_at(news.len() / 2);
@@ -194,4 +234,41 @@ async fn send(engine: &Engine, others: &Others, news: Vec<News>) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_counts_within_a_minute_and_once() {
+        let mut heard = Heard::default();
+        let start = 1_000_000;
+        let mut comes = |id: u128, at: i64, now: i64| {
+            heard.is_new(Uuid::from_u128(id), Millis(start + at), Millis(start + now))
+        };
+        assert!(comes(1, 0, 0));
+        assert!(!comes(1, 0, 0), "it came already");
+        assert!(comes(2, 0, 60_000));
+        assert!(!comes(3, 0, 60_001), "it is old");
+        assert!(comes(4, 120_001, 60_001), "a clock that runs ahead");
+        assert!(!comes(5, 120_002, 60_001));
+        // For as long as it could be repeated, it is known.
+        for now in (60_001..=180_001).step_by(10_000) {
+            assert!(!comes(4, 120_001, now), "{now}");
+        }
+        assert!(comes(6, 500_000, 500_000));
+    }
+
+    #[test]
+    fn what_came_long_ago_is_forgotten() {
+        let mut heard = Heard::default();
+        for minute in 0..60_u32 {
+            let now = Millis(i64::from(minute) * 60_000);
+            for letter in 0..10_u128 {
+                assert!(heard.is_new(Uuid::from_u128(u128::from(minute) * 10 + letter), now, now));
+            }
+            assert!(heard.lately.len() + heard.before.len() <= 70);
+        }
+    }
 }

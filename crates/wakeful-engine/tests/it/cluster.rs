@@ -86,6 +86,58 @@ async fn a_page_hears_of_what_another_node_finds_out_and_the_bus_carries_nothing
     two.stop().await;
 }
 
+/// Reports on each of these, and waits until the page has heard of all; how
+/// many heartbeats it was told of meanwhile.
+async fn reported(ann: &User, pages: &mut Subscription, monitors: &[String]) -> usize {
+    for id in monitors {
+        let path = format!("monitor/notify/{id}");
+        ann.client.post(&path, &json!({"status": "down"})).await.ok();
+    }
+    let mut waiting: HashSet<&String> = monitors.iter().collect();
+    let mut told = 0;
+    let hearing = async {
+        while !waiting.is_empty() {
+            if let Some(Event::Heartbeat { monitor, .. }) = pages.next().await {
+                told += 1;
+                let id = monitor.to_string();
+                waiting.retain(|one| **one != id);
+            }
+        }
+    };
+    timeout(LONG, hearing).await.expect("all are heard of");
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nodes_told_each_other_cannot_be_told_again_by_who_runs_the_bus() {
+    let server = NatsServer::start().await;
+    let listener = joined(&server).await;
+    let mut letters = listener.subscribe("wakeful.nodes").await.unwrap();
+    let (one, two, ann) = two_nodes(Some(joined(&server).await)).await;
+    let mut pages = page(&two, &ann).await;
+    let mut monitors = Vec::new();
+    for number in 0..MONITORS {
+        monitors.push(save(&ann, &format!("job {number}")).await);
+    }
+    assert_eq!(reported(&ann, &mut pages, &monitors).await, MONITORS);
+    let mut recorded = Vec::new();
+    while let Ok(Some(letter)) = timeout(Duration::from_millis(200), letters.next()).await {
+        recorded.push(letter.payload.to_vec());
+    }
+    assert!(!recorded.is_empty(), "the nodes have talked");
+    // At once, and when they are old.
+    for later in [Duration::ZERO, Duration::from_secs(61)] {
+        one.clock.advance(later);
+        for letter in &recorded {
+            assert!(listener.publish("wakeful.nodes".into(), letter.clone()).await);
+        }
+        listener.client().flush().await.unwrap();
+        assert_eq!(reported(&ann, &mut pages, &monitors).await, MONITORS, "{later:?}");
+    }
+    one.stop().await;
+    two.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_bus_edits_are_found_and_pages_are_told_to_look() {
     let (one, two, ann) = two_nodes(None).await;
