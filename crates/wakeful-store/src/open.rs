@@ -6,6 +6,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
+use sqlx::{ConnectOptions as _, Connection as _};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,22 @@ impl Location {
             });
         }
         Err("must start with sqlite: or postgres://".into())
+    }
+
+    /// Whether a database of ours is there, of whatever version. Nothing is made.
+    pub async fn is_in_use(&self) -> Result<bool> {
+        match self {
+            Self::Sqlite(path) => Ok(path.metadata().is_ok_and(|file| file.len() > 0)),
+            Self::Postgres(options) => {
+                let mut db = options.connect().await?;
+                let found =
+                    sqlx::query_scalar("select to_regclass('schema_migrations') is not null")
+                        .fetch_one(&mut db)
+                        .await?;
+                db.close().await?;
+                Ok(found)
+            }
+        }
     }
 }
 

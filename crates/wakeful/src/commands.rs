@@ -16,7 +16,7 @@ use crate::wiring::{self, Outcome};
 use crate::{lock, moving, probe};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
-    wiring::make_data_folder(settings)?;
+    prepare(settings, &command).await?;
     match command {
         Command::Migrate { to: None } => migrate(settings).await,
         Command::Migrate { to: Some(to) } => moving::run(settings, &to).await,
@@ -34,6 +34,19 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         | Command::Completions { .. } => {
             unreachable!("handled before settings were read")
         }
+    }
+}
+
+/// What must be there before a command begins. Two make what is missing; the
+/// others make nothing, wherever they are sent.
+async fn prepare(settings: &Settings, command: &Command) -> Outcome {
+    match command {
+        Command::Migrate { to: None } | Command::Restore { .. } => {
+            wiring::make_data_folder(settings)
+        }
+        // The first copies a file or says why not, the second asks no database.
+        Command::Backup { .. } | Command::Cluster(ClusterCommand::ProbeKey { .. }) => Ok(()),
+        _ => wiring::require_database(settings).await,
     }
 }
 

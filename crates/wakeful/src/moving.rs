@@ -16,11 +16,6 @@ const BAR: usize = 30;
 
 pub async fn run(settings: &Settings, to: &str) -> Outcome {
     let source = wiring::location(settings)?;
-    if let Location::Sqlite(path) = &source
-        && !path.exists()
-    {
-        return Err(format!("there is no database at {}", path.display()).into());
-    }
     let (target, folder) = target(to)?;
     if let (Location::Sqlite(from), Location::Sqlite(to)) = (&source, &target)
         && same(from, to)

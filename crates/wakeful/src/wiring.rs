@@ -71,6 +71,31 @@ pub fn keyring(settings: &Settings) -> Result<Keyring, Failure> {
     }
 }
 
+/// Refuses to go on where there is no installation. A command that looks at one
+/// must make none, at a mistyped place least of all.
+pub async fn require_database(settings: &Settings) -> Outcome {
+    let location = location(settings)?;
+    if !location.is_in_use().await? {
+        return Err(match location {
+            Location::Sqlite(path) => format!(
+                "there is no database at {}: look at --data and database.url, or start `wakeful serve` to make one",
+                path.display()
+            ),
+            Location::Postgres(_) => "the database that database.url names is empty: look at its name, or start `wakeful serve` to fill it".into(),
+        }
+        .into());
+    }
+    let (shared, key) = (matches!(location, Location::Postgres(_)), key_file(settings));
+    if shared && settings.secrets.master_keys.is_empty() && !key.exists() {
+        return Err(format!(
+            "the master key {} is missing: put it there, or set secrets.master_key to the one that all nodes have",
+            key.display()
+        )
+        .into());
+    }
+    Ok(())
+}
+
 pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
     let max_connections = settings.database.max_connections;
     let options = Options { location: location(settings)?, max_connections };

@@ -72,6 +72,53 @@ async fn a_database_or_port_that_cannot_be_had_is_told_without_the_password() {
     assert!(why.contains("server.listen") && why.contains(taken), "{why}");
 }
 
+/// The commands that need an installation, and make none.
+const LOOKING: [&[&str]; 10] = [
+    &["doctor"],
+    &["nodes"],
+    &["user", "list"],
+    &["user", "reset-password", "ann@example.com"],
+    &["membership", "set", "ann@example.com", "none"],
+    &["cluster", "revoke", "probe-1"],
+    &["key", "rotate"],
+    &["key", "prune"],
+    &["migrate", "--to", "sqlite:/nowhere/copy.db"],
+    &["backup", "/nowhere/copy.backup"],
+];
+
+#[tokio::test]
+async fn a_command_that_is_sent_to_the_wrong_place_says_so_and_makes_nothing() {
+    let home = Home::new(Engine::Sqlite).await;
+    let typo = home.data().join("typo");
+    for command in LOOKING {
+        let mut arguments = command.to_vec();
+        arguments.extend(["--data", typo.to_str().unwrap()]);
+        let why = home.run(&arguments).await.refused();
+        let missing = format!("there is no database at {}", typo.join("wakeful.db").display());
+        assert!(why.starts_with(&missing), "{command:?}: {why}");
+        assert!(!typo.exists(), "{command:?} has made it");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_postgres_stays_empty_and_a_missing_key_is_not_made_up() {
+    let home = Home::new(Engine::Postgres).await;
+    let key = home.data().join("master.key");
+    let tables = "select count(*) from information_schema.tables
+                  where table_schema not in ('pg_catalog', 'information_schema')";
+    for command in &LOOKING[..9] {
+        let why = home.run(command).await.refused();
+        assert!(why.starts_with("the database that database.url names is empty"), "{why}");
+        assert_eq!((home.number(tables).await, key.exists()), (0, false), "{command:?}");
+    }
+    home.serve().await.stop().await;
+    std::fs::remove_file(&key).unwrap();
+    for command in &LOOKING[..9] {
+        let why = home.run(command).await.refused();
+        assert!(why.starts_with("the master key") && !key.exists(), "{command:?}: {why}");
+    }
+}
+
 #[tokio::test]
 async fn completions_are_scripts_that_their_shells_read() {
     let home = Home::new(Engine::Sqlite).await;
