@@ -1,7 +1,9 @@
 //! The connection to a real NATS server: with every kind of credentials, and
 //! through the server's going and coming.
 
+use data_encoding::BASE64URL_NOPAD;
 use futures_util::StreamExt as _;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -89,6 +91,55 @@ async fn a_key_lets_in() {
     };
     assert!(carries(&connected(&with(&pair)).await).await);
     assert!(is_refused(&with(&nkeys::KeyPair::new_user())).await);
+}
+
+/// A claim as NATS writes it: a JSON Web Token that is signed with an nkey.
+fn claim(by: &nkeys::KeyPair, about: &nkeys::KeyPair, name: &str, nats: &Value) -> String {
+    let part = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+    let head = part(&json!({"typ": "JWT", "alg": "ed25519-nkey"}));
+    let body = part(&json!({"jti": name, "iat": 1_700_000_000, "name": name,
+        "iss": by.public_key(), "sub": about.public_key(), "nats": nats}));
+    let signed = format!("{head}.{body}");
+    let signature = BASE64URL_NOPAD.encode(&by.sign(signed.as_bytes()).unwrap());
+    format!("{signed}.{signature}")
+}
+
+/// What `nsc` writes for a user: the claim and the seed, each in its frame.
+fn credentials(claim: &str, user: &nkeys::KeyPair) -> String {
+    format!(
+        "-----BEGIN NATS USER JWT-----\n{claim}\n------END NATS USER JWT------\n\n\
+         -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
+        user.seed().unwrap()
+    )
+}
+
+#[tokio::test]
+async fn a_credentials_file_lets_in_and_one_of_a_stranger_does_not() {
+    let (operator, account) = (nkeys::KeyPair::new_operator(), nkeys::KeyPair::new_account());
+    let (user, stranger) = (nkeys::KeyPair::new_user(), nkeys::KeyPair::new_user());
+    let no_limit = json!({"subs": -1, "data": -1, "payload": -1, "conn": -1, "leaf": -1,
+        "imports": -1, "exports": -1, "wildcards": true});
+    let trusted = claim(&operator, &operator, "op", &json!({"type": "operator", "version": 2}));
+    let known = json!({"type": "account", "version": 2, "limits": no_limit});
+    let known = claim(&operator, &account, "wakeful", &known);
+    let config = format!(
+        "operator: {trusted}\nresolver: MEMORY\nresolver_preload: {{ {}: {known} }}\n",
+        account.public_key()
+    );
+    let server = NatsServer::with(&config).await;
+    let folder = tempfile::tempdir().unwrap();
+    let with = |name: &str, by: &nkeys::KeyPair, seed: &nkeys::KeyPair| {
+        let may = json!({"type": "user", "version": 2, "pub": {}, "sub": {}, "subs": -1,
+            "data": -1, "payload": -1});
+        let path = folder.path().join(name);
+        std::fs::write(&path, credentials(&claim(by, &user, name, &may), seed)).unwrap();
+        NatsSettings { creds: Some(path), ..NatsSettings::at(server.url()) }
+    };
+    assert!(carries(&connected(&with("ours", &account, &user)).await).await);
+    let other = nkeys::KeyPair::new_account();
+    assert!(is_refused(&with("other", &other, &user)).await, "of an account nobody knows");
+    assert!(is_refused(&with("stolen", &account, &stranger)).await, "without the user's seed");
+    assert!(is_refused(&NatsSettings::at(server.url())).await, "without any");
 }
 
 #[tokio::test]
