@@ -1,5 +1,6 @@
-//! Several nodes as real processes, and everything that can befall them: no
-//! change goes untold, none is told twice, nothing is told that did not happen.
+//! Several nodes and probes as real processes, and everything that can befall
+//! them: no change goes untold, none is told twice, nothing is told that did not
+//! happen.
 
 #[expect(clippy::print_stdout, reason = "the figures of a trial are for reading")]
 mod town;
@@ -10,7 +11,7 @@ use tokio::time::sleep;
 use wakeful_testkit::Engine;
 
 use crate::home::Home;
-use town::{NODES, Town};
+use town::{EU, NODES, Town, US};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_is_killed_frozen_or_restarted_is_replaced_and_nothing_is_missed() {
@@ -74,6 +75,26 @@ async fn a_node_that_is_cut_off_is_replaced_and_comes_back() {
         let up = town.victims_rise().await;
         town.end_trial(name, down, up).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_probe_that_is_killed_or_frozen_is_nobodys_outage() {
+    let mut town = Town::build(false).await;
+
+    town.begin_trial().await;
+    town.kill_probe(US).await;
+    let down = town.victims_fall().await;
+    let up = town.victims_rise().await;
+    town.start_probe(US).await;
+    town.end_trial("kill -9 of the only probe of a region", down, up).await;
+
+    town.begin_trial().await;
+    town.signal_probe(EU, "STOP").await;
+    let down = town.victims_fall().await;
+    let up = town.victims_rise().await;
+    town.signal_probe(EU, "CONT").await;
+    town.probes_are_heard().await;
+    town.end_trial("one of two probes of a region frozen", down, up).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,7 +1,8 @@
 //! Three nodes on one PostgreSQL and one NATS, each behind wires that can be
-//! cut; monitors that are checked all the time, a few of them on a target that
-//! comes and goes; and a receiver that hears of it. A trial brings trouble,
-//! breaks and repairs the target meanwhile, and counts what was told.
+//! cut, and three probes in two regions; monitors that are checked all the time,
+//! some of them from there, a few on a target that comes and goes; and a receiver
+//! that hears of it. A trial brings trouble, breaks and repairs the target
+//! meanwhile, and counts what was told.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,12 +11,20 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use wakeful_testkit::{
-    Client, Database, Engine, Hook, NatsServer, PostgresServer, Receiver, User, Wire,
+    Client, Database, Engine, Hook, NatsServer, PostgresServer, Receiver, User, Wire, until,
 };
 
-use crate::home::{Home, Server};
+use crate::home::{Home, Probe, Server, signal};
 
 pub(crate) const NODES: usize = 3;
+/// The region and name of each probe.
+const PROBES: [(&str, &str); 3] = [("eu", "eu-1"), ("eu", "eu-2"), ("us", "us-1")];
+/// One of the two in eu, and the only one in us.
+pub(crate) const EU: usize = 0;
+pub(crate) const US: usize = 2;
+/// Where monitors are checked from, in turn. None is in us alone: with its probe
+/// gone, nobody could say that such a target is down.
+const PLACES: [&str; 4] = ["local", "eu,us", "local", "eu"];
 /// Monitors whose target comes and goes.
 const VICTIMS: usize = 6;
 /// After so long PostgreSQL ends a transaction whose client says nothing.
@@ -77,6 +86,8 @@ impl Seat {
 
 pub(crate) struct Town {
     pub(crate) seats: Vec<Seat>,
+    probes: Vec<Probe>,
+    probe_home: Home,
     pub(crate) nats: NatsServer,
     pub(crate) postgres: Option<PostgresServer>,
     database: Option<Database>,
@@ -88,6 +99,8 @@ pub(crate) struct Town {
     victims: HashSet<String>,
     /// What was told before the trial that is under way.
     heard: usize,
+    /// Checks through probes before the trial that is under way.
+    seen_before: i64,
     lines: Vec<String>,
 }
 
@@ -141,6 +154,10 @@ impl Town {
             seat.start().await;
             seats.push(seat);
         }
+        let probe_home =
+            Home::new(Engine::Sqlite).await.set("NATS_URL", &nats.url()).set("CLUSTER_KEY", KEY);
+        let probes =
+            PROBES.iter().map(|(region, name)| probe_home.probe(region, name, &[])).collect();
         let ann = User::sign_up(&seats[0].server().anonymous(), "ann@example.com").await;
         let receiver = Receiver::start().await;
         let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
@@ -149,6 +166,8 @@ impl Town {
         let steady = Target::on("0.0.0.0:0".parse().unwrap()).await;
         let mut town = Self {
             seats,
+            probes,
+            probe_home,
             nats,
             postgres,
             database,
@@ -159,8 +178,10 @@ impl Town {
             target,
             victims: HashSet::new(),
             heard: 0,
+            seen_before: 0,
             lines: Vec::new(),
         };
+        town.probes_are_heard().await;
         town.settle_in(&hook["notifierid"], steady.address.port()).await;
         // It stays open until the process ends.
         std::mem::forget(steady);
@@ -178,6 +199,7 @@ impl Town {
             let body = json!({"name": format!("monitor {number}"), "type": "tcp",
                 "hostname": host, "port": port.to_string(), "isactive": true,
                 "heartbeat_interval": if is_victim { 1 } else { self.size.interval() },
+                "regions": PLACES[number % PLACES.len()],
                 "upside_down_mode": false, "notifiers": hook});
             // Saved at any node, watched at another.
             let client = self.client(number % NODES);
@@ -198,6 +220,36 @@ impl Town {
     /// One span of silence after which a node is replaced.
     pub(crate) fn lease(&self) -> Duration {
         Duration::from_secs(self.size.lease)
+    }
+
+    /// Waits until every node knows of every probe.
+    pub(crate) async fn probes_are_heard(&self) {
+        for node in 0..NODES {
+            until("the probes to be heard of", || async {
+                let told = self.client(node).get("regions").await.ok();
+                let regions = told["regions"].as_array().unwrap().iter();
+                let live: u64 = regions
+                    .filter(|region| region["region"] != "local")
+                    .map(|region| region["live"].as_u64().unwrap())
+                    .sum();
+                (live == PROBES.len() as u64).then_some(())
+            })
+            .await;
+        }
+    }
+
+    pub(crate) async fn kill_probe(&mut self, probe: usize) {
+        self.probes[probe].kill().await;
+    }
+
+    pub(crate) async fn signal_probe(&self, probe: usize, name: &str) {
+        signal(name, self.probes[probe].pid).await;
+    }
+
+    pub(crate) async fn start_probe(&mut self, probe: usize) {
+        let (region, name) = PROBES[probe];
+        self.probes[probe] = self.probe_home.probe(region, name, &[]);
+        self.probes_are_heard().await;
     }
 
     /// A node that runs.
@@ -300,9 +352,12 @@ impl Town {
             )
             .await;
         let gap = self.longest_gap().await;
+        let by_probes = self.seen_by_probes().await - self.seen_before;
+        self.seen_before += by_probes;
         let line = format!(
             "{name}: false changes {false_changes}, missed alerts {missed}, doubled eventids {doubled}, \
              changes told twice {repeated}, verdicts with two writers {two_writers}, \
+             checks through probes {by_probes}, \
              longest gap {:.1} s, told down in {:.1} s, up in {:.1} s",
             gap.as_secs_f64(),
             down.as_secs_f64(),
@@ -316,12 +371,20 @@ impl Town {
             "{line}\n{news:?}\n{}",
             self.logs()
         );
+        assert!(by_probes > 0, "the probes had no part in it: {line}");
         // Two leases, as it ships. With a short one, a node that is cut off halfway
         // through a transaction holds its slots for longer than that.
         let most = (2 * self.lease()).max(self.lease() + SILENT_HALFWAY);
         // The regular pause between checks is no gap.
         let most = most + Duration::from_secs(self.size.interval() as u64 + 2);
         assert!(gap <= most, "{line}\n{}", self.logs());
+    }
+
+    /// How many heartbeats there are that a probe had a part in.
+    async fn seen_by_probes(&self) -> i64 {
+        let either = ["up", "down"]
+            .map(|status| format!("regions like '%\"region\":\"eu\",\"status\":\"{status}\"%'"));
+        self.number(&format!("select count(*) from heartbeats where {}", either.join(" or "))).await
     }
 
     /// The longest time that any monitor went unchecked.
@@ -392,7 +455,8 @@ impl Town {
             let lines: Vec<&str> = log.lines().collect();
             lines[lines.len().saturating_sub(40)..].join("\n")
         };
-        self.seats.iter().map(|seat| end(seat.home.log())).collect::<Vec<_>>().join("\n---\n")
+        let homes = self.seats.iter().map(|seat| &seat.home).chain([&self.probe_home]);
+        homes.map(|home| end(home.log())).collect::<Vec<_>>().join("\n---\n")
     }
 }
 
@@ -408,6 +472,7 @@ async fn seat(database_url: &str, nats: &NatsServer, size: Size) -> Seat {
         .set("DATABASE_ALLOW_UNSAFE", "true")
         .set("NATS_URL", &format!("nats://{}", bus.address))
         .set("SECRETS_MASTER_KEY", KEY)
+        .set("CLUSTER_KEY", KEY)
         .set("SERVER_METRICS_TOKEN", "metrics")
         .set("NODES_LEASE_SECONDS", &size.lease.to_string());
     Seat { home, server: None, database, bus }
