@@ -93,8 +93,8 @@ impl Store {
                         (select max(at) from heartbeats),
                         (select min(from_at) from blocks),
                         (select min(from_at) from blocks where phases is not null),
-                        (select min(at) from hours),
-                        (select min(at) from days)",
+                        (select min(at) from rollups where grain = 1),
+                        (select min(at) from rollups where grain = 2)",
             )
             .fetch_one(db)
             .await
@@ -125,15 +125,22 @@ impl Store {
             ),
             (
                 "hours",
-                "select monitor_id, at, data, null as phases from hours
-                 where (monitor_id, at) > ($1, $2)
+                "select monitor_id, at, data, null as phases from rollups
+                 where grain = 1 and (monitor_id, at) > ($1, $2)
                  order by monitor_id, at
                  limit $3",
             ),
             (
                 "days",
-                "select monitor_id, at, data, null as phases from days
-                 where (monitor_id, at) > ($1, $2)
+                "select monitor_id, at, data, null as phases from rollups
+                 where grain = 2 and (monitor_id, at) > ($1, $2)
+                 order by monitor_id, at
+                 limit $3",
+            ),
+            (
+                "fortnights",
+                "select monitor_id, at, data, null as phases from rollups
+                 where grain = 3 and (monitor_id, at) > ($1, $2)
                  order by monitor_id, at
                  limit $3",
             ),

@@ -41,6 +41,7 @@ const STEPS: &[Step] = steps![
     "0010_over_since",
     "0011_sessions",
     "0012_certificate",
+    "0013_history",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -25,7 +25,7 @@ const CLOCK_MAY_DIFFER: Duration = Duration::from_secs(2);
 /// A fold that has not come for so long does not come.
 const FOLDED_WITHIN: Duration = Duration::from_secs(24 * 3600);
 /// The tables that hold the past.
-const PAST: [&str; 5] = ["heartbeats", "blocks", "hours", "days", "folds"];
+const PAST: [&str; 4] = ["heartbeats", "blocks", "rollups", "folds"];
 
 /// What was found, line by line.
 #[derive(Default)]

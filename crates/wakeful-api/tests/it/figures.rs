@@ -111,6 +111,40 @@ both_engines! {
         }
     }
 
+    async fn a_long_span_is_the_same_by_fortnights_and_by_days(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        let started = app.clock.now();
+        // A heartbeat every five hours for a hundred days, the last ones fresh.
+        for number in 0..480 {
+            let status = if number % 50 == 9 { "down" } else { "up" };
+            report(&app, &ann, &id, &[(0, status, 10.0 + f64::from(number % 37))]).await;
+            app.clock.advance(Duration::from_secs(5 * 3600));
+            if number == 470 {
+                fold(&app, &id).await;
+            }
+        }
+        let ann = ann.log_in(&app.anonymous()).await;
+        let at = |hours: u64| started.after(Duration::from_secs(hours * 3600 + 7));
+        let mut paths = vec![format!("monitor/{id}/stats"), format!("monitors/summary?ids={id}")];
+        for (from, to) in [(0, 2_400), (100, 2_000), (700, 1_300), (333, 900), (24, 720)] {
+            paths.push(format!("monitor/{id}/stats?from={}&to={}", at(from), at(to)));
+        }
+        let fortnights = "select count(*) from rollups where grain = 3";
+        assert_eq!(app.database.number(fortnights).await, 7);
+        let mut told = Vec::new();
+        for path in &paths {
+            told.push(ann.client.get(path).await.ok());
+        }
+        assert_eq!(told[0]["spans"][4]["checks"]["up"], 470);
+        assert_eq!(told[2]["spans"][0]["checks"]["down"], 10);
+        app.database.execute("delete from rollups where grain = 3").await;
+        for (path, told) in paths.iter().zip(&told) {
+            assert_eq!(ann.client.get(path).await.ok(), *told, "{path}");
+        }
+    }
+
     async fn pages_of_heartbeats_go_over_fresh_and_folded_ones(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -59,16 +59,12 @@ impl Ground {
             Some(_) => format!("'{}'", site::id(0)),
         };
         self.run(&[
-            &format!(
-                "insert into days (monitor_id, at, data)
-                 select m.id, d.at, d.data from monitors m join days d on d.monitor_id = {first}
-                 where m.id <> {first} order by m.id, d.at"
-            ),
             // Day by day, as they come: those of one monitor lie far apart.
             &format!(
-                "insert into hours (monitor_id, at, data)
-                 select m.id, h.at, h.data from hours h join monitors m on m.id <> {first}
-                 where h.monitor_id = {first} order by h.at, m.id"
+                "insert into rollups (monitor_id, grain, at, data)
+                 select m.id, r.grain, r.at, r.data
+                 from rollups r join monitors m on m.id <> {first}
+                 where r.monitor_id = {first} order by r.at, m.id, r.grain"
             ),
             &format!(
                 "insert into folds (monitor_id, revision, until)
@@ -93,7 +89,7 @@ impl Ground {
     pub(super) async fn tidy(&self) -> Outcome<()> {
         match self.url {
             None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
-            Some(_) => self.run(&["vacuum blocks, hours, days, folds, heartbeats"]).await,
+            Some(_) => self.run(&["vacuum blocks, rollups, folds, heartbeats"]).await,
         }
     }
 

@@ -153,7 +153,7 @@ async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<
         "  {name}: {folded} heartbeats in {took:.0} s, {rate:.0} folded a second with the database"
     );
     for table in store.tables().await? {
-        if ["heartbeats", "blocks", "hours", "days", "folds"].contains(&&*table.name) {
+        if ["heartbeats", "blocks", "rollups", "folds"].contains(&&*table.name) {
             println!(
                 "  {}: {:.2} bytes a heartbeat",
                 table.name,

@@ -25,6 +25,8 @@ const HOLDS: u32 = 2;
 
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
+/// What long spans are made of: of a year, some 26 and the days at its ends.
+pub const FORTNIGHT: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// What a heartbeat counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +143,7 @@ pub fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries
 }
 
-/// The start of the hour or day that a time lies in.
+/// The start of the hour, day or fortnight that a time lies in.
 pub fn start_of(grain: Duration, at: Millis) -> Millis {
     let grain = i64::try_from(grain.as_millis()).unwrap_or(1).max(1);
     Millis(at.0.div_euclid(grain).saturating_mul(grain))

@@ -77,14 +77,14 @@ impl Engine {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
-        let mut reader = Reader::new(&past, now).await?;
-        let begin = |days: u32| start_of(HOUR, now.before(DAY * days));
-        reader.read_days(begin(USUAL.iter().map(|(_, days)| *days).max().unwrap_or(0))).await?;
+        let mut reader = Reader::new(&past, now, Depth::Whole).await?;
         let mut stats = Vec::with_capacity(USUAL.len());
-        for (name, days) in USUAL {
-            let from = begin(days);
-            stats.push(Stats { span: Some(name), ..figures(&reader, from, now).await? });
+        // The longest first: what is read for it holds most of the others.
+        for (name, days) in USUAL.into_iter().rev() {
+            let from = start_of(HOUR, now.before(DAY * days));
+            stats.push(Stats { span: Some(name), ..figures(&mut reader, from, now).await? });
         }
+        stats.reverse();
         Ok(stats)
     }
 
@@ -98,8 +98,8 @@ impl Engine {
     ) -> Result<Stats> {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
-        let reader = Reader::new(&past, self.now()).await?;
-        figures(&reader, from, to).await
+        let mut reader = Reader::new(&past, self.now(), Depth::Whole).await?;
+        figures(&mut reader, from, to).await
     }
 
     /// At most `points` equal steps of a span.
@@ -113,7 +113,7 @@ impl Engine {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
-        let reader = Reader::new(&past, now).await?;
+        let mut reader = Reader::new(&past, now, Depth::Means).await?;
         let (source, step) = grain(&reader, from, to, points);
         let from = start_of(step, from);
         let pieces = match source {
@@ -166,7 +166,7 @@ async fn summary(
     beats: u32,
 ) -> Result<Option<Summary>> {
     let Some(past) = team.past(monitor).await? else { return Ok(None) };
-    let reader = Reader::new(&past, now).await?;
+    let mut reader = Reader::new(&past, now, Depth::Means).await?;
     let span = Span {
         from: Millis(i64::MIN),
         to: now.after(Duration::from_millis(1)),
@@ -177,16 +177,17 @@ async fn summary(
         0 => Vec::new(),
         _ => team.heartbeats(monitor, &span).await?.unwrap_or_default(),
     };
+    let month = tally(&mut reader, start_of(HOUR, now.before(DAY * 30)), now).await?;
     Ok(Some(Summary {
         monitor,
-        day: tally(&reader, start_of(HOUR, now.before(DAY)), now).await?,
-        month: tally(&reader, start_of(HOUR, now.before(DAY * 30)), now).await?,
+        day: tally(&mut reader, start_of(HOUR, now.before(DAY)), now).await?,
+        month,
         beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
     }))
 }
 
-async fn figures(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {
-    let pieces = reader.by_days(from, to, Depth::Whole).await?;
+async fn figures(reader: &mut Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {
+    let pieces = reader.by_days(from, to).await?;
     let tally = whole(&pieces);
     let outages = Outages::within(reader.past.outages(), tally.from, tally.to);
     let phases = reader.phases(&pieces).await?;
@@ -194,8 +195,8 @@ async fn figures(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Stats>
 }
 
 /// The figures of a span but for how phases were spread.
-pub(super) async fn tally(reader: &Reader<'_>, from: Millis, to: Millis) -> Result<Tally> {
-    Ok(whole(&reader.by_days(from, to, Depth::Means).await?))
+pub(super) async fn tally(reader: &mut Reader<'_>, from: Millis, to: Millis) -> Result<Tally> {
+    Ok(whole(&reader.by_days(from, to).await?))
 }
 
 fn whole(pieces: &Pieces) -> Tally {

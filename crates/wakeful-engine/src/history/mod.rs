@@ -5,6 +5,7 @@ mod figures;
 pub mod keeper;
 mod pieces;
 mod report;
+mod shelf;
 
 pub use figures::{Series, Source, Stats, Summary};
 pub use report::{Report, ReportLine};

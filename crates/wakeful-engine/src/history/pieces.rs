@@ -1,4 +1,4 @@
-//! What a span is made of: whole days and hours where they are rolled up,
+//! What a span is made of: fortnights, days and hours where they are rolled up,
 //! single heartbeats at its ends and where they are fresh. Where single
 //! heartbeats are let go already, the span grows to the whole hour or day that
 //! is still known, and says so.
@@ -10,6 +10,7 @@ use wakeful_core::history::{DAY, Entry, HOUR, start_of};
 use wakeful_core::time::Millis;
 use wakeful_store::{Extent, Past};
 
+use super::shelf::{Known, Shelf};
 use crate::Result;
 
 pub(super) struct Pieces {
@@ -27,10 +28,8 @@ pub(super) struct Pieces {
 pub(super) struct Reader<'a> {
     pub(super) past: &'a Past<'a>,
     now: Millis,
-    folded: Option<Millis>,
     extent: Extent,
-    /// The days from a time on, when many spans are made of them.
-    days: Option<Vec<Rollup>>,
+    shelf: Shelf<'a>,
 }
 
 /// The fresh heartbeats of a span.
@@ -43,66 +42,68 @@ struct Fresh {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) async fn new(past: &'a Past<'a>, now: Millis) -> Result<Self> {
-        let (folded, extent) = (past.folded_until().await?, past.extent().await?);
-        Ok(Self { past, now, folded, extent, days: None })
+    /// `depth` is that of the days that spans are made of.
+    pub(super) async fn new(past: &'a Past<'a>, now: Millis, depth: Depth) -> Result<Self> {
+        let extent = past.extent().await?;
+        Ok(Self { past, now, extent, shelf: Shelf::new(past, depth) })
     }
 
-    /// Reads the days from a time on, once for all the spans that begin later.
-    pub(super) async fn read_days(&mut self, from: Millis) -> Result<()> {
-        let (_, until) = self.end(self.now);
-        self.days = Some(self.past.days(start_of(DAY, from), until, Depth::Whole).await?);
-        Ok(())
-    }
-
-    async fn days(&self, from: Millis, until: Millis, depth: Depth) -> Result<Vec<Rollup>> {
-        let from = start_of(DAY, from);
-        let Some(days) = &self.days else { return Ok(self.past.days(from, until, depth).await?) };
-        let within = days.iter().filter(|day| from <= day.first && day.first < until);
-        Ok(within.cloned().collect())
-    }
-
-    /// The span by days, exact at its ends as far as heartbeats are kept.
-    pub(super) async fn by_days(&self, from: Millis, to: Millis, depth: Depth) -> Result<Pieces> {
+    /// The span by fortnights and days, exact at its ends as far as heartbeats
+    /// are kept.
+    pub(super) async fn by_days(&mut self, from: Millis, to: Millis) -> Result<Pieces> {
         let (to, until) = self.end(to);
         let fresh = self.fresh(from, until).await?;
-        let days = self.days(from, until, depth).await?;
+        let known = self.known(from, until, &fresh.late).await?;
         let new = Rollup::of(&fresh.new);
-        let phases = phases(days.iter().chain(&new));
+        let phases = phases(known.iter().map(|piece| &piece.rollup).chain(&new));
         let mut pieces = Pieces { from, to, before: None, rollups: Vec::new(), phases };
-        let mut days: BTreeMap<Millis, Rollup> =
-            days.into_iter().map(|day| (start_of(DAY, day.first), day)).collect();
-        let starts: BTreeSet<Millis> = days.keys().chain(&fresh.late).copied().collect();
-        for start in starts {
-            let end = start.after(DAY);
-            let whole = from <= start && (end <= until || self.is_open(until));
-            match days.remove(&start) {
-                _ if fresh.late.contains(&start) => {
-                    let part = self.folded_beats(start.max(from), end.min(until)).await?;
+        let mut parts: BTreeMap<Millis, Option<Known>> =
+            known.into_iter().map(|piece| (piece.start, Some(piece))).collect();
+        parts.extend(fresh.late.iter().map(|day| (*day, None)));
+        for (start, part) in parts {
+            let is_whole = |end: Millis| from <= start && (end <= until || self.is_open(until));
+            match part {
+                None => {
+                    let end = start.after(DAY).min(until);
+                    let part = self.folded_beats(start.max(from), end).await?;
                     pieces.rollups.extend(Rollup::of(&part));
                 }
-                Some(day) if whole => pieces.rollups.push(day),
-                Some(day) => self.by_hours(start, day, (from, until), &mut pieces).await?,
-                None => {}
+                Some(part) if is_whole(part.end) => pieces.rollups.push(part.rollup),
+                Some(day) => self.by_hours(day, (from, until), &mut pieces).await?,
             }
         }
         pieces.rollups.extend(new);
-        pieces.before = self.past.last_before(pieces.from).await?;
+        pieces.before = self.shelf.last_before(pieces.from).await?;
         Ok(pieces)
+    }
+
+    /// The days and fortnights that a span touches, without fortnights to which
+    /// something came late.
+    async fn known(
+        &mut self,
+        from: Millis,
+        until: Millis,
+        late: &BTreeSet<Millis>,
+    ) -> Result<Vec<Known>> {
+        let Some(first) = self.extent.first_day(from) else { return Ok(Vec::new()) };
+        let refused = |start: Millis, end: Millis| {
+            // The first day may be cut, and then speaks for itself.
+            start < from || late.range(start..end).next().is_some()
+        };
+        self.shelf.known(first, until, refused).await
     }
 
     /// The part of a day that lies within a span.
     async fn by_hours(
-        &self,
-        day: Millis,
-        whole: Rollup,
+        &mut self,
+        day: Known,
         (from, until): (Millis, Millis),
         pieces: &mut Pieces,
     ) -> Result<()> {
-        let hours = self.past.hours(day, day.after(DAY)).await?;
+        let hours = self.shelf.hours(day.start).await?.to_vec();
         if hours.is_empty() {
-            pieces.widen(day, day.after(DAY), self.now);
-            pieces.rollups.push(whole);
+            pieces.widen(day.start, day.end, self.now);
+            pieces.rollups.push(day.rollup);
         }
         for hour in hours {
             let start = start_of(HOUR, hour.first);
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
 
     /// The span cut into what fits steps of a grain; it must begin with one.
     pub(super) async fn by_grain(
-        &self,
+        &mut self,
         grain: Duration,
         from: Millis,
         to: Millis,
@@ -147,20 +148,20 @@ impl<'a> Reader<'a> {
         }
         rollups.sort_by_key(|rollup| rollup.first);
         rollups.extend(cut(&fresh.new, grain));
-        let before = self.past.last_before(from).await?;
+        let before = self.shelf.last_before(from).await?;
         Ok(Pieces { from, to, before, rollups, phases: Default::default() })
     }
 
     /// Single heartbeats, cut into steps.
     pub(super) async fn by_heartbeats(
-        &self,
+        &mut self,
         step: Duration,
         from: Millis,
         to: Millis,
     ) -> Result<Pieces> {
         let (to, until) = self.end(to);
         let entries = self.past.heartbeats(from, until).await?;
-        let before = self.past.last_before(from).await?;
+        let before = self.shelf.last_before(from).await?;
         let rollups = entries.chunk_by(|one, two| {
             let place =
                 |entry: &Entry| (entry.heartbeat.at.0 - from.0).div_euclid(step.as_millis() as i64);
@@ -198,9 +199,9 @@ impl<'a> Reader<'a> {
         &self.extent
     }
 
-    async fn fresh(&self, from: Millis, to: Millis) -> Result<Fresh> {
-        let mut new = self.past.fresh(from, to).await?;
-        let folded = self.folded.unwrap_or(Millis(i64::MIN));
+    async fn fresh(&mut self, from: Millis, to: Millis) -> Result<Fresh> {
+        let mut new = self.shelf.fresh(from, to).await?;
+        let folded = self.extent.folded.unwrap_or(Millis(i64::MIN));
         let behind = new.partition_point(|entry| entry.heartbeat.at <= folded);
         let late = new.drain(..behind).map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
         Ok(Fresh { new, late })
@@ -208,7 +209,7 @@ impl<'a> Reader<'a> {
 
     /// The heartbeats of a span up to the last folded one, late ones included.
     async fn folded_beats(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
-        let folded = self.folded.unwrap_or(Millis(i64::MIN));
+        let folded = self.extent.folded.unwrap_or(Millis(i64::MIN));
         let mut entries = self.past.heartbeats(from, to).await?;
         entries.retain(|entry| entry.heartbeat.at <= folded);
         Ok(entries)

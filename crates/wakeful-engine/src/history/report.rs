@@ -2,6 +2,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use wakeful_core::history::month::Month;
+use wakeful_core::history::rollup::Depth;
 use wakeful_core::history::tally::{Outages, Tally};
 use wakeful_core::history::{Shares, Standing};
 use wakeful_core::monitor::Monitor;
@@ -77,8 +78,8 @@ async fn line(
 ) -> Result<Option<ReportLine>> {
     // Nothing: it was deleted meanwhile.
     let Some(past) = team.past(monitor.id).await? else { return Ok(None) };
-    let reader = Reader::new(&past, now).await?;
-    let tally = tally(&reader, from, to).await?;
+    let mut reader = Reader::new(&past, now, Depth::Means).await?;
+    let tally = tally(&mut reader, from, to).await?;
     let outages = Outages::within(past.outages(), tally.from, tally.to);
     Ok(Some(ReportLine { monitor, tally, outages }))
 }

@@ -1,5 +1,5 @@
 //! Folding: fresh heartbeats become part of blocks, and what their hours and
-//! days come to is computed anew. One short transaction takes the heartbeats
+//! days come to is computed anew, as are the fortnights of `fortnights.rs`. One short transaction takes the heartbeats
 //! out and puts the blocks in, so each is in exactly one place at any moment,
 //! whenever the process dies. Reading and packing happen before it; a revision
 //! and the count of what was taken out show that nothing changed meanwhile.
@@ -15,6 +15,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
 use super::blocks::{Index, NewBlock, by_block, packed, row_of_small};
+use super::fortnights::Fortnight;
 use super::{Grain, aside};
 use crate::dialect::{either, read, within};
 use crate::heartbeats::Place;
@@ -45,6 +46,25 @@ struct Work {
     blocks: Vec<NewBlock>,
     hours: Vec<(i64, Vec<u8>)>,
     days: Vec<(i64, Vec<u8>)>,
+    fortnights: Vec<Fortnight>,
+}
+
+impl Work {
+    /// What hours, days and fortnights come to from now on.
+    fn rolled(&self) -> impl Iterator<Item = (Grain, i64, &[u8])> {
+        let hours = self.hours.iter().map(|(at, data)| (Grain::Hours, *at, &data[..]));
+        let days = self.days.iter().map(|(at, data)| (Grain::Days, *at, &data[..]));
+        let fortnights = self
+            .fortnights
+            .iter()
+            .filter_map(|(at, data)| Some((Grain::Fortnights, *at, data.as_deref()?)));
+        hours.chain(days).chain(fortnights)
+    }
+
+    /// Fortnights of which only the days are known.
+    fn spoiled(&self) -> impl Iterator<Item = i64> {
+        self.fortnights.iter().filter(|(_, data)| data.is_none()).map(|(at, _)| *at)
+    }
 }
 
 impl Store {
@@ -93,7 +113,7 @@ impl Store {
         let Some(stored) = self.monitors_by_id(&[monitor]).await?.pop() else {
             return Ok(done(false));
         };
-        let revision = self.fold_revision(monitor).await?;
+        let folds = self.folds(monitor).await?;
         let fresh = self.oldest_fresh(monitor, decided(&stored, until), most).await?;
         let (Some((first, _)), Some((last, _))) = (fresh.first(), fresh.last()) else {
             return Ok(done(false));
@@ -103,23 +123,14 @@ impl Store {
         let outages = self.outages(monitor).await?;
         let entry = |(place, beat): (Place, _)| Entry::of(place.seq, beat, interval, &outages);
         let fresh = fresh.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= kept);
-        let work = self.fold_work(monitor, fresh.collect()).await?;
-        match self.put_fold(monitor, revision, &work, (first, last, count)).await {
+        let mut work = self.fold_work(monitor, fresh.collect()).await?;
+        work.fortnights = self.fortnights(monitor, &folds, last.at, &work.days).await?;
+        match self.put_fold(monitor, folds.revision, &work, (first, last, count)).await {
             Ok(true) => Ok(Folded { heartbeats: count, more: count == most as usize }),
             // Somebody else folded the same monitor; there the rest is.
             Ok(false) | Err(StoreError::Taken) => Ok(done(true)),
             Err(error) => Err(error),
         }
-    }
-
-    async fn fold_revision(&self, monitor: MonitorId) -> Result<i64> {
-        let revision: Option<i64> = read!(self, |db| {
-            sqlx::query_scalar("select revision from folds where monitor_id = $1")
-                .bind(monitor.uuid())
-                .fetch_optional(db)
-                .await
-        })?;
-        Ok(revision.unwrap_or(0))
     }
 
     async fn fold_work(&self, monitor: MonitorId, fresh: Vec<Entry>) -> Result<Work> {
@@ -354,27 +365,25 @@ impl Store {
                 .execute(&mut *db)
                 .await?;
             }
-            for (at, data) in &work.hours {
+            for (grain, at, data) in work.rolled() {
                 sqlx::query(
-                    "insert into hours (monitor_id, at, data) values ($1, $2, $3)
-                     on conflict (monitor_id, at) do update set data = excluded.data",
+                    "insert into rollups (monitor_id, grain, at, data) values ($1, $2, $3, $4)
+                     on conflict (monitor_id, grain, at) do update set data = excluded.data",
                 )
                 .bind(monitor.uuid())
+                .bind(grain as i64)
                 .bind(at)
-                .bind(&data[..])
+                .bind(data)
                 .execute(&mut *db)
                 .await?;
             }
-            for (at, data) in &work.days {
-                sqlx::query(
-                    "insert into days (monitor_id, at, data) values ($1, $2, $3)
-                     on conflict (monitor_id, at) do update set data = excluded.data",
-                )
-                .bind(monitor.uuid())
-                .bind(at)
-                .bind(&data[..])
-                .execute(&mut *db)
-                .await?;
+            for at in work.spoiled() {
+                sqlx::query("delete from rollups where monitor_id = $1 and grain = $2 and at = $3")
+                    .bind(monitor.uuid())
+                    .bind(Grain::Fortnights as i64)
+                    .bind(at)
+                    .execute(&mut *db)
+                    .await?;
             }
             Ok::<_, Error>(true)
         })?;

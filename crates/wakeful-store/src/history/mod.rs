@@ -1,10 +1,11 @@
 //! The past of monitors: fresh heartbeats and packed ones read as one, what
-//! hours and days came to, folding the first into the second, and letting go
+//! hours, days and fortnights came to, folding the first into the second, and letting go
 //! of what is old enough. A block or roll-up that the disk damaged is told,
 //! left out and left alone; the others are read as ever.
 
 mod blocks;
 mod fold;
+mod fortnights;
 mod past;
 mod retention;
 
@@ -109,34 +110,37 @@ impl Store {
         })?)
     }
 
-    /// Rows of `hours` or `days` from one time until before another, in order.
+    /// Roll-ups from one time until before another, in order.
     pub(crate) async fn rolled(
         &self,
-        table: Grain,
+        grain: Grain,
         monitor: MonitorId,
         from: Millis,
         to: Millis,
     ) -> Result<Vec<(i64, Vec<u8>)>> {
-        let sql = match table {
-            Grain::Hours => {
-                "select at, data from hours
-                 where monitor_id = $1 and at >= $2 and at < $3
-                 order by at"
-            }
-            Grain::Days => {
-                "select at, data from days
-                 where monitor_id = $1 and at >= $2 and at < $3
-                 order by at"
-            }
-        };
         Ok(read!(self, |db| {
-            sqlx::query_as(sql).bind(monitor.uuid()).bind(from.0).bind(to.0).fetch_all(db).await
+            sqlx::query_as(
+                "select at, data
+                 from rollups
+                 where monitor_id = $1 and grain = $2 and at >= $3 and at < $4
+                 order by at",
+            )
+            .bind(monitor.uuid())
+            .bind(grain as i64)
+            .bind(from.0)
+            .bind(to.0)
+            .fetch_all(db)
+            .await
         })?)
     }
 }
 
+/// What a row of roll-ups is of, by its number in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
-    Hours,
-    Days,
+    /// The hours of a day, together.
+    Hours = 1,
+    Days = 2,
+    /// Only those that are over; made of the days, which stay.
+    Fortnights = 3,
 }

@@ -11,7 +11,7 @@ use crate::dialect::read;
 use crate::heartbeats::{Place, Span};
 use crate::{Result, Store, TeamStore};
 
-/// So many rows of hours or days are understood where they are read; more of
+/// So many roll-ups are understood where they are read; more of
 /// them take milliseconds.
 const FEW: usize = 31;
 
@@ -22,9 +22,12 @@ pub struct Past<'a> {
     outages: Vec<Outage>,
 }
 
-/// The first days of which something is folded, by kind.
+/// How far a past reaches: the first days of which something is folded, by
+/// kind, and the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// The last folded heartbeat: later ones are all fresh.
+    pub folded: Option<Millis>,
     heartbeats: Option<Millis>,
     hours: Option<Millis>,
     days: Option<Millis>,
@@ -41,10 +44,15 @@ impl Extent {
         self.reaches(self.hours, from)
     }
 
+    /// The day that a time lies in, or the first one that is known; nothing
+    /// when none is.
+    pub fn first_day(&self, from: Millis) -> Option<Millis> {
+        self.days.map(|days| days.max(start_of(DAY, from)))
+    }
+
     /// What is older than the oldest day never was.
     fn reaches(&self, kind: Option<Millis>, from: Millis) -> bool {
-        let needed = self.days.map(|days| days.max(start_of(DAY, from)));
-        needed.is_none_or(|needed| kind.is_some_and(|kind| kind <= needed))
+        self.first_day(from).is_none_or(|needed| kind.is_some_and(|kind| kind <= needed))
     }
 }
 
@@ -102,36 +110,33 @@ impl Past<'_> {
         Ok(in_order(entries))
     }
 
-    /// Until when heartbeats are folded: later ones are all fresh.
-    pub async fn folded_until(&self) -> Result<Option<Millis>> {
-        let until: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar("select until from folds where monitor_id = $1")
-                .bind(self.monitor.uuid())
-                .fetch_optional(db)
-                .await
-        })?;
-        Ok(until.map(Millis))
-    }
-
-    /// How far back each kind of record reaches.
     pub async fn extent(&self) -> Result<Extent> {
-        let (heartbeats, hours, days): (Option<i64>, Option<i64>, Option<i64>) =
-            read!(self.store, |db| {
-                sqlx::query_as(
-                    "select (select min(from_at) from blocks where monitor_id = $1),
-                            (select min(at) from hours where monitor_id = $1),
-                            (select min(at) from days where monitor_id = $1)",
-                )
-                .bind(self.monitor.uuid())
-                .fetch_one(db)
-                .await
-            })?;
+        type Ends = (Option<i64>, Option<i64>, Option<i64>, Option<i64>);
+        let (folded, heartbeats, hours, days): Ends = read!(self.store, |db| {
+            sqlx::query_as(
+                "select (select until from folds where monitor_id = $1),
+                        (select min(from_at) from blocks where monitor_id = $1),
+                        (select min(at) from rollups where monitor_id = $1 and grain = $2),
+                        (select min(at) from rollups where monitor_id = $1 and grain = $3)",
+            )
+            .bind(self.monitor.uuid())
+            .bind(Grain::Hours as i64)
+            .bind(Grain::Days as i64)
+            .fetch_one(db)
+            .await
+        })?;
         let day = |at: Option<i64>| at.map(|at| start_of(DAY, Millis(at)));
         let (heartbeats, hours, days) = (day(heartbeats), day(hours), day(days));
         // Of the first day that is left, the block before may be gone.
         let is_cut = days < heartbeats;
         let heartbeats = heartbeats.map(|at| if is_cut { at.after(DAY) } else { at });
-        Ok(Extent { heartbeats, hours, days })
+        Ok(Extent { folded: folded.map(Millis), heartbeats, hours, days })
+    }
+
+    /// What fortnights came to that begin between two times. They are there
+    /// when they are over; whoever misses one takes its days.
+    pub async fn fortnights(&self, from: Millis, to: Millis, depth: Depth) -> Result<Vec<Rollup>> {
+        self.rolled(Grain::Fortnights, from, to, depth).await
     }
 
     /// What folded days came to, from the one at `from` until before `to`.
@@ -160,18 +165,16 @@ impl Past<'_> {
         }
     }
 
-    /// The last heartbeat before a time, as far back as anything is known.
-    pub async fn last_before(&self, at: Millis) -> Result<Option<Last>> {
+    /// The last heartbeat before a time that is not folded yet.
+    pub async fn last_fresh_before(&self, at: Millis) -> Result<Option<Last>> {
         let span = Span { from: Millis(i64::MIN), to: at, limit: Some(1), before: None };
         let fresh = self.store.fresh(self.monitor, &span).await?.pop();
-        let fresh = fresh.map(|(place, beat)| Last::of(&self.entry(place, beat)));
-        let folded = self.last_folded_before(at).await?;
-        Ok(fresh.into_iter().chain(folded).max_by_key(|last| last.at))
+        Ok(fresh.map(|(place, beat)| Last::of(&self.entry(place, beat))))
     }
 
-    async fn last_folded_before(&self, at: Millis) -> Result<Option<Last>> {
-        let today = start_of(DAY, at);
-        let hours = self.hours(today, today.after(DAY)).await?;
+    /// The last folded heartbeat before a time, as far back as anything is
+    /// known; `hours` are those of its day.
+    pub async fn last_folded_before(&self, at: Millis, hours: &[Rollup]) -> Result<Option<Last>> {
         if let Some(hour) = hours.iter().rev().find(|hour| hour.first < at) {
             if hour.last.at < at {
                 return Ok(Some(hour.last));
@@ -181,13 +184,14 @@ impl Past<'_> {
         }
         let row: Option<Vec<u8>> = read!(self.store, |db| {
             sqlx::query_scalar(
-                "select data from days
-                 where monitor_id = $1 and at < $2
+                "select data from rollups
+                 where monitor_id = $1 and grain = $2 and at < $3
                  order by at desc
                  limit 1",
             )
             .bind(self.monitor.uuid())
-            .bind(today.0)
+            .bind(Grain::Days as i64)
+            .bind(start_of(DAY, at).0)
             .fetch_optional(db)
             .await
         })?;
@@ -203,7 +207,7 @@ fn unpacked(monitor: MonitorId, rows: &[(i64, Vec<u8>)], depth: Depth) -> Vec<Ro
             Ok(read) => rollups.extend(read),
             Err(_) => {
                 let at = Millis(*at);
-                tracing::error!(monitor.id = %monitor, "what the day {at} of monitor {monitor} came to is damaged and left out");
+                tracing::error!(monitor.id = %monitor, "what monitor {monitor} came to on {at} is damaged and left out");
             }
         }
     }

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 
+use super::Grain;
 use crate::dialect::{Pool, read, write};
 use crate::{Result, Store};
 
@@ -60,24 +61,6 @@ impl Store {
                                  order by from_at limit $3)",
                 limits.phases,
             ),
-            (
-                "select count(*) from hours where monitor_id = $1 and at < $2",
-                "delete from hours
-                 where monitor_id = $1
-                 and at in (select at from hours
-                            where monitor_id = $1 and at < $2
-                            order by at limit $3)",
-                limits.hours,
-            ),
-            (
-                "select count(*) from days where monitor_id = $1 and at < $2",
-                "delete from days
-                 where monitor_id = $1
-                 and at in (select at from days
-                            where monitor_id = $1 and at < $2
-                            order by at limit $3)",
-                limits.days,
-            ),
         ] {
             let count: i64 = read!(self, |db| {
                 sqlx::query_scalar(found).bind(monitor.uuid()).bind(limit.0).fetch_one(db).await
@@ -94,7 +77,47 @@ impl Store {
                 })?;
             }
         }
+        // A fortnight goes before its days: it never speaks for one that is gone.
+        for (grain, limit) in [
+            (Grain::Hours, limits.hours),
+            (Grain::Fortnights, limits.days),
+            (Grain::Days, limits.days),
+        ] {
+            gone += self.let_go_rolled(monitor, grain, limit).await?;
+        }
         Ok(gone)
+    }
+
+    async fn let_go_rolled(&self, monitor: MonitorId, grain: Grain, limit: Millis) -> Result<u64> {
+        let found: Option<i64> = read!(self, |db| {
+            sqlx::query_scalar(
+                "select at from rollups where monitor_id = $1 and grain = $2 and at < $3 limit 1",
+            )
+            .bind(monitor.uuid())
+            .bind(grain as i64)
+            .bind(limit.0)
+            .fetch_optional(db)
+            .await
+        })?;
+        if found.is_none() {
+            return Ok(0);
+        }
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "delete from rollups
+                 where monitor_id = $1 and grain = $2
+                 and at in (select at from rollups
+                            where monitor_id = $1 and grain = $2 and at < $3
+                            order by at limit $4)",
+            )
+            .bind(monitor.uuid())
+            .bind(grain as i64)
+            .bind(limit.0)
+            .bind(BATCH)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?)
     }
 
     /// Deletes some of the folded past of a monitor that is gone; true when
