@@ -139,8 +139,29 @@ both_engines! {
         }
         assert_eq!(told[0]["spans"][4]["checks"]["up"], 470);
         assert_eq!(told[2]["spans"][0]["checks"]["down"], 10);
+        // One that comes late counts at once, also within a fortnight that is over.
+        let late = format!(
+            "insert into heartbeats (monitor_id, at, seq, status, message, load_time)
+             select monitor_id, {}, 9999, 'up', '', 500000 from folds",
+            at(800).0
+        );
+        app.database.execute(&late).await;
+        let mut with_late = Vec::new();
+        for path in &paths {
+            with_late.push(ann.client.get(path).await.ok());
+        }
+        for (told, with_late) in told[2..6].iter().zip(&with_late[2..6]) {
+            let (told, with_late) = (&told["spans"][0], &with_late["spans"][0]);
+            assert_eq!(with_late["checks"]["up"], told["checks"]["up"].as_u64().unwrap() + 1);
+            assert_eq!(with_late["load_time"]["max"], 500.0);
+        }
         app.database.execute("delete from rollups where grain = 3").await;
-        for (path, told) in paths.iter().zip(&told) {
+        for (path, told) in paths.iter().zip(&with_late) {
+            assert_eq!(ann.client.get(path).await.ok(), *told, "{path}");
+        }
+        fold(&app, &id).await;
+        assert_eq!(app.database.number(fortnights).await, 7);
+        for (path, told) in paths.iter().zip(&with_late) {
             assert_eq!(ann.client.get(path).await.ok(), *told, "{path}");
         }
     }

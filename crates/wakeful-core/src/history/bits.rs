@@ -41,12 +41,7 @@ pub(super) trait Side {
 
     /// A small number: so many ones as it has `1 << rough`, then its lowest bits.
     fn small(&mut self, rough: u32, value: u64) -> u64 {
-        let whole = value >> rough;
-        let whole = match self.ones(whole.min(MOST_ONES.into()) as u32) {
-            MOST_ONES => self.number(0, whole),
-            ones => ones.into(),
-        };
-        (whole << rough) | self.plain(value & low_bits(rough), rough)
+        any_small(self, rough, value)
     }
 
     /// The lowest `count` bits of a value, however many.
@@ -58,6 +53,15 @@ pub(super) trait Side {
             high => part | (self.plain((value >> 32) & low_bits(high), high) << 32),
         }
     }
+}
+
+fn any_small(side: &mut (impl Side + ?Sized), rough: u32, value: u64) -> u64 {
+    let whole = value >> rough;
+    let whole = match side.ones(whole.min(MOST_ONES.into()) as u32) {
+        MOST_ONES => side.number(0, whole),
+        ones => ones.into(),
+    };
+    (whole << rough) | side.plain(value & low_bits(rough), rough)
 }
 
 /// How many bits a number has.
@@ -152,6 +156,18 @@ impl Side for Reader<'_> {
         let count = self.peek().trailing_ones().min(MOST_ONES);
         self.at += (count + 1).min(MOST_ONES) as usize;
         count
+    }
+
+    /// In one look, because a sketch is made of these: what is read at once has
+    /// room for all the ones and for 32 bits behind them.
+    fn small(&mut self, rough: u32, _: u64) -> u64 {
+        let next = self.peek();
+        let ones = next.trailing_ones();
+        if ones >= MOST_ONES {
+            return any_small(self, rough, 0);
+        }
+        self.at += (ones + 1 + rough) as usize;
+        (u64::from(ones) << rough) | ((next >> (ones + 1)) & low_bits(rough))
     }
 }
 
