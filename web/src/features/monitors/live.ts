@@ -1,18 +1,21 @@
 /**
  * What happens, as it happens. Events come by the hundred when many monitors
  * are watched, so they are gathered for a moment and shown together. Without a
- * connection the lists are read again from time to time.
+ * connection the lists are read again from time to time, unseen ones seldom.
  */
 import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, take } from "../../shared/api/client";
 import { alerts, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { hold } from "./stream";
 import { BEATS, summary, type Summary } from "./summary";
 
 const GATHER = 250;
 /** More changes at once than this, and reading everything again is cheaper. */
 const MANY = 20;
 const POLL = 15_000;
+/** A tab that nobody sees has but its title to keep true. */
+const POLL_UNSEEN = 60_000;
 
 export interface Beat {
   monitorid: string;
@@ -69,37 +72,44 @@ function listen(client: QueryClient): () => void {
   };
   const soon = () => (timer ??= setTimeout(flush, GATHER));
 
-  const source = new EventSource("/api/v1/events");
-  const on = (name: string, handle: (data: unknown) => void) =>
+  const on = (source: EventSource, name: string, handle: (data: unknown) => void) =>
     source.addEventListener(name, (event: MessageEvent<string>) => {
       handle(JSON.parse(event.data));
       soon();
     });
-  on("heartbeat", (data) => {
-    const beat = data as Beat;
-    const some = gathered.get(beat.monitorid);
-    if (some) some.push(beat);
-    else gathered.set(beat.monitorid, [beat]);
-  });
-  on("saved", (data) => saved.add((data as Beat).monitorid));
-  on("deleted", (data) => deleted.add((data as Beat).monitorid));
-  source.addEventListener("missed", () => renew(client));
-  source.addEventListener("open", () => {
-    if (lost) renew(client);
-    lost = false;
-    setLive(true);
-  });
-  source.addEventListener("error", () => {
-    lost = true;
-    setLive(false);
+  const stop = hold("/api/v1/events", {
+    listen: (source) => {
+      on(source, "heartbeat", (data) => {
+        const beat = data as Beat;
+        const some = gathered.get(beat.monitorid);
+        if (some) some.push(beat);
+        else gathered.set(beat.monitorid, [beat]);
+      });
+      on(source, "saved", (data) => saved.add((data as Beat).monitorid));
+      on(source, "deleted", (data) => deleted.add((data as Beat).monitorid));
+      source.addEventListener("missed", () => renew(client));
+    },
+    opened: () => {
+      if (lost) renew(client);
+      lost = false;
+      setLive(true);
+    },
+    lost: () => {
+      lost = true;
+      setLive(false);
+    },
   });
   const poll = setInterval(() => {
-    if (!live && navigator.onLine) renew(client);
+    if (!live && navigator.onLine && !document.hidden) renew(client);
   }, POLL);
+  const pollUnseen = setInterval(() => {
+    if (!live && navigator.onLine && document.hidden) void client.invalidateQueries({ queryKey: monitors.queryKey });
+  }, POLL_UNSEEN);
   return () => {
     clearTimeout(timer);
     clearInterval(poll);
-    source.close();
+    clearInterval(pollUnseen);
+    stop();
   };
 }
 
