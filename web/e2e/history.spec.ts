@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { Locator } from "@playwright/test";
 import { expect, test } from "./service";
 
 const row = "li[data-row]";
@@ -51,6 +54,53 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   const report = await opened;
   await expect(report.getByRole("row").filter({ hasText: "backup" })).toContainText("1");
   await report.close();
+});
+
+/** Where the chart is red near its upper edge: from and to, as shares of its width. */
+function stripes(chart: Locator): Promise<[number, number][]> {
+  return chart.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
+    const data = canvas.getContext("2d")?.getImageData(0, 12, canvas.width, 1).data ?? [];
+    const found: [number, number][] = [];
+    let begin = -1;
+    for (let x = 0; x <= canvas.width; x++) {
+      const [red = 0, green = 0, , alpha = 0] = data.slice(4 * x, 4 * x + 4);
+      const shaded = x < canvas.width && alpha > 0 && red > green + 40;
+      if (shaded && begin < 0) begin = x;
+      if (!shaded && begin >= 0) {
+        found.push([begin / canvas.width, x / canvas.width]);
+        begin = -1;
+      }
+    }
+    return found;
+  });
+}
+
+test("an outage over several checks is one in the chart, from its beginning to its end", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
+  execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
+  await page.goto(`/monitor/${monitorid}`);
+  const chart = page.getByRole("img", { name: /^Load time: / });
+  await expect(chart).toHaveAccessibleName(/, 1 outage$/);
+  await expect(page.getByRole("row", { name: /^24 h/ }).getByRole("cell").nth(1)).toHaveText("1");
+  await expect.poll(() => stripes(chart)).toHaveLength(1);
+  const [[from, to] = [0, 0]] = await stripes(chart);
+  // Four minutes of the hour that is drawn.
+  expect(to - from).toBeGreaterThan(0.05);
+  expect(to - from).toBeLessThan(0.08);
+});
+
+test("who reported down once is down until now in the chart", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  await member.api.report(monitorid, "up", { load_time: 20 });
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  await page.goto(`/monitor/${monitorid}`);
+  const chart = page.getByRole("img", { name: /^Load time: / });
+  await expect(chart).toHaveAccessibleName(/, 1 outage$/);
+  // A minute on, as far as the page can tell: it asks for what was until then.
+  await page.clock.install({ time: Date.now() + 60_000 });
+  await page.reload();
+  await expect.poll(async () => (await stripes(chart)).at(-1)?.[1] ?? 0).toBeGreaterThan(0.97);
+  expect(await stripes(chart)).toHaveLength(1);
 });
 
 test("rows show heartbeats and uptime, asked for together and kept true by events", async ({ page, member }) => {

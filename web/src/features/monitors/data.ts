@@ -147,6 +147,32 @@ export function alertsOf(id: string) {
   });
 }
 
+/** Alerts in the first answer, and in each after it. The newest are enough for most spans. */
+const PAGES = [50, 1000, 1000, 1000];
+
+/** A monitor's alerts back to the beginning of a window, newest first; a window that ends now moves along. */
+export function alertsIn(id: string, window: Window) {
+  return queryOptions({
+    queryKey: ["alerts", id, window],
+    queryFn: async ({ signal }): Promise<Alert[]> => {
+      const from = "last" in window ? Date.now() - window.last * 1000 : window.from;
+      const found: Alert[] = [];
+      let cursor: string | undefined;
+      for (const limit of PAGES) {
+        const params = { path: { monitorid: id }, query: { limit, ...(cursor !== undefined && { cursor }) } };
+        const page = await take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
+        found.push(...page.alerts);
+        cursor = page.next_cursor ?? undefined;
+        // Outages of one monitor follow each other: what is older than this one was over before.
+        if (cursor === undefined || page.alerts.some(({ kind, started }) => kind === "outage" && Date.parse(started) < from)) break;
+      }
+      return found;
+    },
+    gcTime: 120_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** Puts a monitor as the service knows it in place of what was shown. */
 export function show(client: QueryClient, saved: Monitor): void {
   client.setQueryData(monitor(saved.monitorid).queryKey, saved);

@@ -8,7 +8,7 @@ import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";
 import styles from "./detail.module.css";
-import { byRegion, outages, percentiles, phases, placeOf, stacked, withGaps } from "./series";
+import { byRegion, percentiles, phases, placeOf, stacked, withGaps, type Outage } from "./series";
 
 const HEIGHT = 240;
 const DAY = 86_400;
@@ -17,13 +17,14 @@ export type Mode = "percentiles" | "phases" | "regions";
 
 interface Props {
   series: Series;
+  down: readonly Outage[];
   mode: Mode;
   /** Seconds between checks. */
   interval: number;
   zoom: (from: number, to: number) => void;
 }
 
-export default function Chart({ series, mode, interval, zoom }: Props) {
+export default function Chart({ series, down, mode, interval, zoom }: Props) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
@@ -33,18 +34,18 @@ export default function Chart({ series, mode, interval, zoom }: Props) {
     zoomed.current = zoom;
   });
   const most = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(series.points.length, millis(most), outages(series).length);
+  const label = t.detail.chartLabel(series.points.length, millis(most), down.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = draw(element, { series, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
+    const plot = draw(element, { series, down, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
       plot.destroy();
     };
-  }, [series, mode, interval, t, locale, scheme]);
+  }, [series, down, mode, interval, t, locale, scheme]);
   return <div ref={box} className={styles.plot} role="img" aria-label={label} />;
 }
 
@@ -54,7 +55,7 @@ function palette() {
   return (name: string) => style.getPropertyValue(name).trim();
 }
 
-function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
+function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
   const colour = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];
@@ -84,7 +85,7 @@ function draw(element: HTMLElement, { series, mode, interval, zoom }: Props, t: 
         { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick))) },
       ],
       hooks: {
-        drawClear: [(plot) => shade(plot, series, colour("--down-bar"))],
+        drawClear: [(plot) => shade(plot, down, colour("--down-bar"))],
         setCursor: [(plot) => tell(plot, element, points, (point) => wordsOf(point, mode, series, t), locale)],
         setSelect: [
           (plot) => {
@@ -139,15 +140,15 @@ function phaseBands(colour: Colour): uPlot.Band[] {
     .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${colour(`--phase-${phase}`)}99` }));
 }
 
-/** Outages behind everything else, darker the less was up. */
-function shade(plot: uPlot, series: Series, red: string) {
+/** Outages behind everything else; a short one is still to be seen. */
+function shade(plot: uPlot, down: readonly Outage[], red: string) {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.fillStyle = red;
-  for (const { from, to, share } of outages(series)) {
+  ctx.globalAlpha = 0.22;
+  for (const { from, to } of down) {
     const left = Math.max(bbox.left, plot.valToPos(from, "x", true));
     const right = Math.min(bbox.left + bbox.width, Math.max(left + 2, plot.valToPos(to, "x", true)));
-    ctx.globalAlpha = 0.08 + 0.2 * share;
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
   }
   ctx.restore();

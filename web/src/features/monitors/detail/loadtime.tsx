@@ -1,15 +1,15 @@
 /** How long answers took: from the last hour to a year, with a closer look by dragging. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useTexts } from "../../../shared/text";
 import { Back } from "../../../shared/ui/icons";
 import { Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
-import { series, type Monitor, type RegionLine, type Window } from "../data";
+import { alertsIn, series, type Monitor, type RegionLine, type Window } from "../data";
 import { isElsewhere, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
-import { phases, placeOf } from "./series";
+import { outages, phases, placeOf } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
@@ -27,6 +27,8 @@ export function LoadTime({ monitor }: { monitor: Monitor }) {
   const window: Window = closer ?? { last: range };
   const split = isElsewhere(monitor);
   const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window, split && mode === "regions"));
+  const { data: alerts } = useQuery(alertsIn(monitorid, window));
+  const down = useMemo(() => (data ? outages(alerts ?? [], data) : []), [alerts, data]);
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
   const modes = (["percentiles", ...(phased ? ["phases"] : []), ...(split ? ["regions"] : [])] as Mode[]).map(
     (each) => [each, t.detail.modes[each]] as const,
@@ -57,6 +59,7 @@ export function LoadTime({ monitor }: { monitor: Monitor }) {
           <Suspense fallback={<Waiting />}>
             <Chart
               series={data}
+              down={down}
               mode={shown}
               interval={heartbeat_interval}
               zoom={(from, to) => to - from >= CLOSEST && setCloser({ from: Math.floor(from), to: Math.ceil(to) })}

@@ -45,12 +45,29 @@ test("phases stand on each other, and one that was not reached adds nothing", ()
   ]);
 });
 
-test("neighbouring steps with failures are one outage, as dark as its worst step", () => {
-  const points = [point(0), point(60, { down: 1, up: 3 }), point(120, { down: 1, up: 0 }), point(180), point(240, { down: 2, up: 2 })];
-  expect(outages({ points, step: 60 })).toEqual([
-    { from: 60, to: 180, share: 1 },
-    { from: 240, to: 300, share: 0.5 },
-  ]);
+const time = (second: number) => new Date(second * 1000).toISOString();
+const outage = (started: number, ended: number | null) => ({
+  kind: "outage",
+  started: time(started),
+  ended: ended === null ? null : time(ended),
+});
+
+test("an outage is one, however many checks failed in it and however far apart they were", () => {
+  const hour = { from: time(0), to: time(3600) };
+  expect(outages([outage(600, 831)], hour)).toEqual([{ from: 600, to: 831 }]);
+  expect(outages([outage(900, 960), outage(600, 831)], hour)).toHaveLength(2);
+});
+
+test("an outage that lasts reaches to the end, and one from before begins with the chart", () => {
+  const hour = { from: time(3600), to: time(7200) };
+  expect(outages([outage(5000, null)], hour)).toEqual([{ from: 5000, to: 7200 }]);
+  expect(outages([outage(60, 4000)], hour)).toEqual([{ from: 3600, to: 4000 }]);
+});
+
+test("what was over before, begins after or is a warning is not in the chart", () => {
+  const hour = { from: time(3600), to: time(7200) };
+  const warning = { kind: "certificate", started: time(4000), ended: null };
+  expect(outages([outage(60, 120), outage(8000, null), warning], hour)).toEqual([]);
 });
 
 test("each region has a line, with a gap where it was not asked or saw nothing up", () => {

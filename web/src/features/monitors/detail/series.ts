@@ -1,5 +1,5 @@
 /** The points of a series as what a chart draws. */
-import type { Point, RegionLine, Series } from "../data";
+import type { Alert, Point, RegionLine, Series } from "../data";
 
 export const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
 export type Phase = (typeof phases)[number];
@@ -62,25 +62,25 @@ export function placeOf(index: number): string {
   return `place-${index % COLOURS}`;
 }
 
+/** From when to when it was down, in seconds. */
 export interface Outage {
   from: number;
   to: number;
-  /** How much of the time it was down, 0 to 1. */
-  share: number;
 }
 
-/** When it was down, in seconds. Neighbouring steps are one outage. */
-export function outages({ points, step }: Pick<Series, "points" | "step">): Outage[] {
-  const found: Outage[] = [];
-  for (const point of points) {
-    if (point.down === 0) continue;
-    const from = Date.parse(point.at) / 1000;
-    const share = point.down / Math.max(1, point.up + point.down);
-    const last = found.at(-1);
-    if (last && from - last.to < step / 2) {
-      last.to = from + step;
-      last.share = Math.max(last.share, share);
-    } else found.push({ from, to: from + step, share });
-  }
-  return found;
+/**
+ * The outages that touch a series, as the alerts have them: a failure that was
+ * not confirmed is none, and one that lasts reaches to the end, whether it was
+ * checked since or not.
+ */
+export function outages(alerts: readonly Pick<Alert, "kind" | "started" | "ended">[], series: Pick<Series, "from" | "to">): Outage[] {
+  const [begin, end] = [seconds(series.from), seconds(series.to)];
+  return alerts
+    .filter(({ kind }) => kind === "outage")
+    .map(({ started, ended }) => ({ from: Math.max(begin, seconds(started)), to: ended ? Math.min(end, seconds(ended)) : end }))
+    .filter(({ from, to }) => from <= to);
+}
+
+function seconds(time: string): number {
+  return Date.parse(time) / 1000;
 }
