@@ -24,6 +24,8 @@ export default defineConfig({
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
+        // This machine by a name that browsers do not trust as they trust localhost.
+        "--host-resolver-rules=MAP wakeful.home 127.0.0.1",
       ],
     },
   },

@@ -136,12 +136,14 @@ export const test = base.extend<Fixtures, Worker>({
   },
 });
 
-/** Refusals are logged by the browser too, and are no news. */
+/** Refusals are logged by the browser too, and are no news; nor is what it does without on plain http. */
+const known = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/;
+
 function watch(page: Page, seen: string[]) {
   page.on("pageerror", (error) => seen.push(error.message));
   page.on("console", (message) => {
     const text = message.text();
-    if (message.type() === "error" && !text.startsWith("Failed to load resource")) seen.push(text);
+    if (message.type() === "error" && !known.test(text)) seen.push(text);
   });
 }
 
@@ -180,8 +182,9 @@ export async function signUp(request: APIRequestContext, email: string): Promise
   return new Api(request, ((await answer.json()) as { token: string }).token);
 }
 
-export async function logIn(page: Page, email: string, password = PASSWORD) {
-  await page.goto("/login");
+/** At this machine's address, or by another name of it. */
+export async function logIn(page: Page, email: string, password = PASSWORD, at = "") {
+  await page.goto(`${at}/login`);
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Log in" }).click();

@@ -106,12 +106,12 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
 function Codes({ codes, close }: { codes: string[]; close: () => void }) {
   const t = useTexts();
   const { email } = useMe();
-  const [copied, copy] = useCopy();
+  const { shown, copied, copy } = useCopy<HTMLOListElement>(codes.join("\n"));
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`Wakeful, ${email}\n\n${codes.join("\n")}\n`)}`;
   return (
     <div className={styles.form}>
       <p>{t.mfa.codes}</p>
-      <ol className={styles.codes} aria-label={t.mfa.codesTitle}>
+      <ol ref={shown} className={styles.codes} aria-label={t.mfa.codesTitle}>
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>
@@ -119,7 +119,7 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
         ))}
       </ol>
       <Buttons>
-        <Button variant="default" onClick={() => copy(codes.join("\n"))}>
+        <Button variant="default" onClick={copy}>
           {copied ? t.common.copied : t.mfa.copyCodes}
         </Button>
         <Button variant="default" component="a" href={file} download="wakeful-recovery-codes.txt">

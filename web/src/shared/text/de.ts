@@ -12,6 +12,7 @@ export const de: Texts = {
     remove: "Entfernen",
     copy: "Kopieren",
     copied: "Kopiert",
+    copyYourself: "Der Browser lässt die Seite nicht kopieren. Der Text ist markiert: Strg+C drücken, oder ⌘C.",
     never: "nie",
     otherLanguage: "English",
     typeName: (name) => `Zur Bestätigung „${name}“ eingeben`,

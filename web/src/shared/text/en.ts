@@ -10,6 +10,7 @@ export const en = {
     remove: "Remove",
     copy: "Copy",
     copied: "Copied",
+    copyYourself: "The browser does not let the page copy. The text is selected: press Ctrl+C, or ⌘C.",
     never: "never",
     otherLanguage: "Deutsch",
     typeName: (name: string) => `Type “${name}” to confirm`,

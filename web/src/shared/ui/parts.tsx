@@ -1,11 +1,13 @@
 /** The small parts every view is made of. */
 import { Button, Loader } from "@mantine/core";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
+import { copy } from "../lib/copy";
 import { clock, day, exact, ago as since } from "../lib/time";
 import { useNow } from "../lib/now";
 import { useLanguage, useTexts } from "../text";
 import { Check, Copy } from "./icons";
 import styles from "./parts.module.css";
+import { say } from "./toast";
 import { useSentence } from "./trouble";
 
 /** The browser's title while a view is open. */
@@ -137,28 +139,43 @@ export function Segments<C extends string | number>({ label, choices, chosen, ch
   );
 }
 
-export function useCopy(): [boolean, (text: string) => void] {
+interface Copying<E> {
+  /** Stands on the element that shows the text: it is marked where a script may not copy. */
+  shown: RefObject<E | null>;
+  copied: boolean;
+  copy: () => void;
+}
+
+export function useCopy<E extends HTMLElement>(text: string): Copying<E> {
+  const t = useTexts();
+  const shown = useRef<E>(null);
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
     const timer = setTimeout(() => setCopied(false), 2000);
     return () => clearTimeout(timer);
   }, [copied]);
-  return [copied, (text) => void navigator.clipboard.writeText(text).then(() => setCopied(true))];
+  const take = async () => {
+    if (!shown.current) return;
+    const done = await copy(text, shown.current);
+    setCopied(done);
+    if (!done) say(t.common.copyYourself, true);
+  };
+  return { shown, copied, copy: () => void take() };
 }
 
 /** A line to take away: an address, a key, a command. */
 export function CopyLine({ label, value, wrap = false }: { label: string; value: string; wrap?: boolean }) {
   const t = useTexts();
-  const [copied, copy] = useCopy();
+  const { shown, copied, copy } = useCopy<HTMLElement>(value);
   return (
     <div className={styles.copyLine}>
       <span className={styles.copyLabel}>{label}</span>
       <div className={styles.copyBox}>
-        <code className={styles.copyValue} data-wrap={wrap || undefined} tabIndex={0} aria-label={label} role="group">
+        <code ref={shown} className={styles.copyValue} data-wrap={wrap || undefined} tabIndex={0} aria-label={label} role="group">
           {value}
         </code>
-        <button type="button" className={styles.copyButton} onClick={() => copy(value)}>
+        <button type="button" className={styles.copyButton} onClick={copy}>
           {copied ? <Check /> : <Copy />}
           <span>{copied ? t.common.copied : t.common.copy}</span>
           <span className="sr-only">: {label}</span>
