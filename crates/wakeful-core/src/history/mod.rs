@@ -149,6 +149,30 @@ pub fn start_of(grain: Duration, at: Millis) -> Millis {
     Millis(at.0.div_euclid(grain).saturating_mul(grain))
 }
 
+/// Where a series begins, and its step: as many units as it takes to stay within
+/// the points that are asked for. Steps begin at multiples of their length, so
+/// that a span that moves on has the same ones; a single step begins where it must.
+pub fn stride(unit: Duration, from: Millis, to: Millis, points: u32) -> (Millis, Duration) {
+    let units = |begin: Millis, parts: u32| {
+        let part = to.since(begin).as_millis().div_ceil(u128::from(parts.max(1)));
+        let count = part.div_ceil(unit.as_millis()).max(1);
+        unit * u32::try_from(count).unwrap_or(u32::MAX)
+    };
+    let step = units(from, points);
+    let begin = start_of(step, from);
+    if to.since(begin).as_millis().div_ceil(step.as_millis()) <= points.into() {
+        return (begin, step);
+    }
+    match points {
+        0 | 1 => (start_of(unit, from), units(start_of(unit, from), 1)),
+        // One fewer would fit from anywhere, so they fit with the one at the edge.
+        _ => {
+            let step = units(from, points - 1);
+            (start_of(step, from), step)
+        }
+    }
+}
+
 /// The phases in the order in which they are kept.
 fn spans(phases: &Phases) -> [Option<Duration>; 5] {
     let Phases { resolve, connect, tls, first_byte, transfer } = *phases;
@@ -162,6 +186,7 @@ fn micros(span: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn beat(at: i64, status: Beat) -> Heartbeat {
         let (message, load_time, phases) = (String::new(), None, Phases::default());
@@ -200,5 +225,30 @@ mod tests {
     fn hours_and_days_begin_in_utc_before_and_after_1970() {
         assert_eq!(start_of(DAY, Millis(86_400_001)), Millis(86_400_000));
         assert_eq!(start_of(HOUR, Millis(-1)), Millis(-3_600_000));
+    }
+
+    proptest! {
+        #[test]
+        fn a_series_has_no_more_points_than_were_asked_for(
+            from in 0_i64..2_000_000_000_000,
+            span in 1_i64..100_000_000_000,
+            points in 1_u32..1_000,
+            unit in prop::sample::select(vec![Duration::from_secs(1), HOUR, DAY]),
+        ) {
+            let (from, to) = (Millis(from), Millis(from + span));
+            let (begin, step) = stride(unit, from, to, points);
+            prop_assert!(begin <= from && from.since(begin) < step);
+            prop_assert_eq!(step.as_millis() % unit.as_millis(), 0);
+            prop_assert_eq!(begin, start_of(unit, begin));
+            let count = to.since(begin).as_millis().div_ceil(step.as_millis());
+            prop_assert!(count <= points.into(), "{count} of {points}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_begins_at_midnight_has_its_hours() {
+        let day = (Millis(0), Millis(86_400_000));
+        assert_eq!(stride(HOUR, day.0, day.1, 24), (Millis(0), HOUR));
+        assert_eq!(stride(HOUR, Millis(1), Millis(86_400_001), 24), (Millis(0), 2 * HOUR));
     }
 }

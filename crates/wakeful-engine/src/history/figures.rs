@@ -6,7 +6,7 @@ use std::time::Duration;
 use wakeful_core::history::places::{RegionLine, by_region};
 use wakeful_core::history::rollup::{Depth, Spread};
 use wakeful_core::history::tally::{Outages, Tally, steps};
-use wakeful_core::history::{DAY, HOUR, start_of};
+use wakeful_core::history::{DAY, HOUR, start_of, stride};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Heartbeat;
@@ -57,6 +57,14 @@ impl Source {
             Self::Raw => "raw",
             Self::Hour => "hour",
             Self::Day => "day",
+        }
+    }
+
+    fn unit(self) -> Duration {
+        match self {
+            Self::Raw => Duration::from_secs(1),
+            Self::Hour => HOUR,
+            Self::Day => DAY,
         }
     }
 }
@@ -114,8 +122,8 @@ impl Engine {
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
         let mut reader = Reader::new(&past, now, Depth::Means).await?;
-        let (source, step) = grain(&reader, from, to, points);
-        let from = start_of(step, from);
+        let source = source(&reader, from, to, points);
+        let (from, step) = stride(source.unit(), from, to, points);
         let pieces = match source {
             Source::Raw => reader.by_heartbeats(step, from, to).await?,
             Source::Hour => reader.by_grain(HOUR, from, to).await?,
@@ -205,22 +213,15 @@ fn whole(pieces: &Pieces) -> Tally {
     tally.finish()
 }
 
-/// What a series is made of, and its step: a second, an hour or a day, or as
-/// many of these as it takes to stay below the points that are asked for.
-fn grain(reader: &Reader<'_>, from: Millis, to: Millis, points: u32) -> (Source, Duration) {
+/// What a series of so many points is made of.
+fn source(reader: &Reader<'_>, from: Millis, to: Millis, points: u32) -> Source {
     let span = to.since(from);
-    let least = Duration::from_millis((span.as_millis() as u64).div_ceil(points.max(1).into()));
-    let whole = |unit: Duration| {
-        let count = least.as_millis().div_ceil(unit.as_millis()).max(1);
-        unit * u32::try_from(count).unwrap_or(u32::MAX)
-    };
+    let least = span / points.max(1);
     let heartbeats = span.as_secs() / u64::from(reader.past.interval().max(1));
     let few = heartbeats <= MOST_HEARTBEATS;
-    if least < HOUR && few && reader.extent().has_heartbeats(from) {
-        return (Source::Raw, whole(Duration::from_secs(1)));
-    }
-    match least < DAY && reader.extent().has_hours(from) {
-        true => (Source::Hour, whole(HOUR)),
-        false => (Source::Day, whole(DAY)),
+    match () {
+        () if least < HOUR && few && reader.extent().has_heartbeats(from) => Source::Raw,
+        () if least < DAY && reader.extent().has_hours(from) => Source::Hour,
+        () => Source::Day,
     }
 }
