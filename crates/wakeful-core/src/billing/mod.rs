@@ -4,6 +4,7 @@
 
 mod calendar;
 mod card;
+mod kept;
 mod money;
 mod plan;
 mod state;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use calendar::{month_after, next_end};
 pub use card::{Card, CardNumber, Cvc, Expiry, Source, luhn};
+pub use kept::{Fall, Kept, LEAVE};
 pub use money::{CURRENCY, Money};
 pub use plan::{Catalogue, Limits, Plan, PlanId, Price};
 pub use state::{Held, Period, Standing, State};

@@ -10,10 +10,14 @@ use crate::number;
 use crate::time::Millis;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// When a declined payment is tried again, counted from the day it was due.
+/// When a declined payment is tried again, counted from the first decline.
 const RETRIES: [u32; 3] = [1, 3, 5];
-/// How long a plan serves unpaid: until the last retry.
+/// How long a plan serves unpaid: until the last retry, and as long before the
+/// first try when that is late.
 const GRACE: Duration = Duration::from_secs(5 * 24 * 3600);
+/// A payment that is tried later than this was kept waiting by our own long
+/// silence: the new period begins then, and nobody pays for the time between.
+const SILENCE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -46,6 +50,10 @@ pub enum Standing {
     PastDue {
         #[serde(with = "number::instant")]
         next_try: Millis,
+        /// The first decline; nothing in rows of older versions, which counted
+        /// from the end of the paid period.
+        #[serde(default, with = "number::maybe_instant")]
+        since: Option<Millis>,
     },
     /// Set by an administrator: never charged, and ended by them only.
     Administered,
@@ -91,7 +99,7 @@ impl Held {
     pub(super) fn due(&self) -> Option<Millis> {
         match self.standing {
             Standing::Active | Standing::Cancelled => Some(self.period.until),
-            Standing::PastDue { next_try } => Some(next_try),
+            Standing::PastDue { next_try, .. } => Some(next_try),
             Standing::Administered => None,
         }
     }
@@ -100,7 +108,17 @@ impl Held {
         match self.standing {
             Standing::Administered => true,
             Standing::Cancelled => now < self.period.until,
-            Standing::Active | Standing::PastDue { .. } => now < self.period.until.after(GRACE),
+            Standing::Active | Standing::PastDue { .. } => {
+                now < self.declined().unwrap_or(self.period.until).after(GRACE)
+            }
+        }
+    }
+
+    /// When the payment that is past due was first declined.
+    fn declined(&self) -> Option<Millis> {
+        match self.standing {
+            Standing::PastDue { since, .. } => Some(since.unwrap_or(self.period.until)),
+            _ => None,
         }
     }
 
@@ -116,8 +134,25 @@ impl Held {
         self.price.share(self.period.until.since(now), self.period.length())
     }
 
-    /// When a payment that was declined now is tried again, if at all.
-    pub(super) fn retry_after(&self, now: Millis) -> Option<Millis> {
-        RETRIES.iter().map(|days| self.period.until.after(DAY * *days)).find(|at| *at > now)
+    /// Where the unpaid period begins that is charged now, and its anchor: at the
+    /// end of the paid one, unless we were silent for long.
+    pub(super) fn begins(&self, now: Millis) -> (Millis, Millis) {
+        let late = |tried: Millis, due: Millis| tried.since(due) > SILENCE;
+        if self.due().is_some_and(|due| late(now, due)) {
+            return (now, now);
+        }
+        match self.declined() {
+            // The days since the first decline are served, and so they are paid.
+            Some(first) if late(first, self.period.until) => (first, first),
+            _ => (self.period.until, self.anchor),
+        }
+    }
+
+    /// What a decline now makes of it; nothing when that was the last try.
+    pub(super) fn past_due(&self, now: Millis) -> Option<(Standing, Millis)> {
+        let first = self.declined().unwrap_or(now);
+        let tries = RETRIES.iter().map(|days| first.after(DAY * *days));
+        let next_try = tries.into_iter().find(|at| *at > now)?;
+        Some((Standing::PastDue { next_try, since: Some(first) }, next_try))
     }
 }

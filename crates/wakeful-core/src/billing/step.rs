@@ -3,7 +3,6 @@
 //! `Declined`; until then nothing has changed.
 
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 use super::calendar::{month_after, next_end};
 use super::money::Money;
@@ -14,9 +13,6 @@ use crate::time::Millis;
 
 /// Processors refuse less than this; it is let go.
 const LEAST: Money = Money::cents(50);
-/// A renewal that is later than this was our own long silence: the new period
-/// begins now, and nobody pays for the time between.
-const SILENCE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What happened.
 #[derive(Clone, Copy, Debug)]
@@ -212,13 +208,13 @@ fn paid(state: &State, charge: &Charge) -> Step {
 fn declined(state: &State, charge: &Charge, now: Millis) -> Step {
     let renews = |held: &&Held| charge.reason == Reason::Renewal && charge.plan == held.plan;
     let Some(held) = state.held.as_ref().filter(renews) else { return unchanged(state) };
-    match (held.standing, held.retry_after(now)) {
+    match (held.standing, held.past_due(now)) {
         (Standing::Administered, _) => unchanged(state),
         (Standing::Cancelled, _) => ended(state, held, Why::Stopped),
         (_, None) => ended(state, held, Why::Unpaid),
-        (_, Some(next_try)) => Step {
+        (_, Some((past_due, next_try))) => Step {
             action: Some(Action::Remind { charge: charge.clone(), next_try }),
-            ..standing(state, Standing::PastDue { next_try })
+            ..standing(state, past_due)
         },
     }
 }
@@ -232,16 +228,14 @@ struct Begin {
 }
 
 fn renewal(held: &Held, now: Millis) -> Begin {
-    let late = now.since(held.period.until) > SILENCE;
-    let (from, anchor) = if late { (now, now) } else { (held.period.until, held.anchor) };
+    let (from, anchor) = held.begins(now);
     Begin { reason: Reason::Renewal, from, anchor, unused: Money::ZERO }
 }
 
 /// A change of plan begins a period of the new plan, now. Days that were served
 /// unpaid belong to it, so that changing the plan does not make them free.
 fn change(held: &Held, now: Millis) -> Begin {
-    let late = now.since(held.period.until) > SILENCE;
-    let from = if late { now } else { now.min(held.period.until) };
+    let from = if held.is_paid(now) { now } else { held.begins(now).0 };
     Begin { reason: Reason::Change, from, anchor: from, unused: held.unused(now) }
 }
 

@@ -18,13 +18,16 @@ struct Team {
     state: State,
     method: bool,
     paid: Vec<Charge>,
+    /// Since when the payment that is open was declined.
+    declined: Option<Millis>,
     told: Vec<String>,
 }
 
 impl Team {
     fn new() -> Self {
         let catalogue = Catalogue::built_in();
-        Self { catalogue, state: State::default(), method: true, paid: vec![], told: vec![] }
+        let state = State::default();
+        Self { catalogue, state, method: true, paid: vec![], declined: None, told: vec![] }
     }
 
     fn on(plan: &str, day: &str) -> Self {
@@ -76,12 +79,21 @@ impl Team {
             Some(Action::Receipt(charge)) => {
                 self.told.push(format!("paid {}", charge.amount.as_cents()));
                 self.paid.push(charge);
+                self.declined = None;
             }
             Some(Action::Remind { next_try, .. }) => {
+                self.declined = self.declined.or(Some(now));
                 let days = next_try.since(now).as_secs() / DAY.as_secs();
                 self.told.push(format!("again in {days}"));
             }
-            Some(Action::Ended { why, .. }) => self.told.push(format!("ended {why:?}")),
+            Some(Action::Ended { why, .. }) => {
+                if why == Why::Unpaid {
+                    let first = self.declined.expect("nobody loses a plan by one decline");
+                    assert!(now.since(first) >= DAY * 5, "all retries were made");
+                }
+                self.declined = None;
+                self.told.push(format!("ended {why:?}"));
+            }
             Some(Action::Charge(_) | Action::Refund) => panic!("not of an outcome"),
         }
     }
@@ -120,6 +132,54 @@ fn a_declined_payment_is_tried_again_after_1_3_and_5_days() {
     }
     assert_eq!(team.told, ["paid 900", "again in 1", "again in 2", "again in 2", "ended Unpaid"]);
     assert_eq!(team.shown(at("2027-02-16")), "none none");
+}
+
+#[test]
+fn a_payment_that_is_first_tried_late_is_tried_again_as_often() {
+    // Our own loop slept for five, six and twenty days.
+    for (first, later) in [
+        ("2027-02-15", ["2027-02-16", "2027-02-18", "2027-02-20"]),
+        ("2027-02-16", ["2027-02-17", "2027-02-19", "2027-02-21"]),
+        ("2027-03-02", ["2027-03-03", "2027-03-05", "2027-03-07"]),
+    ] {
+        let mut team = Team::on("starter", "2027-01-10");
+        team.tick(at(first), false);
+        assert_eq!(team.shown(at(first)), "past_due starter");
+        for day in later {
+            let before = at(day).before(Duration::from_secs(60));
+            assert_eq!(team.shown(before), "past_due starter");
+            team.tick(before, false);
+            team.tick(at(day), false);
+        }
+        let expected = ["paid 900", "again in 1", "again in 2", "again in 2", "ended Unpaid"];
+        assert_eq!(team.told, expected, "{first}");
+    }
+}
+
+#[test]
+fn the_days_of_grace_are_paid_however_late_the_first_try_was() {
+    for (first, from) in [("2027-02-16", "2027-02-10"), ("2027-03-02", "2027-03-02")] {
+        let mut team = Team::on("starter", "2027-01-10");
+        team.tick(at(first), false);
+        let paid = at(first).after(DAY * 3);
+        team.tick(paid, true);
+        assert_eq!(team.shown(paid), "active starter");
+        assert_eq!(team.paid[1].period.from, at(from));
+        assert!(team.paid[1].period.until > paid);
+    }
+}
+
+#[test]
+fn a_row_of_an_older_version_counts_from_the_end_of_the_paid_period() {
+    let mut team = Team::on("starter", "2027-01-10");
+    team.tick(at("2027-02-10"), false);
+    let mut json = serde_json::to_value(&team.state).expect("writes");
+    let past_due = json["held"]["standing"]["past_due"].as_object_mut().expect("past due");
+    past_due.remove("since").expect("a new field");
+    team.state = serde_json::from_value(json).expect("reads");
+    assert_eq!(team.shown(at("2027-02-14")), "past_due starter");
+    team.tick(at("2027-02-11"), false);
+    assert_eq!(team.state.due(), Some(at("2027-02-13")));
 }
 
 #[test]
@@ -331,7 +391,7 @@ proptest! {
                 .is_some_and(|held| held.standing == Standing::Administered);
             if team.state.serving(now).is_some() && !administered {
                 let until = team.paid.last().expect("nothing serves unpaid").period.until;
-                prop_assert!(now < until.after(DAY * 5));
+                prop_assert!(now < team.declined.unwrap_or(until).max(until).after(DAY * 5));
             }
         }
         for pair in team.paid.windows(2) {
