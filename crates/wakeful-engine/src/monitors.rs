@@ -89,12 +89,17 @@ impl Engine {
     /// Makes a monitor, or changes the one that the draft names.
     pub async fn save_monitor(&self, caller: &Caller, draft: Draft) -> Result<MonitorView> {
         let team = self.store().team(caller.team);
+        let plan = self.limiting_plan(caller.team).await?;
+        let most = plan.as_ref().and_then(|plan| plan.limits.monitors);
         let (id, saved) = match draft.monitor {
             None => {
-                self.allow_monitor(caller.team, &draft, None).await?;
+                if let Some(plan) = &plan {
+                    self.allow_interval(plan, &draft, None)?;
+                }
                 let id = MonitorId::new(self.now(), random::bytes());
                 let monitor = self.drafted(caller.team, id, draft, None);
-                let saved = team.add_monitor(&monitor).await.map_err(|error| match error {
+                let added = team.add_monitor_within(&monitor, most).await;
+                let saved = added.map_err(|error| match error {
                     StoreError::Gone => Error::NotAuthenticated,
                     error => error.into(),
                 })?;
@@ -102,14 +107,17 @@ impl Engine {
             }
             Some(id) => {
                 let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
-                self.allow_monitor(caller.team, &draft, Some(&before.monitor)).await?;
+                if let Some(plan) = &plan {
+                    self.allow_interval(plan, &draft, Some(&before.monitor))?;
+                }
                 let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
-                (id, team.change_monitor(&monitor).await?)
+                (id, team.change_monitor_within(&monitor, most).await?)
             }
         };
         match saved {
             Saved::Done => {}
             Saved::NoMonitor => return Err(Error::NotFound("monitor")),
+            Saved::Full => return Err(self.too_many_monitors(plan.as_ref())),
             Saved::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
         }
         self.bus().edited(Edit { team: caller.team, monitor: id });

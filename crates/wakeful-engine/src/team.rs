@@ -4,7 +4,7 @@
 use wakeful_core::email::Email;
 use wakeful_core::id::UserId;
 use wakeful_core::password::NewPassword;
-use wakeful_store::Member;
+use wakeful_store::{Added, Member};
 
 use crate::caller::Caller;
 use crate::{Engine, Error, Result};
@@ -28,11 +28,13 @@ impl Engine {
                 Ok(*user)
             }
             SaveUser::Add { email, password } => {
-                self.allow_user(caller.team).await?;
+                let plan = self.allow_user(caller.team).await?;
+                let most = plan.as_ref().and_then(|plan| plan.limits.users);
                 let account = self.new_account(email, password, "").await?;
-                match self.store().team(caller.team).add_user(&account, self.now()).await? {
-                    true => Ok(account.user),
-                    false => Err(Error::NotAuthenticated),
+                match self.store().team(caller.team).add_user(&account, most, self.now()).await? {
+                    Added::Done => Ok(account.user),
+                    Added::NoTeam => Err(Error::NotAuthenticated),
+                    Added::Full => Err(self.too_many_users(plan.as_ref())),
                 }
             }
         }

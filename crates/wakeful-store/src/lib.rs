@@ -71,7 +71,7 @@ pub use record::{NewEvent, Record, Written};
 pub use reminders::{DueReminder, Reminder};
 pub use reseal::Resealed;
 pub use sessions::{FoundSession, NewSession, Session};
-pub use team::{Member, TeamStore, UserChange};
+pub use team::{Added, Member, TeamStore, UserChange};
 pub use usage::Use;
 
 use deliveries::Bell;

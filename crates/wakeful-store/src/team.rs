@@ -38,6 +38,15 @@ pub struct UserChange {
     pub keep_session: Option<SessionId>,
 }
 
+/// What came of adding a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    Done,
+    NoTeam,
+    /// The team has as many users as it may.
+    Full,
+}
+
 impl<'a> TeamStore<'a> {
     pub(crate) fn new(store: &'a Store, team: TeamId) -> Self {
         Self { store, team }
@@ -53,15 +62,31 @@ impl<'a> TeamStore<'a> {
         })?)
     }
 
-    /// Adds a user; false when the team is gone, `Taken` when the address is not free.
-    pub async fn add_user(&self, account: &NewAccount, now: Millis) -> Result<bool> {
+    /// Adds a user, unless the team has `most` already. `Taken` when the address
+    /// is not free.
+    pub async fn add_user(
+        &self,
+        account: &NewAccount,
+        most: Option<u32>,
+        now: Millis,
+    ) -> Result<Added> {
         let mut tx = self.store.begin().await?;
         let added = within!(tx, |db| {
-            let there = hold_team!(db, self.team, now)?;
-            if there {
-                accounts::insert!(db, self.team, account, now)?;
+            if !hold_team!(db, self.team, now)? {
+                return Ok(Added::NoTeam);
             }
-            Ok::<_, Error>(there)
+            if let Some(most) = most {
+                let users: i64 =
+                    sqlx::query_scalar("select count(*) from users where team_id = $1")
+                        .bind(self.team.uuid())
+                        .fetch_one(&mut *db)
+                        .await?;
+                if users >= i64::from(most) {
+                    return Ok(Added::Full);
+                }
+            }
+            accounts::insert!(db, self.team, account, now)?;
+            Ok::<_, Error>(Added::Done)
         })?;
         tx.commit().await?;
         Ok(added)

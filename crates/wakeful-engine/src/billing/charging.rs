@@ -137,7 +137,7 @@ impl Engine {
                     (Some(words), Some(self.entry(attempt, "open", decline.sentence())))
                 }
                 Some(Action::Ended { why, .. }) => {
-                    (Some(words::ended(self.settings(), &plan, *why)), None)
+                    (Some(words::ended(self.settings(), &plan, *why, self.now())), None)
                 }
                 _ => (None, None),
             };

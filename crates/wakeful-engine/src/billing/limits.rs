@@ -1,10 +1,11 @@
 //! The limits of plans, where the operator has them enforced. What a plan does
 //! not allow, because it is smaller than the last or because limits are new,
 //! keeps running for 14 days, the team is told, and then the newest monitors
-//! are set inactive. Nothing is deleted.
+//! are set inactive. No monitor is deleted; what of the history goes is decided
+//! in `history.rs`.
 
 use std::time::Duration;
-use wakeful_core::billing::{Limits, Plan};
+use wakeful_core::billing::{LEAVE, Limits, Plan};
 use wakeful_core::id::TeamId;
 use wakeful_core::monitor::Monitor;
 use wakeful_core::time::Millis;
@@ -16,69 +17,73 @@ use crate::letters::Words;
 use crate::monitors::Draft;
 use crate::{Engine, Error, Result};
 
-const GRACE: Duration = Duration::from_secs(14 * 24 * 3600);
 const WATCH_EVERY: Duration = Duration::from_secs(3600);
 const PAGE: u32 = 500;
 
 impl Engine {
-    /// Refuses a monitor that the team's plan does not allow.
-    pub(crate) async fn allow_monitor(
+    /// The plan that limits a team; nothing where there are no limits.
+    pub(crate) async fn limiting_plan(&self, team: TeamId) -> Result<Option<Plan>> {
+        match self.settings().billing.limits {
+            true => Ok(Some(self.plan_now(team).await?)),
+            false => Ok(None),
+        }
+    }
+
+    /// Refuses an interval that the plan does not allow. How many monitors there
+    /// may be is asked in the transaction that saves one.
+    pub(crate) fn allow_interval(
         &self,
-        team: TeamId,
+        plan: &Plan,
         draft: &Draft,
         before: Option<&Monitor>,
     ) -> Result<()> {
-        if !self.settings().billing.limits || !draft.isactive {
-            return Ok(());
-        }
-        let plan = self.plan_now(team).await?;
         let seconds = draft.heartbeat_interval.seconds();
         let same = before.is_some_and(|before| {
             before.isactive && before.heartbeat_interval == draft.heartbeat_interval
         });
-        if !same && seconds < plan.limits.shortest_interval {
-            let limit = format!("intervals of {} s or more", plan.limits.shortest_interval);
-            return Err(self.beyond(&plan, limit, |limits| limits.shortest_interval <= seconds));
-        }
-        if before.is_some_and(|before| before.isactive) {
+        if !draft.isactive || same || seconds >= plan.limits.shortest_interval {
             return Ok(());
         }
-        let used = self.store().team(team).usage(plan.limits.shortest_interval).await?;
-        match plan.limits.monitors {
-            Some(most) if used.active_monitors >= i64::from(most) => {
-                let limit = format!("{most} active monitors");
-                Err(self.beyond(&plan, limit, |limits| {
-                    limits.monitors > Some(most) || limits.monitors.is_none()
-                }))
-            }
-            _ => Ok(()),
-        }
+        let limit = format!("intervals of {} s or more", plan.limits.shortest_interval);
+        Err(self.beyond(plan, limit, |limits| limits.shortest_interval <= seconds))
     }
 
-    /// Refuses one user more than the team's plan allows.
-    pub(crate) async fn allow_user(&self, team: TeamId) -> Result<()> {
-        if !self.settings().billing.limits {
-            return Ok(());
-        }
-        let plan = self.plan_now(team).await?;
+    /// Why one active monitor more was refused.
+    pub(crate) fn too_many_monitors(&self, plan: Option<&Plan>) -> Error {
+        self.too_many(plan, "active monitors", |limits| limits.monitors)
+    }
+
+    /// Refuses one user more than the team's plan allows, before anything is done
+    /// for them, and answers the plan: the transaction that adds one asks again.
+    pub(crate) async fn allow_user(&self, team: TeamId) -> Result<Option<Plan>> {
+        let Some(plan) = self.limiting_plan(team).await? else { return Ok(None) };
         let used = self.store().team(team).usage(plan.limits.shortest_interval).await?;
         match plan.limits.users {
-            Some(most) if used.users >= i64::from(most) => {
-                let limit = format!("{most} users");
-                Err(self.beyond(&plan, limit, |limits| {
-                    limits.users > Some(most) || limits.users.is_none()
-                }))
-            }
-            _ => Ok(()),
+            Some(most) if used.users >= i64::from(most) => Err(self.too_many_users(Some(&plan))),
+            _ => Ok(Some(plan)),
         }
     }
 
-    /// How many days of history a team has; nothing where there is no limit.
+    /// Why one user more was refused.
+    pub(crate) fn too_many_users(&self, plan: Option<&Plan>) -> Error {
+        self.too_many(plan, "users", |limits| limits.users)
+    }
+
+    fn too_many(
+        &self,
+        plan: Option<&Plan>,
+        what: &str,
+        most: impl Fn(&Limits) -> Option<u32>,
+    ) -> Error {
+        let plan = plan.unwrap_or(self.settings().billing.catalogue.none());
+        let held = most(&plan.limits).unwrap_or(u32::MAX);
+        let enough = |limits: &Limits| most(limits).is_none_or(|most| most > held);
+        self.beyond(plan, format!("{held} {what}"), enough)
+    }
+
+    /// How many days of history a team's plan has; nothing where there is no limit.
     pub async fn history_days(&self, team: TeamId) -> Result<Option<u32>> {
-        match self.settings().billing.limits {
-            true => Ok(Some(self.plan_now(team).await?.limits.history_days)),
-            false => Ok(None),
-        }
+        Ok(self.limiting_plan(team).await?.map(|plan| plan.limits.history_days))
     }
 
     /// The plan that serves a team now.
@@ -100,13 +105,18 @@ impl Engine {
         let now = self.now();
         match (over(&plan, used), store.over_since().await?) {
             (None, None) => Ok(()),
-            (None, Some(_)) => Ok(store.set_over_since(None).await?),
+            (None, Some(_)) => Ok(store.over_no_more().await?),
             (Some(over), None) => {
-                store.set_over_since(Some(now)).await?;
-                let until = now.after(GRACE);
-                self.tell(team, words::over_limits(self.settings(), &plan.name, &over, until)).await
+                let until = now.after(LEAVE);
+                let words = words::over_limits(self.settings(), &plan.name, &over, until);
+                let told = self.letters_to(team, words).await?;
+                // Another node may have been first: then it has told them.
+                if store.over_from(now, &told).await? {
+                    self.0.mail_waits.notify_one();
+                }
+                Ok(())
             }
-            (Some(_), Some(since)) if now.since(since) >= GRACE => {
+            (Some(_), Some(since)) if now.since(since) >= LEAVE => {
                 self.rest(team, &plan, now).await
             }
             (Some(_), Some(_)) => Ok(()),
@@ -121,7 +131,7 @@ impl Engine {
             self.bus().edited(Edit { team, monitor: *monitor });
             self.bus().tell(team, || Event::Saved(*monitor));
         }
-        store.set_over_since(None).await?;
+        store.over_no_more().await?;
         tracing::info!(team.id = %team, "{} monitors of team {team} were set inactive", rested.len());
         self.tell(team, words::rested(self.settings(), &plan.name, rested.len())).await
     }

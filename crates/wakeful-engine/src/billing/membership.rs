@@ -289,7 +289,9 @@ impl Engine {
         let mut mails = Vec::new();
         if let Some((plan, why)) = &kept.ended {
             let plan = self.plan_name(plan);
-            mails = self.letters_to(team, words::ended(self.settings(), &plan, *why)).await?;
+            mails = self
+                .letters_to(team, words::ended(self.settings(), &plan, *why, self.now()))
+                .await?;
         }
         let settlement = Settlement {
             team,

@@ -3,6 +3,7 @@
 //! processor is asked and what came of it is kept.
 
 mod charging;
+mod history;
 mod limits;
 mod membership;
 mod methods;

@@ -1,6 +1,6 @@
 //! The words of bills: receipts, reminders, notes on invoices.
 
-use wakeful_core::billing::{Charge, Money, Reason, Why};
+use wakeful_core::billing::{Charge, LEAVE, Money, Plan, Reason, Why};
 use wakeful_core::time::Millis;
 use wakeful_outbound::payment::Decline;
 
@@ -82,10 +82,10 @@ pub(super) fn failed(
     }
 }
 
-pub(super) fn ended(settings: &Settings, plan: &str, why: Why) -> Words {
+pub(super) fn ended(settings: &Settings, plan: &str, why: Why, now: Millis) -> Words {
     let because = match why {
         Why::Stopped => "it was cancelled and what was paid has been used",
-        Why::Unpaid => "its payment was declined four times",
+        Why::Unpaid => "its payment was declined, and declined again on each later try",
         Why::MethodDeleted => "the payment method that it was paid with was deleted",
         Why::NotSold => "it is no longer sold",
         Why::Administrator => "an administrator ended it",
@@ -94,7 +94,38 @@ pub(super) fn ended(settings: &Settings, plan: &str, why: Why) -> Words {
         subject: format!("Your Wakeful plan {plan} has ended"),
         text: format!(
             "The plan {plan} has ended because {because}.\n\n\
-             The team is on the plan None now. Nothing is deleted. To take up a plan again:\n\n    {}\n",
+             The team is on the plan {} now. {} To take up a plan again:\n\n    {}\n",
+            settings.billing.catalogue.none().name,
+            what_stays(settings, now),
+            settings.public_url,
+        ),
+    }
+}
+
+/// What becomes of what the plan None does not allow.
+fn what_stays(settings: &Settings, now: Millis) -> String {
+    if !settings.billing.limits {
+        return "Nothing is deleted.".to_owned();
+    }
+    let (until, none) = (day(now.after(LEAVE)), settings.billing.catalogue.none());
+    format!(
+        "Everything stays as it is until {until}.\n\
+         After that, monitors over the limits of {} are set inactive, the newest first, and\n\
+         history older than {} days is deleted.",
+        none.name, none.limits.history_days,
+    )
+}
+
+/// That a smaller plan takes a part of the history, and when.
+pub(super) fn history_goes(settings: &Settings, plan: &Plan, at: Millis) -> Words {
+    let (name, days) = (&plan.name, plan.limits.history_days);
+    Words {
+        subject: format!("History older than {days} days will be deleted"),
+        text: format!(
+            "The plan {name} keeps {days} days of history, and your team has more.\n\n\
+             All of it is kept until {}. After that, what is older than {days} days is\n\
+             deleted, and cannot be brought back. To keep it, choose a larger plan:\n\n    {}\n",
+            day(at),
             settings.public_url,
         ),
     }
@@ -106,7 +137,7 @@ pub(super) fn over_limits(settings: &Settings, plan: &str, over: &str, until: Mi
         text: format!(
             "The plan {plan} allows less than your team uses: {over}.\n\n\
              Everything keeps running until {}. After that, the newest monitors over the\n\
-             limit are set inactive; nothing is deleted. To keep them, choose a larger plan:\n\n    {}\n",
+             limit are set inactive; no monitor is deleted. To keep them running, choose a larger plan:\n\n    {}\n",
             day(until),
             settings.public_url,
         ),
@@ -118,7 +149,7 @@ pub(super) fn rested(settings: &Settings, plan: &str, count: usize) -> Words {
         subject: format!("{count} monitors were set inactive"),
         text: format!(
             "Your team used more than the plan {plan} allows for 14 days, so {count} monitors were\n\
-             set inactive. Their settings and history are kept. To run them again, choose a\n\
+             set inactive. They are not deleted. To run them again, choose a\n\
              larger plan and set them active:\n\n    {}\n",
             settings.public_url,
         ),

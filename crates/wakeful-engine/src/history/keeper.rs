@@ -133,6 +133,7 @@ async fn fold_one(
 /// Lets go of what is old enough of all monitors; how many rows.
 pub async fn let_go(engine: &Engine, shutdown: &CancellationToken) -> Result<u64> {
     let (mut after, mut gone) = (None, 0);
+    engine.forget_kept_days().await?;
     let mut plans: HashMap<TeamId, Option<u32>> = HashMap::new();
     loop {
         let page = engine.store().monitors_after(after, PAGE).await?;
@@ -141,7 +142,7 @@ pub async fn let_go(engine: &Engine, shutdown: &CancellationToken) -> Result<u64
         for (monitor, team) in page {
             let days = match plans.get(&team) {
                 Some(days) => *days,
-                None => *plans.entry(team).or_insert(engine.history_days(team).await?),
+                None => *plans.entry(team).or_insert(engine.kept_days(team).await?),
             };
             let limits = engine.settings().history.limits(days, engine.now());
             loop {

@@ -51,6 +51,8 @@ pub enum Saved {
     Done,
     /// The team has no such monitor.
     NoMonitor,
+    /// The team has as many active monitors as it may; nothing was saved.
+    Full,
     /// The team has no such notifiers; nothing was saved.
     NoNotifiers(Vec<NotifierId>),
 }

@@ -9,14 +9,26 @@ use wakeful_core::slot::Slot;
 use super::row::Sealed;
 use super::{Saved, in_seconds, json, resend_interval};
 use crate::dialect::{within, write};
+use crate::methods::hold_team;
 use crate::{Result, TeamStore};
 
 impl TeamStore<'_> {
     /// Keeps a new monitor. `Gone` when the team is.
     pub async fn add_monitor(&self, monitor: &Monitor) -> Result<Saved> {
+        self.add_monitor_within(monitor, None).await
+    }
+
+    /// As `add_monitor`, unless the team has `most` active monitors already.
+    pub async fn add_monitor_within(&self, monitor: &Monitor, most: Option<u32>) -> Result<Saved> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
         let unknown = within!(tx, |db| {
+            if let Some(most) = most.filter(|_| monitor.isactive) {
+                hold_team!(db, self.team, monitor.modified)?;
+                if is_full!(db, self.team, most) {
+                    return Ok(Saved::Full);
+                }
+            }
             sqlx::query(
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
@@ -64,9 +76,23 @@ impl TeamStore<'_> {
 
     /// Changes what people set of a monitor, and nothing of its state.
     pub async fn change_monitor(&self, monitor: &Monitor) -> Result<Saved> {
+        self.change_monitor_within(monitor, None).await
+    }
+
+    /// As `change_monitor`, unless it would become active beside `most` others.
+    pub async fn change_monitor_within(
+        &self,
+        monitor: &Monitor,
+        most: Option<u32>,
+    ) -> Result<Saved> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
+        let most = most.filter(|_| monitor.isactive);
         let saved = within!(tx, |db| {
+            if most.is_some() {
+                // Before anything is looked at: what follows stays true.
+                hold_team!(db, self.team, monitor.modified)?;
+            }
             let before: Option<(i64, bool, String)> = sqlx::query_as(
                 "select resend_interval, isactive, spec from monitors
                  where id = $1 and team_id = $2",
@@ -75,6 +101,12 @@ impl TeamStore<'_> {
             .bind(self.team.uuid())
             .fetch_optional(&mut *db)
             .await?;
+            if let Some(most) = most
+                && matches!(before, Some((_, false, _)))
+                && is_full!(db, self.team, most)
+            {
+                return Ok(Saved::Full);
+            }
             let done = sqlx::query(
                 "update monitors
                  set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
@@ -156,6 +188,19 @@ fn search(monitor: &Monitor) -> String {
     let tags: Vec<&str> = monitor.tags.iter().collect();
     format!("{}\n{}\n{}", monitor.name, monitor.spec.target(), tags.join("\n")).to_lowercase()
 }
+
+/// Whether a team has so many active monitors, inside a transaction that holds it.
+macro_rules! is_full {
+    ($db:expr, $team:expr, $most:expr) => {{
+        let active: i64 =
+            sqlx::query_scalar("select count(*) from monitors where team_id = $1 and isactive")
+                .bind($team.uuid())
+                .fetch_one(&mut *$db)
+                .await?;
+        active >= i64::from($most)
+    }};
+}
+use is_full;
 
 /// Links a monitor to its notifiers, in order; gives those the team has not.
 macro_rules! link_notifiers {
