@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 pub(crate) enum Outcome {
     Paid,
     Declined(Decline),
+    /// The processor does not talk to us; nothing was charged.
+    Refused(PaymentError),
     /// The loop goes on asking.
     Unclear,
     GivenBack,
@@ -36,11 +38,20 @@ impl Engine {
         let outcome = match asked {
             Ok(receipt) => self.paid(attempt, &receipt).await?,
             Err(PaymentError::Declined(decline)) => self.declined(attempt, decline).await?,
+            Err(error @ PaymentError::Rejected(_)) => self.rejected(attempt, &error).await?,
+            // No earlier call of this try is in doubt, and a member waits.
+            Err(error @ PaymentError::Refused(_))
+                if attempt.new.by_person && attempt.tries <= 1 =>
+            {
+                self.store().end_attempt(attempt.new.id, "declined", "").await?;
+                Outcome::Refused(error)
+            }
             Err(error) => self.unclear(attempt, &error).await?,
         };
         let word = match outcome {
             Outcome::Paid => "paid",
             Outcome::Declined(_) => "declined",
+            Outcome::Refused(_) => "refused",
             Outcome::Unclear => "unclear",
             Outcome::GivenBack => "given_back",
         };
@@ -54,9 +65,14 @@ impl Engine {
             return Ok(String::new());
         }
         let processor = self.processor();
+        let late = self.now().since(attempt.created) > PATIENCE;
         if processor.name() != new.processor {
+            // There is nobody left to ask what became of an earlier call.
             let why = format!("the method belongs to {}", new.processor);
-            return Err(PaymentError::Refused(why));
+            return Err(match attempt.tries <= 1 || late {
+                true => PaymentError::Rejected(why),
+                false => PaymentError::Unclear(why),
+            });
         }
         let key = new.id.to_string();
         let order = Order {
@@ -66,11 +82,14 @@ impl Engine {
             description: words::description(&self.plan_name(&new.charge.plan), &new.charge),
         };
         if attempt.tries > 1 {
-            // An earlier answer was lost: look before asking again.
-            if let Some(receipt) = processor.find(&key, &order).await? {
-                return Ok(receipt);
+            // An earlier answer was lost: look before asking again. Who does not
+            // know the customer has charged them nothing.
+            match processor.find(&key, &order).await {
+                Ok(Some(receipt)) => return Ok(receipt),
+                Ok(None) | Err(PaymentError::Rejected(_)) => {}
+                Err(error) => return Err(error),
             }
-            if new.by_person && self.now().since(attempt.created) > PATIENCE {
+            if new.by_person && late {
                 return Err(PaymentError::Declined(Decline::Generic));
             }
         }
@@ -170,6 +189,14 @@ impl Engine {
             }
         }
         Ok(Outcome::Unclear)
+    }
+
+    /// The processor knows the card or the customer no more: nothing was charged,
+    /// and asking again would not help.
+    async fn rejected(&self, attempt: &Attempt, error: &PaymentError) -> Result<Outcome> {
+        let id = attempt.new.id;
+        tracing::warn!(attempt.id = %id, error = error as &dyn std::error::Error, "payment {id} was not made");
+        self.declined(attempt, Decline::MethodGone).await
     }
 
     async fn unclear(&self, attempt: &Attempt, error: &PaymentError) -> Result<Outcome> {

@@ -6,7 +6,7 @@ use wakeful_core::billing::{
 };
 use wakeful_core::id::{AttemptId, MembershipId, MethodId, TeamId};
 use wakeful_core::time::Millis;
-use wakeful_outbound::payment::Callback;
+use wakeful_outbound::payment::{Callback, Decline};
 use wakeful_store::{Begun, Invoice, Method, NewAttempt, Settled, Settlement, StoredMembership};
 
 use super::charging::Outcome;
@@ -87,12 +87,17 @@ impl Engine {
             PayWith::Saved(id) => {
                 let method = self.store().team(team).method(*id).await?;
                 let method = method.ok_or(Error::NotFound("payment method"))?;
+                if method.processor != self.processor_name() {
+                    return Err(Error::Declined(Decline::MethodGone));
+                }
                 self.choose_with(team, plan, &method).await
             }
             PayWith::New(source) => {
                 let method = self.add_method(team, source).await?;
                 let chosen = self.choose_with(team, plan, &method).await;
-                if let Err(Error::Declined(_) | Error::PaymentUnderWay) = chosen {
+                if let Err(Error::Declined(_) | Error::PaymentUnderWay | Error::Processor(_)) =
+                    chosen
+                {
                     self.drop_method(team, method.id).await;
                 }
                 chosen
@@ -118,6 +123,7 @@ impl Engine {
                 None => {}
                 Some(Outcome::Paid) => return self.chosen(team, plan).await,
                 Some(Outcome::Declined(decline)) => return Err(Error::Declined(decline)),
+                Some(Outcome::Refused(error)) => return Err(Error::Processor(error)),
                 Some(Outcome::Unclear) => return Err(Error::PaymentUnclear),
                 Some(Outcome::GivenBack) => return Err(Error::PaymentUnderWay),
             }
@@ -213,6 +219,14 @@ impl Engine {
             None => {}
         }
         Ok(true)
+    }
+
+    /// Refuses what nobody can choose, whoever asks: an unknown plan, and None.
+    pub fn allow_plan(&self, text: &str) -> Result<()> {
+        match self.plan_called(text)?.price {
+            Price::Free => Err(Error::PlanNotForSale),
+            Price::Monthly(_) | Price::Contract => Ok(()),
+        }
     }
 
     fn plan_called(&self, text: &str) -> Result<Plan> {

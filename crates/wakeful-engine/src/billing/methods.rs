@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use wakeful_core::billing::Source;
 use wakeful_core::id::{MethodId, TeamId};
-use wakeful_outbound::payment::{Decline, Processor};
+use wakeful_outbound::payment::{Decline, PaymentError, Processor};
 use wakeful_store::{KeptMethod, Method, StoreError};
 
 use crate::caller::Caller;
@@ -72,9 +72,9 @@ impl Engine {
         if !begun {
             return Err(Error::Declined(Decline::BadToken));
         }
-        if let Err(error) = self.processor().attach(&key, &customer, &kept.reference).await {
+        if let Err(error) = self.attach(team, &key, &customer, &kept.reference).await {
             self.drop_method(team, id).await;
-            return Err(error.into());
+            return Err(error);
         }
         Ok(Method {
             id,
@@ -86,6 +86,20 @@ impl Engine {
             cardholder_name: kept.cardholder_name,
             isdefault: false,
         })
+    }
+
+    /// Binds a method to its customer. A customer that the processor no longer
+    /// has (removed there, or of another account) is made anew.
+    async fn attach(&self, team: TeamId, key: &str, customer: &str, reference: &str) -> Result<()> {
+        let processor = self.processor();
+        let attached = processor.attach(key, customer, reference).await;
+        if !matches!(attached, Err(PaymentError::Rejected(_))) || processor.knows(customer).await? {
+            return Ok(attached?);
+        }
+        tracing::warn!(team.id = %team, "team {team} is made anew at the payment processor: {customer} is unknown there");
+        // The key tells what it replaces: the first one would bring that back.
+        let made = self.new_customer(team, &format!("customer-{team}-after-{customer}")).await?;
+        Ok(processor.attach(&format!("{key}-again"), &made, reference).await?)
     }
 
     /// Takes back a method that came to nothing. Should this fail, the sweep of
@@ -101,11 +115,16 @@ impl Engine {
 
     pub(super) async fn customer(&self, team: TeamId) -> Result<String> {
         let store = self.store().team(team);
-        let processor = self.processor();
-        if let Some(known) = store.customer(processor.name()).await? {
-            return Ok(known);
+        match store.customer(self.processor().name()).await? {
+            Some(known) => Ok(known),
+            None => self.new_customer(team, &format!("customer-{team}")).await,
         }
-        let made = processor.customer(team).await?;
+    }
+
+    async fn new_customer(&self, team: TeamId, key: &str) -> Result<String> {
+        let processor = self.processor();
+        let made = processor.customer(key, team).await?;
+        let store = self.store().team(team);
         store.keep_customer(processor.name(), &made).await.map_err(gone)?;
         Ok(made)
     }

@@ -21,8 +21,11 @@ pub trait Processor: Send + Sync {
     /// As it is configured, and kept beside what it made.
     fn name(&self) -> &'static str;
 
-    /// The team at the processor, made once.
-    fn customer(&self, team: TeamId) -> Answer<'_, String>;
+    /// The team at the processor, made once for a key.
+    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> Answer<'a, String>;
+
+    /// Whether the processor still has a customer.
+    fn knows<'a>(&'a self, customer: &'a str) -> Answer<'a, bool>;
 
     /// Hands a card over. What comes back can be charged only once attached.
     fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod>;
@@ -90,8 +93,13 @@ pub enum PaymentError {
     /// No answer, or none that tells: it may or may not have happened.
     #[error("the payment processor gave no clear answer: {0}")]
     Unclear(String),
-    /// The processor refuses to talk: a wrong key, or a defect of ours.
-    #[error("the payment processor refused the request: {0}")]
+    /// What was asked for cannot be done: something it names is unknown or
+    /// unfit. Nothing happened.
+    #[error("the payment processor rejected the request: {0}")]
+    Rejected(String),
+    /// The processor refuses to talk, as with a wrong key. Nothing happened, and
+    /// the operator is needed.
+    #[error("the payment processor refuses to talk: {0}")]
     Refused(String),
 }
 
@@ -105,6 +113,9 @@ pub enum Decline {
     Incorrect,
     /// The token is unknown, used up or of another customer.
     BadToken,
+    /// The processor cannot charge the saved card any more: it was removed
+    /// there, or belongs to another account.
+    MethodGone,
 }
 
 impl Decline {
@@ -125,6 +136,9 @@ impl Decline {
             Self::BadToken => {
                 "The token is unknown to the payment processor or was used; enter the card again."
             }
+            Self::MethodGone => {
+                "The payment processor no longer takes this saved card; enter it again or use another card."
+            }
         }
     }
 
@@ -137,6 +151,7 @@ impl Decline {
             Self::AuthenticationRequired => "authentication_required",
             Self::Incorrect => "incorrect_card",
             Self::BadToken => "bad_token",
+            Self::MethodGone => "method_gone",
         }
     }
 }

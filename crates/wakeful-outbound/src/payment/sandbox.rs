@@ -73,7 +73,7 @@ impl Sandbox {
         let manner = MANNERS.iter().find(|(name, _)| Some(*name) == word);
         manner
             .map(|(_, manner)| *manner)
-            .ok_or_else(|| PaymentError::Refused("the sandbox did not make this method".into()))
+            .ok_or_else(|| PaymentError::Rejected("the sandbox did not make this method".into()))
     }
 
     fn outcome(key: &str, order: &Order) -> Result<String, PaymentError> {
@@ -94,8 +94,12 @@ impl Processor for Sandbox {
         "sandbox"
     }
 
-    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+    fn customer<'a>(&'a self, _key: &'a str, team: TeamId) -> Answer<'a, String> {
         now(Ok(format!("cus_sandbox_{team}")))
+    }
+
+    fn knows<'a>(&'a self, _customer: &'a str) -> Answer<'a, bool> {
+        now(Ok(true))
     }
 
     fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {

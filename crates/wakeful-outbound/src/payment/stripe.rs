@@ -27,6 +27,11 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 /// A call without an answer is made again at once, with its key.
 const TRIES: u32 = 2;
 const ANSWER: usize = 1024 * 1024;
+/// What our calls mean does not change with the account's own version.
+const VERSION: HeaderValue = HeaderValue::from_static("2024-06-20");
+/// Cards and nothing else. Without this an intent takes whatever the account
+/// has switched on, and confirming it asks for a page to come back to.
+const CARDS_ONLY: (&str, &str) = ("payment_method_types[]", "card");
 
 type Called<T> = Result<T, PaymentError>;
 
@@ -67,6 +72,7 @@ impl Stripe {
             HeaderValue::from_str(&bearer).map_err(|_| refused("its key is not one"))?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
+        headers.insert("stripe-version", VERSION);
         if let Some(key) = key {
             let form = HeaderValue::from_static("application/x-www-form-urlencoded");
             headers.insert(CONTENT_TYPE, form);
@@ -116,7 +122,7 @@ impl Stripe {
         }
         match self.get(&format!("/v1/payment_methods/{text}")).await {
             Ok(found) if found["customer"].is_null() => Ok(found),
-            Ok(_) | Err(PaymentError::Refused(_)) => Err(bad),
+            Ok(_) | Err(PaymentError::Rejected(_)) => Err(bad),
             Err(error) => Err(error),
         }
     }
@@ -124,7 +130,7 @@ impl Stripe {
     /// A setup intent asks the bank whether the card may be charged without its
     /// owner present. At Stripe it attaches the card as well.
     async fn set_up(&self, key: &str, customer: &str, method: &str) -> Called<()> {
-        let fields = [("customer", customer), ("usage", "off_session")];
+        let fields = [("customer", customer), ("usage", "off_session"), CARDS_ONLY];
         let intent = self.post("/v1/setup_intents", &format!("{key}-setup"), &fields).await?;
         let id = intent["id"].as_str().ok_or_else(|| unreadable("a setup intent"))?;
         let path = format!("/v1/setup_intents/{id}/confirm");
@@ -156,6 +162,7 @@ impl Stripe {
             ("payment_method", &order.method),
             ("confirm", "true"),
             ("off_session", "true"),
+            CARDS_ONLY,
             ("metadata[attempt]", key),
             ("metadata[description]", &order.description),
         ];
@@ -166,7 +173,7 @@ impl Stripe {
         let path = format!("/v1/payment_intents?customer={}&limit=100", order.customer);
         let list = match self.get(&path).await {
             // Stand-ins for Stripe may not know the filter.
-            Err(PaymentError::Refused(_)) => self.get("/v1/payment_intents?limit=100").await?,
+            Err(PaymentError::Rejected(_)) => self.get("/v1/payment_intents?limit=100").await?,
             list => list?,
         };
         let intents = list["data"].as_array().ok_or_else(|| unreadable("a list of intents"))?;
@@ -215,13 +222,20 @@ fn understood(status: u16, body: &[u8]) -> Called<Value> {
         402 => Err(PaymentError::Declined(decline(error))),
         400 if error["type"] == "card_error" => Err(PaymentError::Declined(decline(error))),
         // 409: the first call with this key is still under way.
-        409 | 429 | 500..=599 => Err(PaymentError::Unclear(format!("it answered {status}"))),
-        // Its words could repeat what was sent; the code cannot.
-        _ => {
-            let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("no code");
-            Err(PaymentError::Refused(format!("it answered {status} ({code})")))
+        409 | 424 | 429 | 500..=599 => Err(PaymentError::Unclear(format!("it answered {status}"))),
+        // The key is known with other fields, so an earlier call may have worked.
+        400 if error["type"] == "idempotency_error" => {
+            Err(PaymentError::Unclear("its key was used for another request".into()))
         }
+        400 | 404 => Err(PaymentError::Rejected(said(status, error))),
+        _ => Err(PaymentError::Refused(said(status, error))),
     }
+}
+
+/// Its words could repeat what was sent; the code cannot.
+fn said(status: u16, error: &Value) -> String {
+    let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("no code");
+    format!("it answered {status} ({code})")
 }
 
 fn decline(error: &Value) -> Decline {
@@ -246,7 +260,7 @@ fn unreadable(what: &str) -> PaymentError {
 fn gone(answer: Called<Value>) -> Called<()> {
     match answer {
         Ok(_) => Ok(()),
-        Err(PaymentError::Refused(why)) if why.contains("404") || why.contains("400") => Ok(()),
+        Err(PaymentError::Rejected(_)) => Ok(()),
         Err(error) => Err(error),
     }
 }
@@ -256,12 +270,22 @@ impl Processor for Stripe {
         "stripe"
     }
 
-    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> Answer<'a, String> {
         Box::pin(async move {
             let team = team.to_string();
-            let key = format!("customer-{team}");
-            let made = self.post("/v1/customers", &key, &[("metadata[team]", &team)]).await?;
+            let made = self.post("/v1/customers", key, &[("metadata[team]", &team)]).await?;
             made["id"].as_str().map(str::to_owned).ok_or_else(|| unreadable("a customer"))
+        })
+    }
+
+    fn knows<'a>(&'a self, customer: &'a str) -> Answer<'a, bool> {
+        Box::pin(async move {
+            match self.get(&format!("/v1/customers/{customer}")).await {
+                // One that was removed is still shown, as removed.
+                Ok(found) => Ok(found["deleted"] != true),
+                Err(PaymentError::Rejected(_)) => Ok(false),
+                Err(error) => Err(error),
+            }
         })
     }
 
@@ -298,7 +322,12 @@ impl Processor for Stripe {
     fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> Answer<'a, ()> {
         Box::pin(async move {
             let fields = [("payment_intent", charge)];
-            self.post("/v1/refunds", &format!("refund-{key}"), &fields).await.map(|_| ())
+            match self.post("/v1/refunds", &format!("refund-{key}"), &fields).await {
+                Err(PaymentError::Rejected(why)) if why.contains("charge_already_refunded") => {
+                    Ok(())
+                }
+                refunded => refunded.map(|_| ()),
+            }
         })
     }
 
@@ -342,12 +371,18 @@ mod tests {
         assert_eq!(of(402, error(funds)), declined(Decline::InsufficientFunds));
         let cvc = json!({"type": "card_error", "code": "incorrect_cvc"});
         assert_eq!(of(400, error(cvc)), declined(Decline::Incorrect));
-        for status in [409, 429, 500, 503] {
+        for status in [409, 424, 429, 500, 503] {
             assert!(matches!(of(status, json!({})), Err(PaymentError::Unclear(_))), "{status}");
         }
-        for status in [400, 401, 404] {
+        for status in [400, 404] {
+            assert!(matches!(of(status, json!({})), Err(PaymentError::Rejected(_))), "{status}");
+        }
+        for status in [401, 403, 302] {
             assert!(matches!(of(status, json!({})), Err(PaymentError::Refused(_))), "{status}");
         }
+        // What the first call with the key came to is not said.
+        let used = of(400, error(json!({"type": "idempotency_error"})));
+        assert!(matches!(used, Err(PaymentError::Unclear(_))));
         assert!(matches!(understood(200, b"<html>"), Err(PaymentError::Unclear(_))));
     }
 

@@ -26,8 +26,8 @@ enum Fault {
     Late,
 }
 
-/// localstripe behind a door that keeps idempotency keys as Stripe does, and
-/// spoils one answer.
+/// localstripe behind a door that keeps idempotency keys as Stripe does, refuses
+/// what Stripe refuses, and spoils one answer.
 struct Bank {
     url: String,
     behind: String,
@@ -86,12 +86,30 @@ struct Asked {
     body: String,
 }
 
+impl Asked {
+    /// What Stripe would miss and localstripe does not ask for.
+    fn lacks(&self) -> Option<&'static str> {
+        if !self.headers.contains_key("stripe-version") {
+            return Some("the version would be the account's own");
+        }
+        let opens = ["POST /v1/setup_intents ", "POST /v1/payment_intents "];
+        let opens = opens.iter().any(|line| self.line.starts_with(line));
+        let cards_only = self.body.contains("payment_method_types%5B%5D=card");
+        (opens && !cards_only)
+            .then_some("a return_url must be specified: this intent takes methods that redirect")
+    }
+}
+
 async fn serve(mut stream: TcpStream, target: &str, inner: &Mutex<Inner>) -> std::io::Result<()> {
     let asked = read(&mut stream).await?;
     let key = asked.headers.get("idempotency-key").cloned();
     let known = key.as_ref().and_then(|key| inner.lock().unwrap().answers.get(key).cloned());
     if let Some(answer) = known {
         return stream.write_all(&answer).await;
+    }
+    if let Some(wrong) = asked.lacks() {
+        let error = json!({"error": {"type": "invalid_request_error", "message": wrong}});
+        return stream.write_all(&told(400, &error.to_string())).await;
     }
     let mut answer = forward(&asked, target).await;
     let charge = asked.line.starts_with("POST /v1/payment_intents ");

@@ -150,6 +150,88 @@ both_engines! {
         app.stop().await;
     }
 
+    async fn a_card_that_the_processor_lost_is_declined_and_another_pays(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("starter")).await.ok();
+        let held = ann.client.get("membership/get").await.ok()["membership"].clone();
+        teller.forget_all();
+        for _ in 0..2 {
+            let saved = json!({"plan": "pro", "method": held["methodid"]});
+            ann.client.post("membership/save", &saved).await.refused(402, "method_gone");
+        }
+        assert_eq!(state(&ann.client).await, "starter active");
+        // The customer is gone as well: another is made, and not the old one again.
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        assert_eq!(state(&ann.client).await, "pro active");
+        assert_eq!((teller.charges().len(), teller.customers().len()), (2, 1));
+        ann.client.post("paymentmethod/save", &choose("pro")).await.ok();
+        assert_eq!((teller.attached().len(), teller.customers().len()), (2, 1));
+        app.stop().await;
+    }
+
+    async fn a_renewal_of_a_lost_card_is_past_due_and_told(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        teller.forget_all();
+        let client = later(&app, &ann, DAY * 30).await;
+        assert_eq!(state(&client).await, "pro past_due");
+        let mails = app.mails("ann@example.com", 3).await;
+        assert!(mails.iter().any(|mail| mail.contains("no longer takes this saved card")));
+        client.post("membership/save", &choose("pro")).await.ok();
+        assert_eq!(state(&client).await, "pro active");
+        assert_eq!(invoiced(&client).await, [2900, 2900]);
+        // And who gives no other card loses the plan after five days.
+        teller.forget_all();
+        let client = later(&app, &ann, DAY * 31).await;
+        assert_eq!(state(&client).await, "pro past_due");
+        for _ in 0..5 {
+            later(&app, &ann, DAY).await;
+        }
+        let client = later(&app, &ann, HOUR).await;
+        assert_eq!(state(&client).await, "none none");
+        app.stop().await;
+    }
+
+    async fn a_processor_that_does_not_talk_to_us_keeps_nobody_waiting(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        teller.fail_with(Fault::Forbid, 1);
+        ann.client.post("membership/save", &choose("pro")).await.refused(502, "processor_failed");
+        assert_eq!(teller.attached().len(), 0, "the card is taken back");
+        ann.client.post("membership/save", &choose("pro")).await.ok();
+        // A scheduled payment waits until the operator has mended the key.
+        teller.fail_with(Fault::Forbid, 2);
+        let client = later(&app, &ann, DAY * 30).await;
+        assert_eq!(state(&client).await, "pro active");
+        assert_eq!(teller.charges(), [2900]);
+        for _ in 0..2 {
+            later(&app, &ann, HOUR).await;
+        }
+        assert_eq!(teller.charges(), [2900, 2900]);
+        assert_eq!(invoiced(&client).await, [2900, 2900]);
+        app.stop().await;
+    }
+
+    async fn a_payment_at_a_processor_that_is_no_longer_used_comes_to_an_end(setup: Setup) {
+        let (app, teller, ann) = started(setup).await;
+        ann.client.post("membership/save", &choose("starter")).await.ok();
+        let held = ann.client.get("membership/get").await.ok()["membership"].clone();
+        teller.fail_with(Fault::Refuse, 1);
+        let saved = json!({"plan": "pro", "method": held["methodid"]});
+        ann.client.post("membership/save", &saved).await.refused(502, "payment_unclear");
+        let other = Arc::new(Teller::named("other"));
+        let used = other.clone();
+        let app = app.restart_with(|setup| setup.settings.billing.processor = used).await;
+        let client = app.anonymous().with_token(&ann.token);
+        billing::round(&app.engine).await.unwrap();
+        client.post("membership/save", &choose("pro")).await.refused(409, "payment_under_way");
+        app.clock.advance(HOUR * 2);
+        billing::round(&app.engine).await.unwrap();
+        client.post("membership/save", &saved).await.refused(402, "method_gone");
+        client.post("membership/save", &choose("pro")).await.ok();
+        assert_eq!(other.charges().len(), 1);
+        app.stop().await;
+    }
+
     async fn the_last_user_takes_the_methods_along_at_the_processor_too(setup: Setup) {
         let (app, teller, ann) = started(setup).await;
         ann.client.post("membership/save", &choose("pro")).await.ok();

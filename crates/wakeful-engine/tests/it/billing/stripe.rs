@@ -178,7 +178,7 @@ async fn a_charge_is_found_again_and_given_back() {
     let app = Setup::on(Engine::Sqlite).start().await;
     let stripe = Localstripe::start().await;
     let processor = stripe.processor(Arc::default());
-    let customer = processor.customer(TeamId::new(Millis(1), [7; 10])).await.unwrap();
+    let customer = processor.customer("k0", TeamId::new(Millis(1), [7; 10])).await.unwrap();
     let source = |number: &str| {
         Source::Card(Card {
             name: "Ann".into(),
@@ -210,6 +210,31 @@ async fn a_charge_is_found_again_and_given_back() {
     let declined = Err(PaymentError::Declined(Decline::Generic));
     assert_eq!(processor.charge("k4", &order).await, declined);
     assert!(processor.find("k4", &order).await.is_err());
+    assert_eq!(processor.knows(&customer).await, Ok(true));
     processor.forget(&customer).await.unwrap();
+    assert_eq!(processor.knows(&customer).await, Ok(false));
+    let rejected = processor.charge("k5", &order).await;
+    assert!(matches!(rejected, Err(PaymentError::Rejected(_))), "{rejected:?}");
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_customer_that_was_removed_at_stripe_is_made_anew() {
+    let stripe = Localstripe::start().await;
+    let mut setup = Setup::on(Engine::Sqlite);
+    setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
+    let app = setup.start().await;
+    let ann = app.sign_up("ann@example.com").await;
+    ann.client.post("membership/save", &with_card("pro", "4242424242424242")).await.ok();
+    let team = app.store.team(TeamId::parse(&ann.team).unwrap());
+    let customer = team.customer("stripe").await.unwrap().unwrap();
+    stripe.processor(Arc::default()).forget(&customer).await.unwrap();
+    let held = ann.client.get("membership/get").await.ok()["membership"].clone();
+    let saved = json!({"plan": "business", "method": held["methodid"]});
+    ann.client.post("membership/save", &saved).await.refused(402, "method_gone");
+    let body = with_card("business", "4242424242424242");
+    ann.client.post("membership/save", &body).await.ok();
+    assert_eq!(stripe.moved().await, [2900, 7000]);
+    assert_ne!(team.customer("stripe").await.unwrap(), Some(customer));
     app.stop().await;
 }

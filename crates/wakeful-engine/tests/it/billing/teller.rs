@@ -20,10 +20,20 @@ pub(crate) enum Fault {
     Refuse,
     /// The money moves and the answer never comes.
     Hang,
+    /// The key is not accepted: a 401.
+    Forbid,
 }
 
-#[derive(Default)]
-pub(crate) struct Teller(Mutex<Books>);
+pub(crate) struct Teller {
+    name: &'static str,
+    books: Mutex<Books>,
+}
+
+impl Default for Teller {
+    fn default() -> Self {
+        Self::named("sandbox")
+    }
+}
 
 #[derive(Default)]
 struct Books {
@@ -32,6 +42,8 @@ struct Books {
     refunds: BTreeSet<String>,
     attached: BTreeSet<String>,
     customers: BTreeSet<String>,
+    /// By key: what a key made it brings back, also when that is gone.
+    made: BTreeMap<String, String>,
     fault: Fault,
     times: u32,
     lose_attach: u32,
@@ -39,8 +51,19 @@ struct Books {
 }
 
 impl Teller {
+    pub(crate) fn named(name: &'static str) -> Self {
+        Self { name, books: Mutex::default() }
+    }
+
     fn books(&self) -> MutexGuard<'_, Books> {
-        self.0.lock().unwrap()
+        self.books.lock().unwrap()
+    }
+
+    /// Forgets every customer with their cards, as when the account is another.
+    pub(crate) fn forget_all(&self) {
+        let mut books = self.books();
+        books.customers.clear();
+        books.attached.clear();
     }
 
     /// Fails the next charges so many times.
@@ -88,6 +111,10 @@ fn lost<T>() -> Result<T, PaymentError> {
     Err(PaymentError::Unclear("the connection was cut".into()))
 }
 
+fn unknown<T>() -> Result<T, PaymentError> {
+    Err(PaymentError::Rejected("it answered 404 (resource_missing)".into()))
+}
+
 fn take(count: &mut u32) -> bool {
     let some = *count > 0;
     *count = count.saturating_sub(1);
@@ -96,15 +123,24 @@ fn take(count: &mut u32) -> bool {
 
 impl Processor for Teller {
     fn name(&self) -> &'static str {
-        "sandbox"
+        self.name
     }
 
-    fn customer(&self, team: TeamId) -> Answer<'_, String> {
+    fn customer<'a>(&'a self, key: &'a str, _team: TeamId) -> Answer<'a, String> {
         Box::pin(async move {
-            let made = Sandbox.customer(team).await?;
-            self.books().customers.insert(made.clone());
+            let mut books = self.books();
+            if let Some(made) = books.made.get(key) {
+                return Ok(made.clone());
+            }
+            let made = format!("cus_{}", books.made.len());
+            books.made.insert(key.to_owned(), made.clone());
+            books.customers.insert(made.clone());
             Ok(made)
         })
+    }
+
+    fn knows<'a>(&'a self, customer: &'a str) -> Answer<'a, bool> {
+        Box::pin(async move { Ok(self.books().customers.contains(customer)) })
     }
 
     fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
@@ -115,6 +151,9 @@ impl Processor for Teller {
         Box::pin(async move {
             Sandbox.attach(key, customer, method).await?;
             let mut books = self.books();
+            if !books.customers.contains(customer) {
+                return unknown();
+            }
             books.attached.insert(method.to_owned());
             if take(&mut books.lose_attach) { lost() } else { Ok(()) }
         })
@@ -141,15 +180,18 @@ impl Processor for Teller {
     fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
         Box::pin(async move {
             let fault = self.fault();
-            if fault == Fault::Refuse {
-                return lost();
+            match fault {
+                Fault::Refuse => return lost(),
+                Fault::Forbid => return Err(PaymentError::Refused("it answered 401".into())),
+                _ if !self.books().attached.contains(&order.method) => return unknown(),
+                Fault::None | Fault::LoseAnswer | Fault::Hang => {}
             }
             let id = Sandbox.charge(key, order).await?;
             self.books().charges.insert(key.to_owned(), order.amount.as_cents());
             match fault {
                 Fault::LoseAnswer => lost(),
                 Fault::Hang => std::future::pending().await,
-                Fault::None | Fault::Refuse => Ok(id),
+                Fault::None | Fault::Refuse | Fault::Forbid => Ok(id),
             }
         })
     }
