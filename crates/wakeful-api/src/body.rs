@@ -1,14 +1,18 @@
 //! Reading a JSON body: bounded, of the right content type, an object, and
 //! with every wrong field told at once.
 
-use axum::body::Bytes;
+use axum::body::HttpBody as _;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use zeroize::Zeroizing;
 
 use crate::app::Api;
 use crate::error::ApiError;
 use crate::wire::{Fields, Wire};
+
+/// How much room a client's word gets before the body is there.
+const TRUSTED: usize = 64 * 1024;
 
 /// A request body, read and checked.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -39,16 +43,44 @@ impl<T: Wire> FromRequest<Api> for Body<T> {
     }
 }
 
-pub(crate) async fn collect(request: Request, limit: usize) -> Result<Bytes, ApiError> {
-    match Limited::new(request.into_body(), limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(_) => Err(ApiError::new(
-            StatusCode::BAD_REQUEST,
-            "incomplete_body",
-            "The body ended before its announced length; send it again.",
-        )),
+/// A whole body in memory of our own, which is wiped when it goes: it may hold a
+/// card or a password.
+pub(crate) async fn collect(
+    request: Request,
+    limit: usize,
+) -> Result<Zeroizing<Vec<u8>>, ApiError> {
+    let mut body = Limited::new(request.into_body(), limit);
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.min(TRUSTED)));
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+            true => too_large(limit),
+            false => incomplete(),
+        })?;
+        if let Ok(data) = frame.into_data() {
+            append(&mut bytes, &data);
+        }
     }
+    Ok(bytes)
+}
+
+/// Adds to a buffer. A vector that grows by itself would leave a copy behind.
+fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
+    let needed = bytes.len() + data.len();
+    if needed > bytes.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(2 * bytes.capacity())));
+        larger.extend_from_slice(bytes);
+        *bytes = larger;
+    }
+    bytes.extend_from_slice(data);
+}
+
+fn incomplete() -> ApiError {
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        "incomplete_body",
+        "The body ended before its announced length; send it again.",
+    )
 }
 
 pub(crate) fn too_large(limit: usize) -> ApiError {

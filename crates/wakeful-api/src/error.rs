@@ -183,13 +183,9 @@ impl From<Error> for ApiError {
                 "not_delivered",
                 format!("The message was not taken: {}.", why.trim_end_matches('.')),
             ),
-            Error::UnknownPlan => Self::fields(vec![FieldError {
+            Error::UnknownPlan | Error::PlanNotForSale => Self::fields(vec![FieldError {
                 field: "plan".into(),
-                message: "is no plan: membership/plans lists them".into(),
-            }]),
-            Error::PlanNotForSale => Self::fields(vec![FieldError {
-                field: "plan".into(),
-                message: "cannot be None here: call membership/stop to end a plan".into(),
+                message: wrong_plan(&error).into(),
             }]),
             Error::NoPlan => conflict("no_plan", "The team has no plan that could be stopped."),
             Error::PlanByAdministrator => Self::new(
@@ -235,6 +231,14 @@ impl From<Error> for ApiError {
                 error => Self::internal().because(error),
             },
         }
+    }
+}
+
+/// What is wrong with a plan that cannot be chosen.
+pub(crate) fn wrong_plan(error: &Error) -> &'static str {
+    match error {
+        Error::PlanNotForSale => "cannot be None here: call membership/stop to end a plan",
+        _ => "is no plan: membership/plans lists them",
     }
 }
 

@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use wakeful_core::Invalid;
 
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
-use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::error::{ApiError, ApiResult, ErrorBody, wrong_plan};
 use crate::wire::membership::With;
 use crate::wire::{
     Done, Fields, InvoiceList, MembershipAnswer, MembershipSaved, PlanList, SaveMembership,
@@ -29,7 +30,10 @@ pub(crate) async fn save(
     ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MembershipSaved> {
-    let read = SaveMembership::read(&mut fields, api.engine().now());
+    let plan = |text: &str| {
+        api.engine().allow_plan(text).map_err(|error| Invalid::new(wrong_plan(&error)))
+    };
+    let read = SaveMembership::read(&mut fields, api.engine().now(), plan);
     let wanted = fields.finish(read)?;
     let With::Pay(with) = wanted.method else {
         return Err(ApiError::not_found("payment method"));

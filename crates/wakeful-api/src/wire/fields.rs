@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 use wakeful_core::Invalid;
 use wakeful_core::secret::Secret;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::error::{ApiError, FieldError};
 
@@ -19,6 +20,24 @@ pub(crate) struct Fields {
     /// What stands before the names in errors: `http.` within `http`.
     prefix: String,
     errors: Vec<FieldError>,
+}
+
+/// What was sent may be a card or a password: it is wiped, read or not.
+impl Drop for Fields {
+    fn drop(&mut self) {
+        self.values.values_mut().for_each(wipe);
+    }
+}
+
+fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(wipe),
+        Value::Object(values) => values.values_mut().for_each(wipe),
+        // A number stands in the map itself.
+        Value::Number(_) => *value = Value::Null,
+        Value::Null | Value::Bool(_) => {}
+    }
 }
 
 /// The fields themselves, for a request whose meaning depends on what is stored.
@@ -41,10 +60,10 @@ impl Fields {
     }
 
     /// What was read, or 422 with every wrong field.
-    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, ApiError> {
+    pub(crate) fn finish<T>(mut self, read: Option<T>) -> Result<T, ApiError> {
         match read {
             Some(read) if self.errors.is_empty() => Ok(read),
-            _ => Err(ApiError::fields(self.errors)),
+            _ => Err(ApiError::fields(std::mem::take(&mut self.errors))),
         }
     }
 
@@ -121,7 +140,8 @@ impl Fields {
         let digits = match self.values.remove(field) {
             Some(Value::String(text)) => Secret::new(text),
             Some(Value::Number(number)) if number.is_u64() => {
-                Secret::new(format!("{:0>width$}", number.to_string()))
+                let plain = Zeroizing::new(number.to_string());
+                Secret::new(format!("{:0>width$}", *plain))
             }
             None | Some(Value::Null) => {
                 self.refuse(field, "is required");
@@ -334,6 +354,16 @@ mod tests {
         let mut fields = Fields::of(json!({"code": 1234, "text": "001234"})).unwrap();
         assert_eq!(fields.optional_digits("code", 6).as_deref(), Some("001234"));
         assert_eq!(fields.optional_digits("text", 6).as_deref(), Some("001234"));
+    }
+
+    #[test]
+    fn nothing_that_was_sent_is_left_when_it_is_wiped() {
+        let mut sent = json!({"cardNumber": "4242424242424242", "cvc": 917, "deep":
+            [{"password": "hunter2"}, "hunter2", 917, null, true]});
+        wipe(&mut sent);
+        let left = json!({"cardNumber": "", "cvc": null, "deep":
+            [{"password": ""}, "", null, null, true]});
+        assert_eq!(sent, left);
     }
 
     #[test]

@@ -53,8 +53,18 @@ pub(crate) enum With {
 }
 
 impl SaveMembership {
-    pub(crate) fn read(fields: &mut Fields, now: Millis) -> Option<Self> {
-        let plan = fields.short_text("plan", 64);
+    /// Reads a choice; `plan` says whether one can be chosen at all, so that it
+    /// is told with everything else that is wrong.
+    pub(crate) fn read(
+        fields: &mut Fields,
+        now: Millis,
+        plan: impl FnOnce(&str) -> Result<(), Invalid>,
+    ) -> Option<Self> {
+        let text = fields.short_text("plan", 64);
+        let plan = text.and_then(|text| {
+            let allowed = plan(&text).map(|()| text);
+            fields.believe("plan", allowed)
+        });
         let method = fields.text("method");
         let method = with(fields, &method?, now);
         Some(Self {

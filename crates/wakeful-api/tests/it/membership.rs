@@ -3,10 +3,12 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use wakeful_core::billing::{Money, PlanId};
 use wakeful_core::id::TeamId;
 use wakeful_engine::billing;
-use wakeful_testkit::{App, Client, Setup, User, both_engines};
+use wakeful_engine::history::keeper;
+use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_engines, together};
 
 use crate::paymentmethods::{card, methods, saved};
 
@@ -70,6 +72,51 @@ async fn limited(mut setup: Setup) -> App {
     setup.start().await
 }
 
+/// The same, whose plan None has so many monitors and users.
+async fn narrow(mut setup: Setup, monitors: u32, users: u32) -> App {
+    let mut plans = billing::Catalogue::built_in().plans().to_vec();
+    plans[0].limits.monitors = Some(monitors);
+    plans[0].limits.users = Some(users);
+    setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+    limited(setup).await
+}
+
+fn listening(active: bool) -> Value {
+    json!({"name": "m", "type": "api", "heartbeat_interval": 60, "isactive": active,
+        "upside_down_mode": false})
+}
+
+/// How many of these calls, made at the same moment, got this status.
+async fn at_once(calls: Vec<(Client, &'static str, Value)>, status: u16) -> usize {
+    let answers =
+        together(
+            calls,
+            |(client, path, body)| async move { client.post(path, &body).await.status },
+        );
+    answers.await.into_iter().filter(|got| *got == status).count()
+}
+
+/// Gives monitors of the plain name days of this age.
+async fn age(app: &App, days: &[u32]) {
+    for days in days {
+        let at = app.engine.now().before(DAY * *days).0;
+        // Any bytes will do: what a day holds is not looked at.
+        let insert = format!(
+            "insert into rollups (monitor_id, grain, at, data)
+            select id, 2, {at}, push_digest from monitors where name = 'm'"
+        );
+        app.database.execute(&insert).await;
+    }
+}
+
+/// How many days are left after the keeper has come by, and again.
+async fn days_left(app: &App) -> i64 {
+    for _ in 0..2 {
+        keeper::let_go(&app.engine, &CancellationToken::new()).await.unwrap();
+    }
+    app.database.number("select count(*) from rollups where grain = 2").await
+}
+
 both_engines! {
     async fn a_new_team_has_the_plan_none(setup: Setup) {
         let app = setup.start().await;
@@ -119,6 +166,9 @@ both_engines! {
         assert_eq!(wrong(plan_with("platinum", "4242424242424242")).await, ["plan"]);
         assert_eq!(wrong(plan_with("none", "4242424242424242")).await, ["plan"]);
         assert_eq!(wrong(plan_with("pro", "4242424242424241")).await, ["cardNumber"]);
+        assert_eq!(wrong(plan_with("platinum", "4242424242424241")).await, ["plan", "cardNumber"]);
+        assert_eq!(wrong(plan_with("none", "4242424242424241")).await, ["plan", "cardNumber"]);
+        assert_eq!(wrong(json!({"plan": "platinum"})).await, ["plan", "method"]);
         ann.post("membership/save", &json!({"plan": "pro", "method": "methodID", "methodID": "x"}))
             .await.refused(404, "not_found");
         ann.post("membership/save", &plan_with("enterprise", "4242424242424242")).await
@@ -227,7 +277,8 @@ both_engines! {
         assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
         let mails = app.mails("ann@example.com", 6).await;
         assert_eq!(count(&mails, "Payment for Wakeful Pro failed"), 3);
-        assert_eq!(count(&mails, "declined four times"), 1);
+        assert_eq!(count(&mails, "declined again on each later try"), 1);
+        assert_eq!(count(&mails, "Nothing is deleted"), 1, "without limits nothing is");
         app.stop().await;
     }
 
@@ -387,6 +438,105 @@ both_engines! {
             app.engine.grant_plan(&ann.team, plan).await.unwrap();
             assert_eq!(app.engine.history_days(team(&ann)).await.unwrap(), Some(days), "{plan}");
         }
+        app.stop().await;
+    }
+
+    async fn a_smaller_plan_keeps_the_history_for_14_days_and_says_so(setup: Setup) {
+        let app = limited(setup).await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.engine.grant_plan(&ann.team, "pro").await.unwrap();
+        ann.client.post("monitor/save", &listening(true)).await.ok();
+        age(&app, &[20, 40, 290, 400]).await;
+        assert_eq!(days_left(&app).await, 4, "limits are new to it");
+        app.clock.advance(DAY * 14);
+        assert_eq!(days_left(&app).await, 3, "a year");
+        app.engine.grant_plan(&ann.team, "none").await.unwrap();
+        assert_eq!(days_left(&app).await, 3);
+        let told = app.mails("ann@example.com", 4).await;
+        assert_eq!(count(&told, "History older than 365 days"), 1);
+        assert_eq!(count(&told, "Subject: History older than 30 days will be deleted"), 1);
+        assert_eq!(count(&told, "All of it is kept until 2026-12-13"), 1);
+        assert_eq!(count(&told, "Everything stays as it is until 2026-12-13"), 1);
+        app.clock.advance(DAY * 13);
+        assert_eq!(days_left(&app).await, 3);
+        // A plan that is taken up again keeps it, and the next fall is told anew.
+        app.engine.grant_plan(&ann.team, "starter").await.unwrap();
+        app.clock.advance(DAY);
+        assert_eq!(days_left(&app).await, 2, "half a year");
+        app.engine.grant_plan(&ann.team, "none").await.unwrap();
+        app.clock.advance(DAY * 14);
+        assert_eq!(days_left(&app).await, 2, "its 14 days begin when it is told");
+        app.clock.advance(DAY * 14);
+        assert_eq!(days_left(&app).await, 0);
+        let told = app.mails("ann@example.com", 6).await;
+        assert_eq!(count(&told, "Subject: History older than 30 days"), 2);
+        app.stop().await;
+    }
+
+    async fn limits_that_are_turned_on_keep_the_history_for_14_days(setup: Setup) {
+        let mut app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("monitor/save", &listening(true)).await.ok();
+        let bob = app.sign_up("bob@example.com").await;
+        let mut young = listening(true);
+        young["name"] = json!("young");
+        bob.client.post("monitor/save", &young).await.ok();
+        for round in 1..=2 {
+            age(&app, &[20, 40, 290]).await;
+            assert_eq!(days_left(&app).await, 3);
+            app = app.restart_with(|setup| setup.settings.billing.limits = true).await;
+            assert_eq!(days_left(&app).await, 3);
+            let told = app.mails("ann@example.com", 1 + round).await;
+            assert_eq!(count(&told, "History older than 30 days will be deleted"), round);
+            app.clock.advance(DAY * 13);
+            assert_eq!(days_left(&app).await, 3);
+            app.clock.advance(DAY);
+            assert_eq!(days_left(&app).await, 0, "34 days are too many as well");
+            // Without limits it grows, and limits that come back are new again.
+            app = app.restart_with(|setup| setup.settings.billing.limits = false).await;
+            assert_eq!(days_left(&app).await, 0);
+        }
+        assert_eq!(app.mails_now("bob@example.com").len(), 1, "a welcome, and no more");
+        app.stop().await;
+    }
+
+    async fn many_monitors_at_once_are_no_more_than_the_plan_allows(setup: Setup) {
+        let app = narrow(setup, 5, 3).await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let active = "select count(*) from monitors where isactive";
+        let calls = (0..24).map(|_| (ann.clone(), "monitor/save", listening(true))).collect();
+        assert_eq!(at_once(calls, 200).await, 5);
+        assert_eq!(app.database.number(active).await, 5);
+        // Those that were made inactive become active one by one as well.
+        let mut calls = Vec::new();
+        for _ in 0..12 {
+            let saved = ann.post("monitor/save", &listening(false)).await.ok();
+            let body = json!({"monitorid": saved["monitor"]["monitorid"], "isactive": true});
+            calls.push((ann.clone(), "monitor/save", body));
+        }
+        let list = ann.get("monitors").await.ok()["monitors"].clone();
+        let running: Vec<&Value> =
+            list.as_array().unwrap().iter().filter(|one| one["isactive"] == true).collect();
+        for one in &running[..2] {
+            let body = json!({"monitorid": one["monitorid"], "isactive": false});
+            ann.post("monitor/save", &body).await.ok();
+        }
+        assert_eq!(at_once(calls, 200).await, 2);
+        assert_eq!(app.database.number(active).await, 5);
+        // A full team still changes what it has.
+        let body = json!({"monitorid": running[2]["monitorid"], "isactive": true, "name": "other"});
+        ann.post("monitor/save", &body).await.ok();
+        app.stop().await;
+    }
+
+    async fn many_users_at_once_are_no_more_than_the_plan_allows(setup: Setup) {
+        let app = narrow(setup, 5, 3).await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let calls = (0..8).map(|number| (ann.clone(), "team/save", json!({
+            "email": format!("c{number}@example.com"), "password1": PASSWORD,
+            "password2": PASSWORD}))).collect();
+        assert_eq!(at_once(calls, 200).await, 2);
+        assert_eq!(app.database.rows("users").await, 3);
         app.stop().await;
     }
 
