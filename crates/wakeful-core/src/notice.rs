@@ -171,9 +171,15 @@ impl Notice {
         if whole.len() <= LONGEST || self.data.payload.is_none() {
             return whole;
         }
+        json(&self.without_payload())
+    }
+
+    /// The same news without what the target reported of itself.
+    #[must_use]
+    pub fn without_payload(&self) -> Self {
         let mut less = self.clone();
         less.data.payload = None;
-        json(&less)
+        less
     }
 
     /// What it is about, for people.

@@ -3,10 +3,11 @@
 //! header values encoded by the mail library, never pasted.
 
 use futures_util::future::BoxFuture;
+use lettre::address::{Address, Envelope};
 use lettre::message::header::{
-    ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue,
+    Cc, ContentTransferEncoding, ContentType, From, Header, HeaderName, HeaderValue, ReplyTo, To,
 };
-use lettre::message::{Body, Mailbox, Message, MultiPart, SinglePart};
+use lettre::message::{Body, Mailbox, Mailboxes, Message, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
@@ -14,7 +15,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
+use wakeful_core::Invalid;
 use wakeful_core::chain::Chain;
+use wakeful_core::notifier;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
@@ -174,27 +177,26 @@ impl Header for AutoSubmitted {
 }
 
 pub(crate) fn compose(letter: &Letter) -> Result<Message, MailError> {
-    let mailbox = |what: &str, address: &str| -> Result<Mailbox, MailError> {
-        address.parse().map_err(|_| MailError::permanent(format!("the {what} address is not one")))
-    };
+    let from = mailbox("sender's", &letter.from)?;
+    let [to, cc, bcc] = [
+        mailboxes("recipient's", &letter.to)?,
+        mailboxes("copy's", &letter.cc)?,
+        mailboxes("blind copy's", &letter.bcc)?,
+    ];
     let date = SystemTime::UNIX_EPOCH + Duration::from_millis(letter.date.0.max(0).cast_unsigned());
     let mut builder = Message::builder()
+        .envelope(envelope(&from, [&to, &cc, &bcc])?)
         .message_id(Some(message_id(&letter.id)))
         .date(date)
-        .from(mailbox("sender's", &letter.from)?)
+        .header(From::from(Mailboxes::from(from)))
+        .header(To::from(Mailboxes::from(to)))
         .subject(&letter.subject)
         .header(AutoSubmitted);
-    for to in &letter.to {
-        builder = builder.to(mailbox("recipient's", to)?);
-    }
-    for cc in &letter.cc {
-        builder = builder.cc(mailbox("copy's", cc)?);
-    }
-    for bcc in &letter.bcc {
-        builder = builder.bcc(mailbox("blind copy's", bcc)?);
+    if !cc.is_empty() {
+        builder = builder.header(Cc::from(Mailboxes::from(cc)));
     }
     if let Some(reply_to) = &letter.reply_to {
-        builder = builder.reply_to(mailbox("reply", reply_to)?);
+        builder = builder.header(ReplyTo::from(Mailboxes::from(mailbox("reply", reply_to)?)));
     }
     if let Some(answers) = &letter.answers {
         builder = builder.in_reply_to(message_id(answers)).references(message_id(answers));
@@ -209,6 +211,61 @@ pub(crate) fn compose(letter: &Letter) -> Result<Message, MailError> {
         ),
     }
     .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
+}
+
+/// Who gets it: everybody once, however often they are named. Made here, because
+/// the library would read the header lines again, and it does not understand all
+/// that it writes.
+fn envelope(from: &Mailbox, groups: [&Vec<Mailbox>; 3]) -> Result<Envelope, MailError> {
+    let mut all: Vec<Address> = Vec::new();
+    for one in groups.into_iter().flatten() {
+        if !all.contains(&one.email) {
+            all.push(one.email.clone());
+        }
+    }
+    Envelope::new(Some(from.email.clone()), all)
+        .map_err(|_| MailError::permanent("the message has no recipient"))
+}
+
+fn mailbox(what: &str, text: &str) -> Result<Mailbox, MailError> {
+    notifier::Mailbox::parse(text)
+        .ok()
+        .and_then(|one| written(&one))
+        .ok_or_else(|| MailError::permanent(format!("the {what} address is not one")))
+}
+
+fn mailboxes(what: &str, texts: &[String]) -> Result<Vec<Mailbox>, MailError> {
+    texts.iter().map(|text| mailbox(what, text)).collect()
+}
+
+/// The address as it stands in a letter: its name quoted where need be, its
+/// domain as name servers know it, so that every mail server understands it.
+fn written(one: &notifier::Mailbox) -> Option<Mailbox> {
+    let (user, domain) = one.email.as_str().rsplit_once('@')?;
+    let address = match domain.is_ascii() {
+        true => Address::new(user, domain),
+        false => Address::new(user, idna::domain_to_ascii(domain).ok()?),
+    };
+    Some(Mailbox::new(one.name.clone(), address.ok()?))
+}
+
+/// Refuses an address that no letter can be written to.
+pub fn check_recipient(one: &notifier::Mailbox) -> Result<(), Invalid> {
+    match written(one) {
+        Some(_) => Ok(()),
+        None => {
+            Err(Invalid::new(format!("must hold addresses that mail can go to: {one} is none")))
+        }
+    }
+}
+
+/// Refuses an address that no letter can come from. The library reads the
+/// sender's line again, and takes no quotes before the @ there.
+pub fn check_sender(one: &notifier::Mailbox) -> Result<(), Invalid> {
+    match written(one).is_some_and(|one| one.to_string().parse::<Mailbox>().is_ok()) {
+        true => Ok(()),
+        false => Err(Invalid::new("must be an address that mail can come from")),
+    }
 }
 
 fn message_id(id: &str) -> String {
@@ -227,9 +284,9 @@ fn body(text: &str) -> Body {
 }
 
 /// Whether the server spoke against this letter for good. What it says against
-/// our login or our way to connect (RFC 4954, section 6) is for the operator to
-/// set right, and the letter waits.
-fn is_final(error: &lettre::transport::smtp::Error) -> bool {
+/// our login or our way to connect (RFC 4954, section 6) is for whoever set it
+/// to set right, and the letter waits.
+pub(crate) fn is_final(error: &lettre::transport::smtp::Error) -> bool {
     let login = [530, 534, 535, 538];
     error.is_permanent() && !error.status().is_some_and(|code| login.contains(&u16::from(code)))
 }
@@ -273,6 +330,75 @@ mod tests {
     #[test]
     fn every_line_ends_as_mail_wants_it() {
         assert_eq!(sent("a\r\nb\rc\nd").1, "a\r\nb\r\nc\r\nd");
+    }
+
+    /// The header line of that name, unfolded, and who gets the letter.
+    fn addressed(from: &str, to: &str) -> (String, String, Vec<String>) {
+        let to = notifier::Mailboxes::parse(to).expect("addresses");
+        let letter = Letter {
+            id: "1".into(),
+            from: from.into(),
+            to: to.iter().map(ToString::to_string).collect(),
+            ..Letter::default()
+        };
+        let message = compose(&letter).unwrap_or_else(|why| panic!("{from} {to}: {why}"));
+        let text = String::from_utf8(message.formatted()).expect("ASCII").replace("\r\n ", " ");
+        let line = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.strip_prefix(name));
+            lines.next().unwrap_or_default().to_owned()
+        };
+        let to = message.envelope().to().iter().map(ToString::to_string).collect();
+        (line("From: "), line("To: "), to)
+    }
+
+    #[test]
+    fn names_are_quoted_or_encoded_and_read_by_no_one_as_addresses() {
+        for (text, line) in [
+            ("x@example.com", "x@example.com"),
+            ("Ops <x@example.com>", "Ops <x@example.com>"),
+            ("Ops night <x@example.com>", "\"Ops night\" <x@example.com>"),
+            ("a\\b <x@example.com>", r#""a\\b" <x@example.com>"#),
+        ] {
+            let written = (line.to_owned(), line.to_owned(), vec!["x@example.com".to_owned()]);
+            assert_eq!(addressed(text, text), written, "{text}");
+        }
+        for name in ["Ops (night)", "Team: Ops", "Team [prod]", "ops@team", "Ops; Night", "a\"b"] {
+            let text = format!("{name} <x@example.com>");
+            let (from, to, all) = addressed(&text, &text);
+            assert_eq!((from.as_str(), all), (to.as_str(), vec!["x@example.com".to_owned()]));
+            assert!(from.ends_with(" <x@example.com>"), "{from}");
+            let safe = from.starts_with("=?utf-8?b?") || from.starts_with('"');
+            assert!(safe, "{text}: {from}");
+        }
+    }
+
+    #[test]
+    fn a_domain_in_another_script_is_written_as_name_servers_know_it() {
+        let (_, line, to) = addressed("x@exämple.com", "Jürgen <y@bücher.example>, x@Exämple.com");
+        assert_eq!(to, ["y@xn--bcher-kva.example", "x@xn--exmple-cua.com"]);
+        assert!(line.ends_with("<y@xn--bcher-kva.example>, x@xn--exmple-cua.com"), "{line}");
+    }
+
+    #[test]
+    fn quotes_before_the_at_sign_stay_and_everybody_gets_it_once() {
+        let (_, line, to) =
+            addressed("w@example.com", r#""a b"@example.com, x@a.example, x@a.example"#);
+        assert_eq!(to, [r#""a b"@example.com"#, "x@a.example"]);
+        assert!(line.starts_with(r#""a b"@example.com, "#), "{line}");
+    }
+
+    #[test]
+    fn what_can_never_be_sent_is_known_before() {
+        let one = |text: &str| notifier::Mailbox::parse(text).expect("in form");
+        for text in ["x@example.com", "Ops (night) <x@example.com>", "x@exämple.com"] {
+            assert_eq!(check_sender(&one(text)), Ok(()), "{text}");
+            assert_eq!(check_recipient(&one(text)), Ok(()), "{text}");
+        }
+        let quoted = one(r#""a b"@example.com"#);
+        assert_eq!(check_recipient(&quoted), Ok(()));
+        assert!(check_sender(&quoted).is_err());
+        let nowhere = one("x@xn--ä.example");
+        assert!(check_recipient(&nowhere).is_err() && check_sender(&nowhere).is_err());
     }
 
     #[test]

@@ -53,6 +53,8 @@ struct Inner {
     letters: Vec<Taken>,
     /// Instead of taking a letter.
     refusal: Option<String>,
+    /// Replies to lines that begin so; an empty one is silence.
+    replies: Vec<(String, String)>,
     connections: usize,
 }
 
@@ -65,8 +67,12 @@ impl Inbox {
     /// On a port of the test's choosing.
     pub fn on(listener: TcpListener, line: Line) -> Self {
         let port = listener.local_addr().unwrap().port();
-        let inner =
-            Arc::new(Mutex::new(Inner { letters: Vec::new(), refusal: None, connections: 0 }));
+        let inner = Arc::new(Mutex::new(Inner {
+            letters: Vec::new(),
+            refusal: None,
+            replies: Vec::new(),
+            connections: 0,
+        }));
         let (shared, tls) = (inner.clone(), acceptor());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -84,6 +90,14 @@ impl Inbox {
     /// Says this instead of taking letters; nothing: takes them again.
     pub fn refuses(&self, reply: Option<&str>) {
         self.inner.lock().unwrap().refusal = reply.map(str::to_owned);
+    }
+
+    /// Says this to every line that begins so, from now on, and nothing at all
+    /// when it is empty.
+    pub fn says(&self, to: &str, reply: &str) {
+        let mut inner = self.inner.lock().unwrap();
+        inner.replies.retain(|(start, _)| start != to);
+        inner.replies.push((to.to_owned(), reply.to_owned()));
     }
 
     pub fn letters(&self) -> Vec<Taken> {
@@ -161,6 +175,10 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
             return Ok(None);
         }
         let line = line.trim_end();
+        if let Some(reply) = told_to_say(inner, line) {
+            stream.write_all(reply.as_bytes()).await?;
+            continue;
+        }
         let verb = line.split(' ').next().unwrap_or_default().to_ascii_uppercase();
         let reply = match verb.as_str() {
             "EHLO" if how.offers => "250-mail.example\r\n250-STARTTLS\r\n250 8BITMIME".to_owned(),
@@ -205,6 +223,12 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
         };
         stream.write_all(format!("{reply}\r\n").as_bytes()).await?;
     }
+}
+
+fn told_to_say(inner: &Mutex<Inner>, line: &str) -> Option<String> {
+    let inner = inner.lock().unwrap();
+    let (_, reply) = inner.replies.iter().find(|(start, _)| line.starts_with(start))?;
+    Some(if reply.is_empty() { String::new() } else { format!("{reply}\r\n") })
 }
 
 fn address(line: &str) -> String {

@@ -1,12 +1,14 @@
 //! A web site on loopback that speaks TLS, with a certificate of its own making
 //! that nobody trusts, and another one when the test wants it.
 
+use rcgen::CertificateParams;
 use rustls::pki_types::PrivateKeyDer;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
+use wakeful_core::time::Millis;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecure";
 
@@ -19,9 +21,20 @@ pub struct Site {
 impl Site {
     /// A site whose certificate is for this name, until the end of that year.
     pub async fn start(name: &str, until: i32) -> Self {
+        Self::with(acceptor(name, end_of(until))).await
+    }
+
+    /// A site whose certificate is for this name, until then.
+    pub async fn until(name: &str, until: Millis) -> Self {
+        let seconds = until.0.div_euclid(1_000).cast_unsigned();
+        let until = rcgen::date_time_ymd(1970, 1, 1) + std::time::Duration::from_secs(seconds);
+        Self::with(acceptor(name, |certificate| certificate.not_after = until)).await
+    }
+
+    async fn with(acceptor: TlsAcceptor) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://{}/", listener.local_addr().unwrap());
-        let acceptor = Arc::new(Mutex::new(acceptor(name, until)));
+        let acceptor = Arc::new(Mutex::new(acceptor));
         let shared = acceptor.clone();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -38,15 +51,19 @@ impl Site {
 
     /// Shows another certificate from now on.
     pub fn shows(&self, name: &str, until: i32) {
-        *self.acceptor.lock().unwrap() = acceptor(name, until);
+        *self.acceptor.lock().unwrap() = acceptor(name, end_of(until));
     }
 }
 
-fn acceptor(name: &str, until: i32) -> TlsAcceptor {
-    let mut params = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
+fn end_of(year: i32) -> impl FnOnce(&mut CertificateParams) {
+    move |certificate| certificate.not_after = rcgen::date_time_ymd(year, 12, 31)
+}
+
+fn acceptor(name: &str, expire: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(rcgen::DnType::CommonName, name);
-    params.not_after = rcgen::date_time_ymd(until, 12, 31);
+    expire(&mut params);
     let key = rcgen::KeyPair::generate().unwrap();
     let made = params.self_signed(&key).unwrap();
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();

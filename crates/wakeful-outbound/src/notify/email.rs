@@ -3,9 +3,11 @@
 //! the name is what its certificate must be for.
 
 use futures_util::future::BoxFuture;
+use lettre::Message;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
-use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::{Error, response::Response};
 use std::io;
 use std::net::SocketAddr;
@@ -15,6 +17,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
+use wakeful_core::chain::Chain;
 use wakeful_core::monitor::spec::Host;
 use wakeful_core::notice::retry::{Failure, Outcome};
 use wakeful_core::notifier::{EmailSpec, Transport};
@@ -26,6 +29,9 @@ use crate::net::{Deadline, Net, Target, Trace};
 
 /// All of the conversation, from the name to the last reply.
 pub const TOTAL: Duration = Duration::from_secs(30);
+
+/// What happened to a letter does not depend on how the goodbye goes.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
 
@@ -43,15 +49,14 @@ pub fn deliver<'a>(
         let by = Deadline::within(TOTAL);
         let talk = async {
             let mut connection = connect(net, spec, by).await?;
-            let sent = connection.send(message.envelope(), &message.formatted()).await;
-            if sent.is_ok() {
-                // The letter is taken; how the goodbye goes is of no interest.
-                let _ = connection.quit().await;
-            }
-            sent.map_err(|error| Unsent::of(&error))
+            let sent = hand_over(&mut connection, &message).await;
+            Ok::<_, Unsent>((connection, sent))
         };
         match by.limit(talk).await {
-            Some(Ok(reply)) => Outcome::Delivered(words(&reply)),
+            Some(Ok((mut connection, sent))) => {
+                let _ = Deadline::within(GOODBYE).limit(connection.quit()).await;
+                sent.map_or_else(|unsent| unsent.outcome(spec), Outcome::Delivered)
+            }
             Some(Err(unsent)) => unsent.outcome(spec),
             None => Outcome::Failed(Failure {
                 answer: format!("the mail server did not finish within {}", by.span()),
@@ -69,21 +74,12 @@ struct Unsent {
 }
 
 impl Unsent {
-    fn passing(message: &str) -> Self {
-        Self { permanent: false, message: message.to_owned() }
+    fn passing(message: impl Into<String>) -> Self {
+        Self { permanent: false, message: message.into() }
     }
 
     fn of(error: &Error) -> Self {
-        let mut message = error.to_string();
-        let mut cause = std::error::Error::source(error);
-        while let Some(inner) = cause {
-            let text = inner.to_string();
-            if !message.contains(&text) {
-                message = format!("{message}: {text}");
-            }
-            cause = inner.source();
-        }
-        Self { permanent: error.is_permanent(), message }
+        Self { permanent: mail::is_final(error), message: Chain(error).to_string() }
     }
 
     fn outcome(self, spec: &EmailSpec) -> Outcome {
@@ -95,13 +91,76 @@ impl Unsent {
     }
 }
 
+/// Speaks of a letter until the server has it, for all of the recipients that it
+/// takes: one bad address must not keep the others from being told. Gives the
+/// last reply, with whom it does not go to.
+async fn hand_over(
+    connection: &mut AsyncSmtpConnection,
+    message: &Message,
+) -> Result<String, Unsent> {
+    let refused = |error: Error| Unsent::of(&error);
+    let (envelope, text) = (message.envelope(), message.formatted());
+    let parameters = parameters(connection, message, &text)?;
+    connection.command(Mail::new(envelope.from().cloned(), parameters)).await.map_err(refused)?;
+    let mut missed = Vec::new();
+    for to in envelope.to() {
+        match connection.command(Rcpt::new(to.clone(), Vec::new())).await {
+            Ok(_) => {}
+            Err(error) if error.status().is_some() => missed.push((to, Unsent::of(&error))),
+            Err(error) => return Err(Unsent::of(&error)),
+        }
+    }
+    let whom: Vec<String> =
+        missed.iter().map(|(to, why)| format!("{to}: {}", why.message)).collect();
+    if missed.len() == envelope.to().len() {
+        // One that is only put off may be taken later.
+        let permanent = missed.iter().all(|(_, why)| why.permanent);
+        return Err(Unsent { permanent, message: whom.join("; ") });
+    }
+    connection.command(Data).await.map_err(refused)?;
+    let reply = connection.message(&text).await.map_err(refused)?;
+    Ok(match whom.is_empty() {
+        true => words(&reply),
+        false => tidy(&format!("{}; not for {}", words(&reply), whom.join("; "))),
+    })
+}
+
+/// What the server must be told of the letter beforehand, and must be able to
+/// take: addresses (RFC 6531) or text (RFC 6152) beyond ASCII.
+fn parameters(
+    connection: &AsyncSmtpConnection,
+    message: &Message,
+    text: &[u8],
+) -> Result<Vec<MailParameter>, Unsent> {
+    let server = connection.server_info();
+    let envelope = message.envelope();
+    let mut parameters = Vec::new();
+    let mut addresses = envelope.from().into_iter().chain(envelope.to());
+    if addresses.any(|one| !one.to_string().is_ascii()) {
+        if !server.supports_feature(Extension::SmtpUtfEight) {
+            return Err(Unsent::passing(
+                "the server does not offer SMTPUTF8, which an address needs that is not in ASCII",
+            ));
+        }
+        parameters.push(MailParameter::SmtpUtfEight);
+    }
+    if !text.is_ascii() {
+        if !server.supports_feature(Extension::EightBitMime) {
+            return Err(Unsent::passing("the server takes no text beyond ASCII (8BITMIME)"));
+        }
+        parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
+    }
+    Ok(parameters)
+}
+
 async fn connect(net: &Net, spec: &EmailSpec, by: Deadline) -> Result<AsyncSmtpConnection, Unsent> {
     let mut trace = Trace::default();
     let host = spec.hostname.host();
     let reached = net.reach(Target::from(host), spec.port, by, &mut trace).await;
     let tcp = reached.map_err(|trouble| Unsent::passing(trouble.message()))?;
     let hello = ClientId::default();
-    let refused = |error: Error| Unsent::of(&error);
+    // Nothing that is said before the letter is shown is said against it.
+    let refused = |error: Error| Unsent::passing(Chain(&error).to_string());
     let mut connection = match spec.transport() {
         Transport::Plain | Transport::StartTls => {
             AsyncSmtpConnection::connect_with_transport(Box::new(tcp), &hello).await

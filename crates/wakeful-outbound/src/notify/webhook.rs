@@ -171,10 +171,17 @@ fn target(hook: &WebhookSpec) -> Url {
     url
 }
 
-/// The shape the receiver wants. When its template fails on this notice the
-/// news goes out in our own shape: better an odd message than none.
+/// The shape the receiver wants. When its template fails on this notice it is
+/// tried without what the target reported of itself, which may be too much. When
+/// that fails, too, the news goes out in our own shape: better an odd message
+/// than none.
 fn body(hook: &WebhookSpec, notice: &Notice, link: &str) -> String {
-    shaped(&hook.template, notice, link, Some(hook.url.url())).unwrap_or_else(|why| {
+    let shaped = |notice: &Notice| shaped(&hook.template, notice, link, Some(hook.url.url()));
+    let tried = shaped(notice).or_else(|why| match notice.data.payload {
+        None => Err(why),
+        Some(_) => shaped(&notice.without_payload()),
+    });
+    tried.unwrap_or_else(|why| {
         let id = notice.data.eventid;
         tracing::warn!(event.id = %id, "the template for event {id} failed, it goes out in the standard shape: {why}");
         notice.body()

@@ -137,6 +137,18 @@ async fn a_template_of_ones_own_is_used_and_one_that_fails_loses_nothing() {
 }
 
 #[tokio::test]
+async fn a_large_report_is_left_out_and_the_shape_stays() {
+    let mut large = notice("monitor.down");
+    large.data.payload = Some(json!({"log": "x".repeat(30_000)}));
+    let duty = Template::Ready(Ready::PagerDuty);
+    let body = sent(duty.clone(), "/v2/enqueue?routing_key=R0", &large).await;
+    assert_eq!(body, sent(duty, "/v2/enqueue?routing_key=R0", &notice("monitor.down")).await);
+    let own = Template::parse(r#"{"say": {{ title|tojson }}, "with": {{ payload|tojson }}}"#);
+    let body = sent(own.unwrap(), "/hook", &large).await;
+    assert_eq!(body, json!({"say": "Shop <b>& is down", "with": null}));
+}
+
+#[tokio::test]
 async fn a_webhook_carries_its_headers_and_a_signature_for_each_secret() {
     let receiver = Receiver::start().await;
     let mut spec = hook(&receiver.url, Template::Own("plain {{ text }}".into()));
@@ -299,15 +311,20 @@ async fn a_letter_reaches_everybody_and_breaks_out_of_no_header() {
 async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_to() {
     let net = net();
     for line in [Line::StartTls, Line::Tls] {
-        let inbox = match line {
-            // Implicit TLS is what port 465 stands for; this machine's may be in use.
-            Line::Tls => match tokio::net::TcpListener::bind("127.0.0.1:465").await {
-                Ok(listener) => Inbox::on(listener, line),
-                Err(_) => continue,
-            },
-            _ => Inbox::start(line).await,
+        // Implicit TLS is what port 465 stands for. Each test is a process, and has
+        // an address of its own.
+        let [_, high, middle, low] = std::process::id().to_be_bytes();
+        let host = std::net::Ipv4Addr::new(127, 64 | high, middle, low);
+        let port = if line == Line::Tls { 465 } else { 0 };
+        let listener = tokio::net::TcpListener::bind((host, port)).await;
+        let listener =
+            listener.expect("port 465 is ours: net.ipv4.ip_unprivileged_port_start allows it");
+        let inbox = Inbox::on(listener, line);
+        let mut spec = EmailSpec {
+            hostname: Hostname::parse(&host.to_string()).unwrap(),
+            security: Security::parse("TLS").unwrap(),
+            ..spec(inbox.port)
         };
-        let mut spec = EmailSpec { security: Security::parse("TLS").unwrap(), ..spec(inbox.port) };
         let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
         let told = email::deliver(&net, &spec, &letter).await;
         assert!(matches!(told, Outcome::Failed(_)), "{line:?}: {told:?}");
@@ -323,8 +340,81 @@ async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_
         assert_eq!((taken.user.as_str(), taken.password.as_str()), ("user", "pass"));
         spec.password = Secret::new("wrong");
         let told = email::deliver(&net, &spec, &letter).await;
-        assert!(matches!(told, Outcome::Refused(_)), "{line:?}: {told:?}");
+        assert!(matches!(told, Outcome::Failed(_)), "a login can be set right: {told:?}");
+        assert!(told.answer().contains("535"), "{line:?}: {told:?}");
     }
+}
+
+#[tokio::test]
+async fn one_bad_address_keeps_nobody_else_from_being_told() {
+    let inbox = Inbox::start(Line::Plain).await;
+    let spec = spec(inbox.port);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    inbox.says("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
+    inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
+    let told = email::deliver(&net(), &spec, &letter).await;
+    let Outcome::Delivered(answer) = &told else { panic!("{told:?}") };
+    assert_eq!(inbox.letters()[0].to, ["ann@example.com", "boss@example.com"]);
+    for part in ["250 2.0.0 taken as 1; not for ", "c@example.com: ", "550", "no such user"] {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
+    assert!(answer.contains("team@example.com: ") && answer.contains("greylisted"), "{answer}");
+
+    inbox.says("RCPT TO:<ann@example.com>", "550 5.1.1 no such user");
+    inbox.says("RCPT TO:<boss@example.com>", "550 5.1.1 no such user");
+    let told = email::deliver(&net(), &spec, &letter).await;
+    assert!(matches!(told, Outcome::Failed(_)), "one may be taken later: {told:?}");
+    inbox.says("RCPT TO:<team@example.com>", "550 5.1.1 no such user");
+    let told = email::deliver(&net(), &spec, &letter).await;
+    assert!(matches!(told, Outcome::Refused(_)), "{told:?}");
+    assert_eq!(inbox.letters().len(), 1);
+}
+
+#[tokio::test]
+async fn only_what_is_said_against_the_letter_is_final() {
+    for (line, reply, is_final) in [
+        ("MAIL", "530 5.7.0 authentication required", false),
+        ("MAIL", "451 4.3.0 busy", false),
+        ("MAIL", "550 5.7.1 not from you", true),
+        ("DATA", "554 5.7.1 spam", true),
+        ("EHLO", "554 5.7.1 your address is blocked", false),
+    ] {
+        let inbox = Inbox::start(Line::Plain).await;
+        inbox.says(line, reply);
+        let spec = spec(inbox.port);
+        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+        let told = email::deliver(&net(), &spec, &letter).await;
+        assert_eq!(matches!(told, Outcome::Refused(_)), is_final, "{reply}: {told:?}");
+        assert!(told.answer().contains(&reply[4..]), "{reply}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_letter_that_was_taken_is_taken_however_the_goodbye_goes() {
+    let inbox = Inbox::start(Line::Plain).await;
+    inbox.says("QUIT", "");
+    let spec = spec(inbox.port);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let outcome = email::deliver(&net(), &spec, &letter).await;
+    assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
+}
+
+#[tokio::test]
+async fn addresses_that_people_write_are_ones_that_servers_understand() {
+    let inbox = Inbox::start(Line::Plain).await;
+    let to = r#"Ops (night) <a@example.com>, Team: Ops <b@example.com>, a\b <c@example.com>,
+        Team [prod] <d@example.com>, ops@team <e@example.com>, Ops; Night <f@example.com>,
+        "g h"@example.com, i@exämple.com"#;
+    let mut spec = spec(inbox.port);
+    spec.to_email = Mailboxes::parse(&to.replace('\n', "")).unwrap();
+    spec.to_cc = Mailboxes::default();
+    spec.to_bcc = Mailboxes::default();
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let outcome = email::deliver(&net(), &spec, &letter).await;
+    assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
+    let mut all: Vec<String> = "abcdef".chars().map(|c| format!("{c}@example.com")).collect();
+    all.extend(["\"g h\"@example.com".into(), "i@xn--exmple-cua.com".into()]);
+    assert_eq!(inbox.letters()[0].to, all);
 }
 
 #[tokio::test]
