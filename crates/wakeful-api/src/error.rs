@@ -175,6 +175,10 @@ impl From<Error> for ApiError {
                 "notifier_unsigned",
                 "Only webhooks are signed: this notifier has no secret to rotate.",
             ),
+            Error::NotifierOff => conflict(
+                "notifier_off",
+                "The notifier is turned off: set its isactive to true first.",
+            ),
             Error::Refused { field, why } => {
                 Self::fields(vec![FieldError { field: field.into(), message: why }])
             }

@@ -39,6 +39,8 @@ pub enum Error {
     StillLinked(Vec<String>),
     #[error("the notifier signs nothing")]
     Unsigned,
+    #[error("the notifier is turned off")]
+    NotifierOff,
     /// A field that is well formed but cannot be used.
     #[error("{field} {why}")]
     Refused { field: &'static str, why: String },

@@ -41,7 +41,10 @@ pub use error::Error;
 pub use history::{Report, ReportLine, Series, Source, Stats, Summary};
 pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page};
-pub use notifiers::{ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft};
+pub use notifiers::{
+    ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft, vet_recipients,
+    vet_sender, vet_subject, vet_template,
+};
 pub use probe::{ProbeView, RegionView};
 pub use team::SaveUser;
 pub use wakeful_outbound::notify::preview::Preview;

@@ -3,17 +3,20 @@
 
 use std::net::SocketAddr;
 use std::time::Duration;
+use wakeful_core::Invalid;
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitor::Name;
-use wakeful_core::monitor::spec::{Headers, Host, HttpUrl};
+use wakeful_core::monitor::spec::{Headers, Host, Hostname, HttpUrl};
 use wakeful_core::notice::retry::Outcome;
 use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::{
-    Channel, Disabled, EmailSpec, Keys, Notifier, SigningSecret, Template, WebhookSpec,
+    Channel, Disabled, EmailSpec, Keys, Mailbox, Mailboxes, Notifier, SigningSecret, Template,
+    WebhookSpec,
 };
+use wakeful_outbound::mail;
 use wakeful_outbound::notify::preview::{self, Preview};
 use wakeful_outbound::notify::{email, letters, template, webhook};
-use wakeful_store::{DeletedNotifier, ListedDelivery, StoreError};
+use wakeful_store::{DeletedNotifier, ListedDelivery, Resent, StoreError};
 
 use crate::caller::Caller;
 use crate::monitors::{Page, and_one};
@@ -97,48 +100,57 @@ impl Engine {
             None => None,
         };
         let notifier = self.drafted_notifier(caller, draft, before.as_ref());
-        if before.is_some() {
-            return match team.change_notifier(&notifier).await? {
-                true => Ok(notifier.into()),
-                false => Err(Error::NotFound("notifier")),
-            };
+        if before.is_none() {
+            team.add_notifier(&notifier).await.map_err(|error| match error {
+                StoreError::Gone => Error::NotAuthenticated,
+                error => error.into(),
+            })?;
+        } else if !team.change_notifier(&notifier).await? {
+            return Err(Error::NotFound("notifier"));
         }
-        team.add_notifier(&notifier).await.map_err(|error| match error {
-            StoreError::Gone => Error::NotAuthenticated,
-            error => error.into(),
-        })?;
-        let secret = signing_secret(&notifier).cloned();
+        let known = before.as_ref().and_then(signing_secret);
+        let secret = signing_secret(&notifier).filter(|made| Some(*made) != known).cloned();
         Ok(NotifierView { notifier, secret })
     }
 
     /// Refuses at once what would fail at the first message.
     fn vet(&self, channel: &ChannelDraft) -> Result<()> {
-        let refused = |field, why: String| Error::Refused { field, why };
-        let guard = self.net().guard();
-        match channel {
-            ChannelDraft::Email(spec) => {
-                let allowed = match spec.hostname.host() {
-                    Host::Name(name) => guard.check_name(name),
-                    Host::Address(ip) => guard.check(SocketAddr::new(*ip, spec.port)),
-                };
-                allowed.map_err(|denied| refused("email.hostname", denied.to_string()))?;
-                match spec.subject.trim() {
-                    "" => Ok(()),
-                    subject => template::check(subject)
-                        .map_err(|why| refused("email.subject", why.to_string())),
-                }
-            }
-            ChannelDraft::Webhook { url, template, .. } => {
-                guard
-                    .check_url(url.url())
-                    .map_err(|denied| refused("webhook.url", denied.to_string()))?;
-                match template {
-                    Template::Own(source) => template::check(source)
-                        .map_err(|why| refused("webhook.template", why.to_string())),
-                    Template::Standard | Template::Ready(_) => Ok(()),
-                }
-            }
+        let parts = match channel {
+            ChannelDraft::Email(spec) => vec![
+                ("email.hostname", self.vet_server(&spec.hostname, spec.port)),
+                ("email.from_email", vet_sender(&spec.from_email)),
+                ("email.to_email", vet_recipients(&spec.to_email)),
+                ("email.to_cc", vet_recipients(&spec.to_cc)),
+                ("email.to_bcc", vet_recipients(&spec.to_bcc)),
+                ("email.subject", vet_subject(&spec.subject)),
+            ],
+            ChannelDraft::Webhook { url, template, .. } => vec![
+                ("webhook.url", self.vet_url(url)),
+                ("webhook.template", vet_template(template)),
+            ],
+        };
+        match parts.into_iter().find_map(|(field, vetted)| Some((field, vetted.err()?))) {
+            Some((field, why)) => Err(Error::Refused { field, why: why.to_string() }),
+            None => Ok(()),
         }
+    }
+
+    /// Refuses a mail server that may not be reached. Whoever reads a request
+    /// asks this, and the same of the other parts, to tell of every wrong field
+    /// at once; what is saved is asked again as a whole.
+    pub fn vet_server(&self, host: &Hostname, port: u16) -> std::result::Result<(), Invalid> {
+        let guard = self.net().guard();
+        let allowed = match host.host() {
+            Host::Name(name) => guard.check_name(name),
+            Host::Address(ip) => guard.check(SocketAddr::new(*ip, port)),
+        };
+        allowed.map_err(|denied| Invalid::new(denied.to_string()))
+    }
+
+    /// Refuses a webhook's address that may not be reached.
+    pub fn vet_url(&self, url: &HttpUrl) -> std::result::Result<(), Invalid> {
+        let allowed = self.net().guard().check_url(url.url());
+        allowed.map_err(|denied| Invalid::new(denied.to_string()))
     }
 
     fn drafted_notifier(
@@ -211,7 +223,10 @@ impl Engine {
             }
         };
         match tokio::time::timeout(A_TEST, sending).await {
-            Ok(Outcome::Delivered(answer)) => Ok(answer),
+            Ok(Outcome::Delivered(answer)) => {
+                self.store().notifier_works(id).await?;
+                Ok(answer)
+            }
             Ok(failed) => Err(Error::NotDelivered(failed.answer().to_owned())),
             Err(_) => {
                 let words = format!("the receiver did not finish within {} s", A_TEST.as_secs());
@@ -268,9 +283,36 @@ impl Engine {
     /// Sends a message once more, with the same event id.
     pub async fn resend_delivery(&self, caller: &Caller, id: DeliveryId) -> Result<()> {
         match self.store().team(caller.team).resend_delivery(id, self.now()).await? {
-            true => Ok(()),
-            false => Err(Error::NotFound("delivery")),
+            Resent::OnItsWay => Ok(()),
+            Resent::Missing => Err(Error::NotFound("delivery")),
+            Resent::Off => Err(Error::NotifierOff),
         }
+    }
+}
+
+/// Refuses a sender that no letter can come from.
+pub fn vet_sender(sender: &Mailbox) -> std::result::Result<(), Invalid> {
+    mail::check_sender(sender)
+}
+
+/// Refuses recipients that no letter can go to.
+pub fn vet_recipients(all: &Mailboxes) -> std::result::Result<(), Invalid> {
+    all.iter().try_for_each(mail::check_recipient)
+}
+
+/// Refuses a subject that is a template and does not work.
+pub fn vet_subject(subject: &str) -> std::result::Result<(), Invalid> {
+    match subject.trim() {
+        "" => Ok(()),
+        source => template::check(source),
+    }
+}
+
+/// Refuses a template of a user's own that does not work.
+pub fn vet_template(template: &Template) -> std::result::Result<(), Invalid> {
+    match template {
+        Template::Own(source) => template::check(source),
+        Template::Standard | Template::Ready(_) => Ok(()),
     }
 }
 

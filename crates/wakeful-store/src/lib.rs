@@ -49,7 +49,7 @@ pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use certificates::ShownCertificate;
 pub use contacts::Contact;
 pub use copy::{CopyError, CopyStep, Progress, copy, open_to_copy};
-pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery};
+pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery, Resent};
 pub use doctor::{Harm, Holdings, Table};
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};

@@ -42,6 +42,7 @@ const STEPS: &[Step] = steps![
     "0011_sessions",
     "0012_certificate",
     "0013_history",
+    "0014_notifying",
     "0015_membership",
 ];
 

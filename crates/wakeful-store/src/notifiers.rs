@@ -85,6 +85,23 @@ impl Row {
     }
 }
 
+/// Gives up what waits for a notifier that is turned off.
+macro_rules! give_up {
+    ($db:ident, $id:expr, $answer:expr, $now:expr) => {
+        sqlx::query(
+            "update deliveries
+             set state = 'failed', next_try = null, lease_until = 0, finished = $2,
+                 last_answer = case when last_answer = '' then $3 else last_answer end
+             where notifier_id = $1 and state = 'waiting'",
+        )
+        .bind($id.uuid())
+        .bind($now.0)
+        .bind($answer)
+        .execute(&mut *$db)
+        .await
+    };
+}
+
 fn context(id: NotifierId) -> String {
     format!("{SECRET}:{id}")
 }
@@ -162,18 +179,21 @@ impl TeamStore<'_> {
         Ok(())
     }
 
-    /// Changes a notifier; false when the team has no such one. Turned on
-    /// again, it begins without a past.
+    /// Changes a notifier; false when the team has no such one. Turned off, it
+    /// gives up what waits: it would be old news, and perhaps untrue, when it is
+    /// on again. Turned on, or with another address, it begins without a past.
     pub async fn change_notifier(&self, notifier: &Notifier) -> Result<bool> {
+        let Some(before) = self.notifier(notifier.id).await? else { return Ok(false) };
+        let turned = before.disabled.is_some() != notifier.disabled.is_some();
+        let anew = turned || before.channel != notifier.channel;
         let secret = seal(&self.store.keyring, notifier);
-        Ok(write!(self.store, |db| {
-            sqlx::query(
+        let mut tx = self.store.begin().await?;
+        let changed = within!(tx, |db| {
+            let done = sqlx::query(
                 "update notifiers
-                 set name = $3, kind = $4, config = $5, secret = $6, disabled_why = $8,
-                     modified = $9,
-                     failing_since = case when $7 is null and disabled_at is not null
-                                          then null else failing_since end,
-                     disabled_at = $7
+                 set name = $3, kind = $4, config = $5, secret = $6, disabled_at = $7,
+                     disabled_why = $8, modified = $9,
+                     failing_since = case when $10 then null else failing_since end
                  where id = $1 and team_id = $2",
             )
             .bind(notifier.id.uuid())
@@ -185,10 +205,18 @@ impl TeamStore<'_> {
             .bind(notifier.disabled.as_ref().map(|off| off.at.0))
             .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
             .bind(notifier.modified.0)
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected() == 1)
-        })?)
+            .bind(anew)
+            .execute(&mut *db)
+            .await?;
+            // What was written at the moment it was turned off goes when it is on.
+            if turned {
+                let answer = "not sent: the notifier was turned off";
+                give_up!(db, notifier.id, answer, notifier.modified)?;
+            }
+            Ok::<_, Error>(done.rows_affected() == 1)
+        })?;
+        tx.commit().await?;
+        Ok(changed)
     }
 
     /// Deletes a notifier with its deliveries, unless a monitor tells by it.
@@ -281,17 +309,8 @@ impl Store {
             if done.rows_affected() == 0 {
                 return Ok(false);
             }
-            sqlx::query(
-                "update deliveries
-                 set state = 'failed', next_try = null, lease_until = 0, finished = $2,
-                     last_answer = case when last_answer = '' then $3 else last_answer end
-                 where notifier_id = $1 and state = 'waiting'",
-            )
-            .bind(id.uuid())
-            .bind(now.0)
-            .bind(format!("not sent: the notifier was turned off ({why})"))
-            .execute(&mut *db)
-            .await?;
+            let answer = format!("not sent: the notifier was turned off ({why})");
+            give_up!(db, id, answer, now)?;
             for mail in &letters {
                 mails::insert!(db, mail, now)?;
             }

@@ -41,7 +41,7 @@ pub(crate) async fn save(
         Some(notifierid) => Some(api.engine().notifier(&caller.who, id(&notifierid)?).await?),
         None => None,
     };
-    let draft = wire::draft(&mut fields, stored.as_ref());
+    let draft = wire::draft(&mut fields, stored.as_ref(), api.engine());
     let draft = fields.finish(draft)?;
     let view = api.engine().save_notifier(&caller.who, draft).await?;
     Ok(Json(NotifierBody::of(&view)))
@@ -143,7 +143,8 @@ pub(crate) async fn deliveries(
     params(("deliveryid" = String, Path, description = "The delivery's id")),
     responses(
         (status = 200, description = "On its way", body = Done),
-        (status = 404, description = "The team has no such delivery", body = ErrorBody)))]
+        (status = 404, description = "The team has no such delivery", body = ErrorBody),
+        (status = 409, description = "Its notifier is turned off", body = ErrorBody)))]
 pub(crate) async fn resend(
     State(api): State<Api>,
     caller: Caller,

@@ -17,8 +17,8 @@ use wakeful_core::notifier::{
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
-    ChannelDraft, ListedDelivery, NotifierDraft, NotifierView, Preview, PreviewChannel,
-    PreviewDraft,
+    ChannelDraft, Engine, ListedDelivery, NotifierDraft, NotifierView, Preview, PreviewChannel,
+    PreviewDraft, vet_recipients, vet_sender, vet_subject, vet_template,
 };
 
 use super::fields::{Fields, Wire};
@@ -88,8 +88,13 @@ pub(crate) struct SaveWebhook {
     template: Option<String>,
 }
 
-/// What the fields say, laid over the stored notifier; `None` when some are wrong.
-pub(crate) fn draft(fields: &mut Fields, stored: Option<&Notifier>) -> Option<NotifierDraft> {
+/// What the fields say, laid over the stored notifier; `None` when some are
+/// wrong. The engine is asked about each part, so that all are told at once.
+pub(crate) fn draft(
+    fields: &mut Fields,
+    stored: Option<&Notifier>,
+    engine: &Engine,
+) -> Option<NotifierDraft> {
     let name = fields.optional("name", Name::parse);
     let name = name.or_else(|| stored.map(|old| old.name.clone()));
     let name = fields.require("name", name);
@@ -103,14 +108,14 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Notifier>) -> Option<No
                 Channel::Email(spec) => Some(spec),
                 Channel::Webhook(_) => None,
             });
-            fields.within("email", |fields| email(fields, old)).map(ChannelDraft::Email)
+            fields.within("email", |fields| email(fields, old, engine)).map(ChannelDraft::Email)
         }
         Kind::Webhook => {
             let old = stored.and_then(|old| match &old.channel {
                 Channel::Webhook(hook) => Some(hook),
                 Channel::Email(_) => None,
             });
-            fields.within("webhook", |fields| hook(fields, old))
+            fields.within("webhook", |fields| hook(fields, old, engine))
         }
     };
     Some(NotifierDraft {
@@ -121,17 +126,28 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Notifier>) -> Option<No
     })
 }
 
-fn email(fields: &mut Fields, old: Option<&EmailSpec>) -> Option<EmailSpec> {
+/// A parser whose value must also pass `vet`.
+fn vetted<T>(
+    parse: impl FnOnce(&str) -> Result<T, Invalid>,
+    vet: impl FnOnce(&T) -> Result<(), Invalid>,
+) -> impl FnOnce(&str) -> Result<T, Invalid> {
+    |text| parse(text).and_then(|value| vet(&value).map(|()| value))
+}
+
+fn email(fields: &mut Fields, old: Option<&EmailSpec>, engine: &Engine) -> Option<EmailSpec> {
     let hostname = fields.optional("hostname", Hostname::parse);
     let hostname = hostname.or_else(|| old.map(|old| old.hostname.clone()));
     let hostname = fields.require("hostname", hostname);
     let security = fields.optional("security", Security::parse);
     let security = security.or_else(|| old.map(|old| old.security.clone())).unwrap_or_default();
     let port = fields.optional_text_or_number("port", port).or_else(|| old.map(|old| old.port));
+    let port = port.unwrap_or_else(|| security.usual_port());
+    let allowed = hostname.as_ref().map_or(Ok(()), |host| engine.vet_server(host, port));
+    fields.believe("hostname", allowed);
     let ignore_tls_errors = fields.optional_flag("ignore_tls_errors");
     let username = fields.optional("username", credential);
     let password = fields.optional("password", credential);
-    let from_email = fields.optional("from_email", Mailbox::parse);
+    let from_email = fields.optional("from_email", vetted(Mailbox::parse, vet_sender));
     let from_email = from_email.or_else(|| old.map(|old| old.from_email.clone()));
     let from_email = fields.require("from_email", from_email);
     let to_email = addresses(fields, "to_email", Mailboxes::parse_some);
@@ -139,10 +155,10 @@ fn email(fields: &mut Fields, old: Option<&EmailSpec>) -> Option<EmailSpec> {
     let to_email = fields.require("to_email", to_email);
     let to_cc = addresses(fields, "to_cc", Mailboxes::parse);
     let to_bcc = addresses(fields, "to_bcc", Mailboxes::parse);
-    let subject = fields.optional("subject", subject);
+    let subject = fields.optional("subject", vetted(subject, |text| vet_subject(text)));
     Some(EmailSpec {
         hostname: hostname?,
-        port: port.unwrap_or_else(|| security.usual_port()),
+        port,
         security,
         ignore_tls_errors: ignore_tls_errors
             .unwrap_or_else(|| old.is_some_and(|old| old.ignore_tls_errors)),
@@ -166,15 +182,15 @@ fn addresses(
     parse: impl FnOnce(&str) -> Result<Mailboxes, Invalid>,
 ) -> Option<Mailboxes> {
     let items = fields.optional_items(field, None)?;
-    fields.believe(field, parse(&items.join(",")))
+    fields.believe(field, vetted(parse, vet_recipients)(&items.join(",")))
 }
 
-fn hook(fields: &mut Fields, old: Option<&WebhookSpec>) -> Option<ChannelDraft> {
-    let url = fields.optional("url", webhook::url);
+fn hook(fields: &mut Fields, old: Option<&WebhookSpec>, engine: &Engine) -> Option<ChannelDraft> {
+    let url = fields.optional("url", vetted(webhook::url, |url| engine.vet_url(url)));
     let url = url.or_else(|| old.map(|old| old.url.clone()));
     let url = fields.require("url", url);
     let headers = fields.optional("headers", webhook::headers);
-    let template = fields.optional("template", Template::parse);
+    let template = fields.optional("template", vetted(Template::parse, vet_template));
     let secret = fields.optional("secret", SigningSecret::parse);
     Some(ChannelDraft::Webhook {
         url: url?,

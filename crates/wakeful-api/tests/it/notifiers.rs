@@ -136,6 +136,10 @@ both_engines! {
         let hook = save(&ann.client, &whole).await;
         assert_eq!(hook["type"], "webhook");
         assert!(hook.get("email").is_none());
+        let secret = hook["webhook"]["secret"].as_str().unwrap();
+        assert!(secret.starts_with("whsec_"), "made just now, so shown: {hook}");
+        let again = save(&ann.client, &json!({"notifierid": id, "name": "other"})).await;
+        assert!(again["webhook"].get("secret").is_none(), "{again}");
     }
 
     async fn every_wrong_field_is_told_at_once(setup: Setup) {
@@ -168,6 +172,19 @@ both_engines! {
         body["email"]["subject"] = json!("{{ text | nonsense }}");
         assert_eq!(wrong(body).await, ["email.subject"]);
         assert_eq!(wrong(webhook("http://169.254.169.254/latest/meta-data")).await, ["webhook.url"]);
+        let mut body = webhook("http://169.254.169.254/latest/meta-data");
+        body["name"] = json!("");
+        body["webhook"]["headers"] = json!("webhook-id: mine");
+        body["webhook"]["template"] = json!("{{ name");
+        let fields = ["name", "webhook.url", "webhook.headers", "webhook.template"];
+        assert_eq!(wrong(body).await, fields);
+        let mut body = email(25);
+        body["email"]["hostname"] = json!("169.254.169.254");
+        body["email"]["from_email"] = json!("\"a b\"@example.com");
+        body["email"]["to_email"] = json!("ann@example.com, x@xn--ä.example");
+        body["email"]["subject"] = json!("{{ name");
+        let fields = ["email.hostname", "email.from_email", "email.to_email", "email.subject"];
+        assert_eq!(wrong(body).await, fields);
         assert_eq!(ann.client.get("notifiers").await.ok()["notifiers"], json!([]));
     }
 

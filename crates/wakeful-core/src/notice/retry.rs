@@ -10,6 +10,10 @@ use crate::time::Millis;
 const REST: Duration = Duration::from_secs(60);
 /// Failing for so long without one success, a notifier is turned off.
 pub const DEAD_AFTER: Duration = Duration::from_secs(120 * 3600);
+/// Failures that lie further apart do not belong together: nothing was tried in
+/// between, so nothing is known of that time. No wait between two tries of one
+/// message is as long.
+pub const QUIET: Duration = Duration::from_secs(30 * 3600);
 
 /// What an attempt came to, with the receiver's words or ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,5 +102,15 @@ mod tests {
         assert!(!is_dead(None, since.after(DEAD_AFTER * 2)));
         assert!(!is_dead(Some(since), since.after(DEAD_AFTER - Duration::from_millis(1))));
         assert!(is_dead(Some(since), since.after(DEAD_AFTER)));
+    }
+
+    #[test]
+    fn a_message_that_is_still_being_tried_is_never_quiet() {
+        let asked = Some(Duration::from_secs(30 * 86_400));
+        for attempts in 1..=9 {
+            let failure = Failure { answer: String::new(), retry_after: asked, overloaded: true };
+            let longest = wait(attempts, &failure, u32::MAX).expect("a step");
+            assert!(longest < QUIET, "{attempts}: {longest:?}");
+        }
     }
 }

@@ -96,10 +96,7 @@ async fn send(
     let (begun, now) = (Instant::now(), engine.now());
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
     failpoint::here("after-claim");
-    let mut bundles = Vec::with_capacity(claimed.len());
-    for row in claimed {
-        bundles.extend(Bundle::of(engine, row).await);
-    }
+    let bundles = Bundle::together(engine, claimed).await;
     if !engine.cluster().is_steady_since(begun) {
         // This node was held up since its claim, and another may have sent it.
         give_back(engine, &bundles).await;

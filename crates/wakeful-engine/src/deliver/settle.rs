@@ -2,8 +2,9 @@
 //! are told as one when nobody could be told in time, an attempt is written
 //! down, and a receiver that is dead is turned off and its team told.
 
+use std::collections::HashMap;
 use std::time::Duration;
-use wakeful_core::id::DeliveryId;
+use wakeful_core::id::{AlertId, DeliveryId};
 use wakeful_core::notice::retry::{self, Outcome};
 use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::Notifier;
@@ -11,8 +12,8 @@ use wakeful_store::ClaimedDelivery;
 
 use crate::{Engine, Error, Result, letters, random};
 
-/// An outage that waited this long without being told is old news. Before,
-/// its recovery is told by itself: nobody has missed anything yet.
+/// An outage that waited this long without being told is old news to a program.
+/// Before, its recovery is told by itself: programs want every event.
 const OLD_NEWS: Duration = Duration::from_secs(120);
 /// Between tries to write down what came of an attempt.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -25,30 +26,65 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// Nothing when there is no longer anything to tell.
+    /// A message to a program: an outage is told with its recovery only when it
+    /// is old news. Nothing when there is no longer anything to tell.
     pub(super) async fn of(engine: &Engine, row: ClaimedDelivery) -> Option<Self> {
-        match overtaken(engine, std::slice::from_ref(&row)).await {
-            true => None,
-            false => Some(Self::told(engine, row).await),
-        }
+        let late = !row.last_answer.is_empty() || engine.now().since(row.created) >= OLD_NEWS;
+        let ups = match late {
+            true => recoveries(engine, std::slice::from_ref(&row)).await,
+            false => HashMap::new(),
+        };
+        Self::all(engine, vec![row], ups).await.pop()
     }
 
-    async fn told(engine: &Engine, row: ClaimedDelivery) -> Self {
+    /// Messages to people: whatever waits together is told together.
+    pub(super) async fn together(engine: &Engine, rows: Vec<ClaimedDelivery>) -> Vec<Self> {
+        let ups = recoveries(engine, &rows).await;
+        Self::all(engine, rows, ups).await
+    }
+
+    async fn all(
+        engine: &Engine,
+        rows: Vec<ClaimedDelivery>,
+        mut ups: HashMap<AlertId, ClaimedDelivery>,
+    ) -> Vec<Self> {
+        let mut bundles = Vec::with_capacity(rows.len());
+        for row in rows {
+            if overtaken(engine, std::slice::from_ref(&row)).await {
+                continue;
+            }
+            let up = row.alert.filter(|_| row.kind == notice::DOWN).and_then(|id| ups.remove(&id));
+            bundles.push(Self::told(row, up));
+        }
+        bundles
+    }
+
+    fn told(row: ClaimedDelivery, up: Option<ClaimedDelivery>) -> Self {
         let notice = Notice::parse(&row.body);
-        let late = !row.last_answer.is_empty() || engine.now().since(row.created) >= OLD_NEWS;
-        let outage = notice.as_ref().filter(|_| row.kind == notice::DOWN && late);
-        let Some(down) = outage else { return Self { rows: vec![row], notice } };
-        // When the store does not say, the outage is told by itself.
-        let up = engine.store().claim_recovery(&row).await.unwrap_or_default();
         let both = up.as_ref().and_then(|up| Notice::parse(&up.body));
-        match (up, both) {
-            (Some(up), Some(both)) => {
+        match (&notice, up, both) {
+            (Some(down), Some(up), Some(both)) => {
                 let notice = Some(Notice::was_down(down, both));
                 Self { rows: vec![row, up], notice }
             }
             _ => Self { rows: vec![row], notice },
         }
     }
+}
+
+/// Claims the recoveries that wait right behind these outages of one notifier.
+/// When the store does not say, each outage is told by itself.
+async fn recoveries(
+    engine: &Engine,
+    rows: &[ClaimedDelivery],
+) -> HashMap<AlertId, ClaimedDelivery> {
+    let outages = rows.iter().filter(|row| row.kind == notice::DOWN);
+    let ids: Vec<DeliveryId> = outages.map(|row| row.id).collect();
+    let Some(lease) = rows.first().map(|row| row.lease).filter(|_| !ids.is_empty()) else {
+        return HashMap::new();
+    };
+    let claimed = engine.store().claim_recoveries(&ids, lease).await.unwrap_or_default();
+    claimed.into_iter().filter_map(|up| Some((up.alert?, up))).collect()
 }
 
 /// Lets go of what was claimed and not sent, unless another has taken it.
@@ -110,6 +146,7 @@ async fn try_settle(
     let ids: Vec<DeliveryId> = rows().map(|row| row.id).collect();
     let Some(first) = rows().next() else { return Ok(()) };
     let answer = outcome.answer();
+    let attempts = rows().map(|row| row.attempts).max().unwrap_or(1);
     let next_try = match outcome {
         Outcome::Delivered(_) => {
             engine.store().deliveries_arrived(notifier.id, &ids, answer, now).await?;
@@ -120,7 +157,6 @@ async fn try_settle(
             return Ok(());
         }
         Outcome::Failed(failure) => {
-            let attempts = rows().map(|row| row.attempts).max().unwrap_or(1);
             let jitter = u32::from_ne_bytes(random::bytes());
             retry::wait(attempts, failure, jitter).map(|wait| now.after(wait))
         }
@@ -138,7 +174,10 @@ async fn try_settle(
     if matches!(outcome, Outcome::Gone(_)) {
         return disable(engine, notifier, "its receiver answered 410 Gone").await;
     }
-    if retry::is_dead(since, now) {
+    // A message that failed for the first time is tried again before its
+    // receiver is given up, and with it the message.
+    let is_first = attempts == 1 && next_try.is_some();
+    if !is_first && retry::is_dead(since, now) {
         return disable(engine, notifier, "nothing has arrived for five days").await;
     }
     Ok(())

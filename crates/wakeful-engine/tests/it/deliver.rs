@@ -14,7 +14,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
 use wakeful_engine::deliver;
 use wakeful_store::{NewEvent, Record};
-use wakeful_testkit::{App, Client, Inbox, Line, Receiver, User, both_engines, until};
+use wakeful_testkit::{App, Client, Inbox, Line, Receiver, Site, User, both_engines, until};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -73,6 +73,11 @@ pub(crate) async fn tried(
         waits.then_some(all)
     })
     .await
+}
+
+async fn is_on(client: &Client) -> bool {
+    let json = client.get("notifiers").await.ok();
+    json["notifiers"][0]["isactive"] == true
 }
 
 both_engines! {
@@ -250,17 +255,146 @@ both_engines! {
         all_are(&ann.client, &made, "delivered").await;
         receiver.answers(500, "", "");
         report(&ann.client, &site, "up").await;
-        until("the next failure", || async {
-            let all = deliveries(&ann.client, &made).await;
-            (all[0]["attempts"] == 1 && all[0]["last_answer"] != "").then_some(())
-        }).await;
-        app.clock.advance(121 * HOUR);
-        until("the notifier to be off", || async {
-            let json = ann.client.get("notifiers").await.ok();
-            (json["notifiers"][0]["isactive"] == false).then_some(())
-        }).await;
-        assert_eq!(receiver.count(), 4);
+        for attempt in 1..=5 {
+            until(&format!("failure {attempt}"), || async {
+                let all = deliveries(&ann.client, &made).await;
+                let now = app.engine.now().to_string();
+                let waits = all[0]["next_try"].as_str().is_some_and(|next| next > now.as_str());
+                (all[0]["attempts"] == attempt && waits).then_some(())
+            }).await;
+            assert!(is_on(&ann.client).await, "{attempt}");
+            app.clock.advance(24 * HOUR);
+        }
+        until("the notifier to be off", || async { (!is_on(&ann.client).await).then_some(()) }).await;
+        assert_eq!(receiver.count(), 8);
         app.mails("ann@example.com", 2).await;
+    }
+
+    async fn a_failure_of_last_week_is_no_mark_against_a_receiver(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, "", "");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        tried(&app, &ann.client, &made, 1).await;
+        app.clock.advance(144 * HOUR);
+        tried(&app, &ann.client, &made, 2).await;
+        assert!(is_on(&ann.client).await);
+        receiver.answers(200, "", "");
+        app.clock.advance(HOUR);
+        all_are(&ann.client, &made, "delivered").await;
+        assert!(is_on(&ann.client).await);
+    }
+
+    async fn a_mail_refused_last_week_costs_no_mail_today(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        inbox.refuses(Some("550 5.7.1 not today"));
+        let made = mail(&ann, &inbox).await;
+        let (one, two) = (job(&ann.client, "one", &made).await, job(&ann.client, "two", &made).await);
+        report(&ann.client, &one, "down").await;
+        all_are(&ann.client, &made, "failed").await;
+        app.clock.advance(144 * HOUR);
+        inbox.refuses(Some("451 4.7.1 later"));
+        report(&ann.client, &two, "down").await;
+        let waits = until("the first failure", || async {
+            let all = deliveries(&ann.client, &made).await;
+            all.into_iter().find(|one| one["last_answer"].as_str().unwrap().contains("later"))
+        }).await;
+        assert_eq!((&waits["state"], &waits["attempts"]), (&json!("waiting"), &json!(1)));
+        inbox.refuses(None);
+        app.clock.advance(Duration::from_secs(60));
+        inbox.taken(1).await;
+        assert!(is_on(&ann.client).await);
+    }
+
+    async fn a_notifier_that_was_off_tells_nothing_of_the_time_before(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(500, "", "");
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        let turn = async |on: bool| {
+            let body = json!({"notifierid": made["notifierid"], "isactive": on});
+            assert_eq!(ann.client.post("notifier/save", &body).await.status, 200);
+        };
+        report(&ann.client, &site, "down").await;
+        tried(&app, &ann.client, &made, 1).await;
+        turn(false).await;
+        let all = all_are(&ann.client, &made, "failed").await;
+        let again = format!("delivery/{}/resend", all[0]["deliveryid"].as_str().unwrap());
+        ann.client.post_nothing(&again).await.refused(409, "notifier_off");
+        app.clock.advance(HOUR);
+        report(&ann.client, &site, "up").await;
+        receiver.answers(200, "", "");
+        turn(true).await;
+        app.clock.advance(HOUR);
+        report(&ann.client, &site, "down").await;
+        let hooks = receiver.received(2).await;
+        let down = deliveries(&ann.client, &made).await[0]["eventid"].clone();
+        assert_eq!(hooks[1].json()["data"]["eventid"], down, "what is told is of now");
+        ann.client.post_nothing(&again).await.ok();
+        assert_eq!(receiver.received(3).await[2].id(), hooks[0].id(), "unless somebody asks");
+    }
+
+    async fn each_warning_about_a_certificate_is_told_once(setup: Setup) {
+        const DAY: Duration = Duration::from_secs(86_400);
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let site = Site::until("127.0.0.1", app.engine.now().after(30 * DAY)).await;
+        let body = json!({"name": "site", "type": "http", "heartbeat_interval": 2_592_000,
+            "isactive": true, "upside_down_mode": false, "notifiers": made["notifierid"],
+            "http": {"url": site.url, "ignore_tls_error": true,
+                "certificate_expiry_notification": true}});
+        let json = ann.client.post("monitor/save", &body).await.ok();
+        let check = format!("monitor/{}/check", json["monitor"]["monitorid"].as_str().unwrap());
+        let mut told = 0;
+        for days in 1..=30 {
+            app.clock.advance(DAY);
+            for _ in 0..2 {
+                ann.client.post_nothing(&check).await.ok();
+            }
+            told += usize::from([21, 14, 7, 3, 1, 0].contains(&(30 - days)));
+            assert_eq!(deliveries(&ann.client, &made).await.len(), told, "day {days}");
+        }
+        all_are(&ann.client, &made, "delivered").await;
+        let hooks = receiver.hooks();
+        assert_eq!(hooks.len(), 6);
+        for hook in hooks {
+            assert_eq!(hook.json()["type"], "monitor.certificate_expiring");
+        }
+    }
+
+    async fn an_outage_that_ended_before_the_mail_could_go_is_one_mail(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        let made = mail(&ann, &inbox).await;
+        for number in 1..=6 {
+            let site = job(&ann.client, &format!("site {number}"), &made).await;
+            report(&ann.client, &site, "down").await;
+            all_are(&ann.client, &made, "delivered").await;
+        }
+        // The inbox has had enough for this minute, and the clock stands still.
+        let (one, two) = (job(&ann.client, "one", &made).await, job(&ann.client, "two", &made).await);
+        report(&ann.client, &one, "down").await;
+        report(&ann.client, &two, "down").await;
+        app.clock.advance(Duration::from_secs(2));
+        report(&ann.client, &one, "up").await;
+        app.clock.advance(Duration::from_secs(59));
+        all_are(&ann.client, &made, "delivered").await;
+        let subjects: Vec<String> =
+            inbox.letters()[6..].iter().map(|letter| letter.header("subject")).collect();
+        assert_eq!(subjects.len(), 2, "{subjects:?}");
+        for subject in ["[Up] one was down for 2 s", "[Down] two: reported down"] {
+            assert!(subjects.iter().any(|one| one == subject), "{subjects:?}");
+        }
     }
 
     async fn an_inbox_gets_letters_that_belong_together(setup: Setup) {

@@ -78,6 +78,22 @@ macro_rules! first_in_line {
     };
 }
 
+/// The row behind `d` in its line, when it tells of the same alert.
+macro_rules! next_recovery {
+    () => {
+        "select u.id
+         from deliveries d
+         join deliveries u on u.alert_id = d.alert_id and u.id = (
+             select e.id from deliveries e
+             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
+             and e.state = 'waiting'
+             and (e.sequence > d.sequence or (e.sequence = d.sequence and e.id > d.id))
+             order by e.sequence, e.id
+             limit 1)
+         "
+    };
+}
+
 impl Store {
     /// Rows that are due and first in their lines: of each notifier at most
     /// `each`, and of every notifier the first before the second of any.
@@ -185,31 +201,39 @@ impl Store {
         Ok(rows)
     }
 
-    /// Claims what waits right behind a claimed row when it is the recovery
-    /// from the same outage: the two are told as one.
-    pub async fn claim_recovery(&self, of: &ClaimedDelivery) -> Result<Option<ClaimedDelivery>> {
-        Ok(write_lazily!(self, |db| {
-            sqlx::query_as(concat!(
+    /// Claims what waits right behind each of these claimed outages when it is
+    /// the recovery from the same one: the two are told as one.
+    pub async fn claim_recoveries(
+        &self,
+        outages: &[DeliveryId],
+        lease: Millis,
+    ) -> Result<Vec<ClaimedDelivery>> {
+        let sql = either!(
+            self,
+            sqlite: concat!(
                 "update deliveries
-                 set lease_until = $5, attempts = attempts + 1, claimed_by = $6
-                 where id = (
-                     select id from deliveries
-                     where monitor_id = $1 and notifier_id = $2 and state = 'waiting'
-                     and (sequence, id) > (select sequence, id from deliveries where id = $3)
-                     order by sequence, id
-                     limit 1)
-                 and alert_id = $4 and kind = 'monitor.up' and state = 'waiting'
-                 returning ",
-                claimed!()
-            ))
-            .bind(of.monitor.uuid())
-            .bind(of.notifier.uuid())
-            .bind(of.id.uuid())
-            .bind(of.alert.map(AlertId::uuid))
-            .bind(of.lease.0)
-            .bind(self.node.map(NodeId::uuid))
-            .fetch_optional(db)
-            .await
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
+                 where id in (", next_recovery!(),
+                "where d.id in (select unhex(value) from json_each($1)))
+                 and kind = 'monitor.up' and state = 'waiting'
+                 returning ", claimed!()
+            ),
+            postgres: concat!(
+                "update deliveries
+                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
+                 where id in (", next_recovery!(),
+                "where d.id = any(cast(string_to_array($1, ',') as uuid[])))
+                 and kind = 'monitor.up' and state = 'waiting'
+                 returning ", claimed!()
+            )
+        );
+        Ok(write_lazily!(self, |db| {
+            sqlx::query_as(sql)
+                .bind(self.listed(outages))
+                .bind(lease.0)
+                .bind(self.node.map(NodeId::uuid))
+                .fetch_all(db)
+                .await
         })?)
     }
 

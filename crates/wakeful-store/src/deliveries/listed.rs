@@ -39,6 +39,16 @@ from_row!(ListedDelivery, |row| Self {
     finished: row.try_get::<Option<i64>, _>("finished")?.map(Millis),
 });
 
+/// What came of sending a delivery once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resent {
+    OnItsWay,
+    /// The team has no such delivery.
+    Missing,
+    /// Its notifier is turned off.
+    Off,
+}
+
 impl TeamStore<'_> {
     /// What was sent by a notifier, newest first; nothing when the team has no
     /// such notifier.
@@ -70,14 +80,17 @@ impl TeamStore<'_> {
         Ok(Some(rows))
     }
 
-    /// Sends a delivery once more, from the first step of the ladder; false
-    /// when the team has no such delivery. One that is being sent goes on.
-    pub async fn resend_delivery(&self, id: DeliveryId, now: Millis) -> Result<bool> {
+    /// Sends a delivery once more, from the first step of the ladder. One that
+    /// is being sent goes on.
+    pub async fn resend_delivery(&self, id: DeliveryId, now: Millis) -> Result<Resent> {
         let done = write!(self.store, |db| {
             sqlx::query(
                 "update deliveries
                  set state = 'waiting', next_try = $3, attempts = 0, finished = null
-                 where id = $1 and team_id = $2",
+                 where id = $1 and team_id = $2
+                 and notifier_id in (
+                     select n.id from notifiers n
+                     where n.team_id = $2 and n.disabled_at is null)",
             )
             .bind(id.uuid())
             .bind(self.team.uuid())
@@ -88,7 +101,15 @@ impl TeamStore<'_> {
         })?;
         if done {
             self.store.outbox.ring();
+            return Ok(Resent::OnItsWay);
         }
-        Ok(done)
+        let found: Option<i64> = read!(self.store, |db| {
+            sqlx::query_scalar("select created from deliveries where id = $1 and team_id = $2")
+                .bind(id.uuid())
+                .bind(self.team.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(found.map_or(Resent::Missing, |_| Resent::Off))
     }
 }

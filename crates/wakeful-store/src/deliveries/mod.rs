@@ -11,7 +11,7 @@ mod outcomes;
 mod sent_mails;
 
 pub use claims::{ClaimedDelivery, DueDelivery};
-pub use listed::ListedDelivery;
+pub use listed::{ListedDelivery, Resent};
 pub(crate) use outbox::Bell;
 
 use wakeful_core::id::DeliveryId;

@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, NotifierId};
+use wakeful_core::notice::retry::QUIET;
 use wakeful_core::time::Millis;
 
 use crate::dialect::{either, read, within, write_lazily};
@@ -39,6 +40,11 @@ impl Store {
                 .map(|_| ())
         })?;
         // Apart from it: when this is lost, the next success does it.
+        self.notifier_works(notifier).await
+    }
+
+    /// Something arrived by this notifier: what failed before no longer counts.
+    pub async fn notifier_works(&self, notifier: NotifierId) -> Result<()> {
         write_lazily!(self, |db| {
             sqlx::query(
                 "update notifiers set failing_since = null
@@ -53,8 +59,9 @@ impl Store {
     }
 
     /// These did not arrive: they wait for `next_try`, or are given up when
-    /// there is none. Gives since when the notifier has only failed. A lease
-    /// that somebody else has taken meanwhile is left alone.
+    /// there is none. Gives since when the notifier has only failed, again and
+    /// again without a long silence. A lease that somebody else has taken
+    /// meanwhile is left alone.
     pub async fn deliveries_failed(
         &self,
         notifier: NotifierId,
@@ -87,12 +94,16 @@ impl Store {
                 .execute(&mut *db)
                 .await?;
             sqlx::query_scalar(
-                "update notifiers set failing_since = coalesce(failing_since, $2)
+                "update notifiers
+                 set failing_since = case when failed_at >= $3
+                                          then coalesce(failing_since, $2) else $2 end,
+                     failed_at = $2
                  where id = $1
                  returning failing_since",
             )
             .bind(notifier.uuid())
             .bind(now.0)
+            .bind(now.before(QUIET).0)
             .fetch_optional(&mut *db)
             .await
         })?;

@@ -2,6 +2,7 @@
 //! walls of the house around it.
 
 mod bench;
+mod deliveries;
 mod fortnights;
 mod heartbeats;
 mod history;

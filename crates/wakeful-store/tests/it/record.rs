@@ -21,7 +21,7 @@ on_both! {
     the_newest_certificate_stays_whatever_order_it_comes_in => certificates;
 }
 
-fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
+pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
     let mut record = passing(monitor, seq, NOW);
     record.state.status = Status::Down;
     let alert = AlertId::new(NOW, next());
