@@ -7,6 +7,7 @@ use std::time::Duration;
 use wakeful_testkit::{Client, Engine, Hook, Receiver, User, until};
 
 use crate::home::{Home, Server, random_below};
+use crate::smtp::Peer;
 
 const MONITORS: usize = 5;
 const CHANGES: usize = 100;
@@ -17,6 +18,11 @@ const PLACES: [&str; 5] =
 const SENT_TWICE: &str = "after-send";
 /// The visit at which each place is deadly: four changes live, the fifth dies.
 const DEADLY: u32 = 5;
+/// The same for mail. An inbox takes only a few letters a minute, so there are
+/// many, and each gets only a few.
+const INBOXES: usize = 10;
+const MAILS: usize = 20;
+const DEADLY_TO_MAIL: u32 = 2;
 
 struct Story {
     receiver: Receiver,
@@ -55,27 +61,6 @@ impl Story {
 
     fn client(&self, server: &Server) -> Client {
         server.anonymous().with_token(&self.ann.token)
-    }
-
-    /// Reports a status; false when nobody was there to hear it.
-    async fn report(&self, server: &Server, id: &str, status: &str) -> bool {
-        let answer = reqwest::Client::new()
-            .post(format!("{}/api/v1/monitor/notify/{id}", server.url))
-            .bearer_auth(&self.ann.token)
-            .json(&json!({"status": status}))
-            .send()
-            .await;
-        answer.is_ok_and(|answer| answer.status().is_success())
-    }
-
-    /// Whether all that was said so far has arrived, as the service sees it.
-    async fn is_settled(&self, server: &Server) -> bool {
-        let url = format!("{}/api/v1/notifier/{}/deliveries", server.url, self.notifier);
-        let asked = reqwest::Client::new().get(url).bearer_auth(&self.ann.token).send().await;
-        let Ok(answer) = asked else { return false };
-        let Ok(json) = answer.json::<Value>().await else { return false };
-        let all = json["deliveries"].as_array().cloned().unwrap_or_default();
-        all.len() == self.changes() && all.iter().all(|one| one["state"] == "delivered")
     }
 
     fn changes(&self) -> usize {
@@ -129,42 +114,134 @@ async fn no_change_of_status_goes_untold_through_kill_9() {
     println!("{CHANGES} changes, {kills} kills at random, {again} heard twice");
 }
 
-/// One change at a time, so that each death has one change to lose.
-#[tokio::test]
-async fn no_change_of_status_goes_untold_wherever_the_process_dies() {
-    let mut home = Home::new(Engine::Sqlite).await.without_limits();
-    let mut server = home.serve().await;
-    let mut story = Story::begin(&server).await;
-    server.kill().await;
+/// One change of status: the monitor, what it reports, the notifier, and how
+/// many messages that one has had when this one has arrived.
+struct Change {
+    monitor: String,
+    status: &'static str,
+    notifier: String,
+    arrived: usize,
+}
+
+impl Change {
+    /// Reports it; false when nobody was there to hear it.
+    async fn is_heard(&self, server: &Server, token: &str) -> bool {
+        let answer = reqwest::Client::new()
+            .post(format!("{}/api/v1/monitor/notify/{}", server.url, self.monitor))
+            .bearer_auth(token)
+            .json(&json!({"status": self.status}))
+            .send()
+            .await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// Whether it has arrived, and all before it, as the service sees it.
+    async fn is_settled(&self, server: &Server, token: &str) -> bool {
+        let url = format!("{}/api/v1/notifier/{}/deliveries", server.url, self.notifier);
+        let asked = reqwest::Client::new().get(url).bearer_auth(token).send().await;
+        let Ok(answer) = asked else { return false };
+        let Ok(json) = answer.json::<Value>().await else { return false };
+        let all = json["deliveries"].as_array().cloned().unwrap_or_default();
+        all.len() == self.arrived && all.iter().all(|one| one["state"] == "delivered")
+    }
+}
+
+/// Lets the service die at each place in turn, at the given visit, while these
+/// happen one after the other, so that each death has one change to lose.
+/// Answers how often it died where.
+async fn dying(
+    mut home: Home,
+    token: &str,
+    changes: &[Change],
+    visit: u32,
+) -> (Home, HashMap<&'static str, usize>) {
     let mut places = PLACES.iter().copied().cycle();
     let mut deaths: HashMap<&str, usize> = HashMap::new();
     let mut place = places.next().unwrap();
-    home = home.dying_at(place, DEADLY);
-    server = home.serve().await;
-    for change in 0..CHANGES {
-        let (id, status) = story.next(change);
-        let mut reported = false;
-        while !(reported && story.is_settled(&server).await) {
+    home = home.dying_at(place, visit);
+    let mut server = home.serve().await;
+    for change in changes {
+        let mut heard = false;
+        while !(heard && change.is_settled(&server, token).await) {
             if server.is_dead() {
                 *deaths.entry(place).or_default() += 1;
                 place = places.next().unwrap();
-                home = home.dying_at(place, DEADLY);
+                home = home.dying_at(place, visit);
                 server = home.serve().await;
             }
             // Who gets no answer says it again.
-            if !reported {
-                reported = story.report(&server, &id, status).await;
+            if !heard {
+                heard = change.is_heard(&server, token).await;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
     server.kill().await;
-    server = home.living().serve().await;
+    (home.living(), deaths)
+}
+
+#[tokio::test]
+async fn no_change_of_status_goes_untold_wherever_the_process_dies() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let mut story = Story::begin(&server).await;
+    server.kill().await;
+    let mut changes = Vec::new();
+    for arrived in 1..=CHANGES {
+        let (monitor, status) = story.next(arrived);
+        changes.push(Change { monitor, status, notifier: story.notifier.clone(), arrived });
+    }
+    let (home, deaths) = dying(home, &story.ann.token, &changes, DEADLY).await;
+    let server = home.serve().await;
     let again = story.all_told().await;
     assert!(PLACES.iter().all(|place| deaths.get(place) >= Some(&3)), "{deaths:?}");
     assert_eq!(again, deaths[SENT_TWICE], "only what died there is heard again: {deaths:?}");
     println!("{CHANGES} changes, deaths {deaths:?}, {again} heard twice");
     server.stop().await;
+}
+
+/// The same by mail, to a server that is not ours.
+#[tokio::test]
+async fn no_mail_goes_unsent_wherever_the_process_dies() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let peer = Peer::start("none", None, None).await;
+    let mut jobs = Vec::new();
+    for number in 0..INBOXES {
+        let body = json!({"name": "mail", "type": "email", "email": {"hostname": "127.0.0.1",
+            "port": peer.port, "from_email": "wakeful@example.com",
+            "to_email": format!("inbox{number}@example.com")}});
+        let made = ann.client.post("notifier/save", &body).await.json();
+        let notifier = made["notifierid"].as_str().unwrap().to_owned();
+        let body = json!({"name": format!("job {number}"), "type": "api", "isactive": true,
+            "heartbeat_interval": 86400, "upside_down_mode": false, "notifiers": notifier});
+        let made = ann.client.post("monitor/save", &body).await.ok();
+        jobs.push((made["monitor"]["monitorid"].as_str().unwrap().to_owned(), notifier));
+    }
+    server.kill().await;
+    let mut changes = Vec::new();
+    for change in 0..MAILS {
+        let (monitor, notifier) = jobs[change % INBOXES].clone();
+        let arrived = change / INBOXES + 1;
+        let status = if arrived % 2 == 1 { "down" } else { "up" };
+        changes.push(Change { monitor, status, notifier, arrived });
+    }
+    let (_home, deaths) = dying(home, &ann.token, &changes, DEADLY_TO_MAIL).await;
+    assert!(PLACES.iter().all(|place| deaths.get(place) >= Some(&2)), "{deaths:?}");
+    let mails = peer.rest().await;
+    let mut known = HashSet::new();
+    let mut heard: HashMap<String, Vec<bool>> = HashMap::new();
+    for mail in mails.iter().filter(|mail| known.insert(mail.field("message-id"))) {
+        let is_down = mail.field("subject").starts_with("[Down]");
+        heard.entry(mail.to.join(" ")).or_default().push(is_down);
+    }
+    assert_eq!(heard.len(), INBOXES);
+    for (inbox, news) in heard {
+        assert_eq!(news, [true, false], "{inbox}: all of it, in order");
+    }
+    let again = mails.len() - MAILS;
+    assert_eq!(again, deaths[SENT_TWICE], "only what died there is heard again: {deaths:?}");
 }
 
 #[tokio::test]
@@ -176,9 +253,10 @@ async fn an_outage_that_lasts_is_told_again_each_second_if_so_set() {
     let body = json!({"monitorid": id, "resend_interval": 1});
     let saved = story.client(&server).post("monitor/save", &body).await.ok();
     assert_eq!(saved["monitor"]["resend_interval"], 1);
-    assert!(story.report(&server, id, "down").await);
+    let path = format!("monitor/notify/{id}");
+    story.client(&server).post(&path, &json!({"status": "down"})).await.ok();
     story.receiver.received(3).await;
-    assert!(story.report(&server, id, "up").await);
+    story.client(&server).post(&path, &json!({"status": "up"})).await.ok();
     let told = until("the end", || async {
         let hooks = story.receiver.hooks();
         let kinds: Vec<String> =

@@ -2,7 +2,9 @@
 //! happened meanwhile is told once, and what came and went is not told at all.
 
 use serde_json::json;
-use wakeful_testkit::{Engine, Receiver, User, both_engines};
+use std::time::Duration;
+use wakeful_core::time::Millis;
+use wakeful_testkit::{Engine, Receiver, Site, User, both_engines, until};
 
 use crate::home::{Home, Server};
 
@@ -83,6 +85,44 @@ both_engines! {
         scene.receiver.received(1).await;
         scene.looked().await;
         assert_eq!(scene.told(), ["monitor.down"]);
+    }
+
+    async fn a_certificate_that_runs_out_is_told_once_and_not_again_after_a_restart(setup: Setup) {
+        const TEN_DAYS: Duration = Duration::from_secs(10 * 86_400 + 3_600);
+        let home = Home::new(setup.engine).await.without_limits();
+        let server = home.serve().await;
+        let receiver = Receiver::start().await;
+        let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+        let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let made = ann.client.post("notifier/save", &body).await.json();
+        let now = Millis::parse(made["created"].as_str().unwrap()).unwrap();
+        let site = Site::until("127.0.0.1", now.after(TEN_DAYS)).await;
+        let body = json!({"name": "site", "type": "http", "heartbeat_interval": 1,
+            "isactive": true, "upside_down_mode": false, "notifiers": made["notifierid"],
+            "http": {"url": site.url, "ignore_tls_error": true,
+                "certificate_expiry_notification": true}});
+        let made = ann.client.post("monitor/save", &body).await.ok();
+        let id = made["monitor"]["monitorid"].as_str().unwrap();
+        // Before that is written down, a restart would tell it once more.
+        until("the news to be on record", || async {
+            let json = ann.client.get("alerts").await.ok();
+            (json["alerts"][0]["deliveries"][0]["state"] == "delivered").then_some(())
+        }).await;
+        server.kill().await;
+
+        let server = home.serve().await;
+        let client = server.anonymous().with_token(&ann.token);
+        let looks = async || {
+            let json = client.get(&format!("monitor/{id}/heartbeats?limit=1000")).await.ok();
+            json["heartbeats"].as_array().unwrap().len()
+        };
+        let before = looks().await;
+        until("more looks", || async { (looks().await >= before + LOOKS).then_some(()) }).await;
+        let hooks = receiver.hooks();
+        assert_eq!(hooks.len(), 1);
+        let told = hooks[0].json();
+        assert_eq!(told["type"], "monitor.certificate_expiring");
+        assert!(told["text"].as_str().unwrap().contains("expires in 10 days"), "{told}");
     }
 
     async fn an_outage_that_came_and_went_while_nobody_looked_is_not_told(setup: Setup) {

@@ -3,10 +3,13 @@
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::Value;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::home::{Home, LONG, python_tool};
@@ -16,8 +19,12 @@ pub(crate) const USER: &str = "wakeful";
 pub(crate) struct Peer {
     _child: Child,
     input: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
+    /// What it said. All of it is read as it comes: a full pipe would hold it up.
+    said: UnboundedReceiver<Value>,
+    _reader: JoinSet<()>,
     mode: &'static str,
+    /// Where it listens, as a notifier says it.
+    pub(crate) host: String,
     pub(crate) port: u64,
     password: Option<String>,
 }
@@ -29,20 +36,26 @@ impl Peer {
         certificate: Option<&Certificate>,
         password: Option<&str>,
     ) -> Self {
-        Self::on(0, mode, certificate, password).await.expect("a free port")
+        Self::on("localhost", 0, mode, certificate, password).await.expect("a free port")
     }
 
     /// The same where notifiers look for it: TLS from the first byte is what
-    /// port 465 stands for. Nothing when that port is not for us to open.
-    pub(crate) async fn try_start(
+    /// port 465 stands for.
+    pub(crate) async fn for_notifiers(
         mode: &'static str,
         certificate: Option<&Certificate>,
         password: Option<&str>,
-    ) -> Option<Self> {
-        Self::on(if mode == "tls" { 465 } else { 0 }, mode, certificate, password).await
+    ) -> Self {
+        if mode != "tls" {
+            return Self::start(mode, certificate, password).await;
+        }
+        let host = own_loopback().to_string();
+        let peer = Self::on(&host, 465, mode, certificate, password).await;
+        peer.expect("port 465 is ours to open: net.ipv4.ip_unprivileged_port_start allows it")
     }
 
     async fn on(
+        host: &str,
         port: u16,
         mode: &'static str,
         certificate: Option<&Certificate>,
@@ -50,7 +63,7 @@ impl Peer {
     ) -> Option<Self> {
         let mut command = python_tool("python");
         command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/smtp_peer.py")).arg(mode);
-        command.arg("--port").arg(port.to_string());
+        command.args(["--host", host, "--port", &port.to_string()]);
         if let Some(certificate) = certificate {
             command.arg("--cert").arg(&certificate.cert).arg("--key").arg(&certificate.key);
         }
@@ -59,9 +72,26 @@ impl Peer {
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (says, said) = unbounded_channel();
+        let mut reader = JoinSet::new();
+        reader.spawn(async move {
+            while let Some(line) = lines.next_line().await.unwrap() {
+                let _ = says.send(serde_json::from_str(&line).unwrap());
+            }
+        });
         let password = password.map(str::to_owned);
-        let mut peer = Self { _child: child, input, lines, mode, port: 0, password };
+        let host = host.to_owned();
+        let mut peer = Self {
+            _child: child,
+            input,
+            said,
+            _reader: reader,
+            mode,
+            host,
+            port: 0,
+            password,
+        };
         peer.port = peer.next().await["port"].as_u64()?;
         Some(peer)
     }
@@ -93,28 +123,31 @@ impl Peer {
 
     /// The next mail it takes.
     pub(crate) async fn mail(&mut self) -> Mail {
-        let said = self.next().await;
-        let mail = &said["mail"];
-        let data = mail["data"].as_str().unwrap_or_else(|| panic!("no mail: {said}"));
-        let (head, body) = data.split_once("\r\n\r\n").unwrap();
-        Mail {
-            to: mail["to"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|to| to.as_str().unwrap().into())
-                .collect(),
-            head: head.to_owned(),
-            body: body.to_owned(),
-            tls: mail["tls"].as_bool().unwrap(),
-            login: mail["login"].as_str().map(str::to_owned),
+        Mail::read(&self.next().await)
+    }
+
+    /// Ends it; all the mails it took that nobody asked for yet.
+    pub(crate) async fn rest(self) -> Vec<Mail> {
+        let Self { _child, input, mut said, _reader, .. } = self;
+        drop(input);
+        let mut mails = Vec::new();
+        while let Some(said) = timeout(LONG, said.recv()).await.expect("the mail server ends") {
+            mails.push(Mail::read(&said));
         }
+        mails
     }
 
     async fn next(&mut self) -> Value {
-        let line = timeout(LONG, self.lines.next_line()).await.expect("the mail server speaks");
-        serde_json::from_str(&line.unwrap().expect("the mail server runs")).unwrap()
+        let said = timeout(LONG, self.said.recv()).await.expect("the mail server speaks");
+        said.expect("the mail server runs")
     }
+}
+
+/// An address that no other test uses at the same time: the loopback network is
+/// large, and each test a process of its own.
+fn own_loopback() -> Ipv4Addr {
+    let [_, high, middle, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, 64 | high, middle, low)
 }
 
 /// A mail as the server got it.
@@ -128,6 +161,24 @@ pub(crate) struct Mail {
 }
 
 impl Mail {
+    fn read(said: &Value) -> Self {
+        let mail = &said["mail"];
+        let data = mail["data"].as_str().unwrap_or_else(|| panic!("no mail: {said}"));
+        let (head, body) = data.split_once("\r\n\r\n").unwrap();
+        Self {
+            to: mail["to"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|to| to.as_str().unwrap().into())
+                .collect(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+            tls: mail["tls"].as_bool().unwrap(),
+            login: mail["login"].as_str().map(str::to_owned),
+        }
+    }
+
     /// What a header field says, unfolded; empty when it is not there.
     pub(crate) fn field(&self, name: &str) -> String {
         let unfolded = self.head.replace("\r\n ", " ").replace("\r\n\t", " ");
@@ -143,7 +194,8 @@ impl Mail {
     }
 }
 
-/// A certificate for localhost and the authority behind it.
+/// A certificate for localhost, under its name and this test's own address, and
+/// the authority behind it.
 pub(crate) struct Certificate {
     pub(crate) cert: PathBuf,
     pub(crate) key: PathBuf,
@@ -157,7 +209,9 @@ impl Certificate {
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let params =
+            CertificateParams::new(vec!["localhost".to_owned(), own_loopback().to_string()])
+                .unwrap();
         let cert = params.signed_by(&key, &issuer).unwrap();
         let write = |kind: &str, pem: String| {
             let path = folder.join(format!("{name}-{kind}.pem"));

@@ -1,6 +1,7 @@
-"""A mail server for the tests: aiosmtpd on a free port of 127.0.0.1.
+"""A mail server for the tests: aiosmtpd on a free port of the loopback network.
 
-smtp_peer.py none|starttls|tls [--cert PEM --key PEM] [--login USER PASSWORD] [--port PORT]
+smtp_peer.py none|starttls|tls [--cert PEM --key PEM] [--login USER PASSWORD]
+             [--host HOST] [--port PORT]
 
 Says what happens as JSON lines: {"port": …} once it listens, then {"mail": …} for
 each mail it took; {"port": null} when it may not have the port. A line `CERT KEY` on standard input makes new connections use
@@ -55,6 +56,7 @@ async def main():
     parser.add_argument("--cert")
     parser.add_argument("--key")
     parser.add_argument("--login", nargs=2)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     context = None
@@ -66,7 +68,7 @@ async def main():
     try:
         listener = await loop.create_server(
             lambda: server(options.mode, context, dict(more)),
-            "127.0.0.1",
+            "127.0.0.1" if options.host == "localhost" else options.host,
             options.port,
             ssl=context if options.mode == "tls" else None,
         )
