@@ -82,16 +82,8 @@ impl Peer {
         });
         let password = password.map(str::to_owned);
         let host = host.to_owned();
-        let mut peer = Self {
-            _child: child,
-            input,
-            said,
-            _reader: reader,
-            mode,
-            host,
-            port: 0,
-            password,
-        };
+        let mut peer =
+            Self { _child: child, input, said, _reader: reader, mode, host, port: 0, password };
         peer.port = peer.next().await["port"].as_u64()?;
         Some(peer)
     }
