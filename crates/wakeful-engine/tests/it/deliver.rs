@@ -311,6 +311,29 @@ both_engines! {
         assert!(is_on(&ann.client).await);
     }
 
+    async fn a_test_that_arrives_makes_up_for_what_failed(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let id = NotifierId::parse(made["notifierid"].as_str().unwrap()).unwrap();
+        let fails = async || {
+            let now = app.engine.now();
+            let since = app.store.deliveries_failed(id, &[], now, "503", None, now).await.unwrap();
+            now.since(since.unwrap())
+        };
+        let body = json!({"notifierid": made["notifierid"]});
+        assert_eq!(fails().await, Duration::ZERO);
+        app.clock.advance(HOUR);
+        receiver.answers(503, "", "");
+        assert_eq!(ann.client.post("notifier/test", &body).await.status, 502);
+        assert_eq!(fails().await, HOUR, "that was no proof");
+        receiver.answers(200, "", "");
+        ann.client.post("notifier/test", &body).await.ok();
+        app.clock.advance(HOUR);
+        assert_eq!(fails().await, Duration::ZERO);
+    }
+
     async fn a_notifier_that_was_off_tells_nothing_of_the_time_before(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
