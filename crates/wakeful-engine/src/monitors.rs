@@ -18,6 +18,7 @@ use wakeful_store::{Linked, MonitorFilter, Saved, ShownCertificate, StoreError, 
 use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
 use crate::cluster::Wish;
+use crate::history::keeper;
 use crate::probe::{self, Place};
 use crate::watch::{Arrival, Looked, guarded};
 use crate::{Engine, Error, Result, random};
@@ -109,6 +110,11 @@ impl Engine {
                 let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
                 if let Some(plan) = &plan {
                     self.allow_interval(plan, &draft, Some(&before.monitor))?;
+                }
+                if draft.heartbeat_interval != before.monitor.heartbeat_interval
+                    && let Err(error) = keeper::settle(self, id).await
+                {
+                    tracing::info!(monitor.id = %id, error = %Chain(&error), "the last hours of monitor {id} count for its new interval");
                 }
                 let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
                 (id, team.change_monitor_within(&monitor, most).await?)

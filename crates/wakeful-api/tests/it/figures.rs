@@ -71,6 +71,19 @@ both_engines! {
         assert_eq!(spans[0]["seconds"]["no_data"], 24 * 3600 + 1800);
     }
 
+    async fn another_interval_does_not_rewrite_the_past(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        report(&app, &ann, &id, MINUTES).await;
+        let span = "from=2026-11-15T09:31:30Z&to=2026-11-15T09:33:00Z";
+        let path = format!("monitor/{id}/stats?{span}");
+        let before = ann.client.get(&path).await.ok();
+        let change = json!({"monitorid": id, "heartbeat_interval": 1});
+        ann.client.post("monitor/save", &change).await.ok();
+        assert_eq!(ann.client.get(&path).await.ok(), before);
+    }
+
     async fn figures_are_the_same_fresh_and_folded(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

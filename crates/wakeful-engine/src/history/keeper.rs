@@ -130,6 +130,19 @@ async fn fold_one(
     Ok(folded)
 }
 
+/// Folds all that is known of a monitor whose interval is about to change: what
+/// was seen so far counts for the interval it was seen at.
+pub(crate) async fn settle(engine: &Engine, monitor: MonitorId) -> Result<()> {
+    let now = engine.now();
+    let kept = engine.settings().history.limits(None, now).heartbeats.after(DAY);
+    let mut more = true;
+    while more {
+        let step = engine.store().fold(monitor, now, kept, STEP).await?;
+        more = step.more && step.heartbeats > 0;
+    }
+    Ok(())
+}
+
 /// Lets go of what is old enough of all monitors; how many rows.
 pub async fn let_go(engine: &Engine, shutdown: &CancellationToken) -> Result<u64> {
     let (mut after, mut gone) = (None, 0);
