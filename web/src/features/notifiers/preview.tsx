@@ -5,6 +5,7 @@ import { useState } from "react";
 import { POST, take } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { useTexts } from "../../shared/text";
+import { told } from "../../shared/text/refusals";
 import { Panel, Segments, Trouble, Waiting } from "../../shared/ui/parts";
 import styles from "./notifiers.module.css";
 import { bodyOf, type Values } from "./values";
@@ -66,8 +67,9 @@ function asked(values: Values) {
 
 /** A template that fails is told in its own words; it is half typed most of the time. */
 function Refused({ error }: { error: Error }) {
+  const { refusals } = useTexts();
   const [field] = error instanceof ApiError ? Object.values(error.fields) : [];
-  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{field}</p>;
+  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{told(field, refusals)}</p>;
 }
 
 export function pretty(body: string, type: string): string {

@@ -1,5 +1,6 @@
 /** Die Seite auf Deutsch, Schlüssel für Schlüssel wie en.ts. */
 import type { Texts } from "./en";
+import { refusals } from "./refusals.de";
 
 export const de: Texts = {
   common: {
@@ -43,6 +44,7 @@ export const de: Texts = {
     ["x", "Monitor auswählen"],
     ["?", "Diese Hilfe"],
   ],
+  refusals,
   trouble: {
     offline: "Der Dienst ist nicht erreichbar. Prüfen Sie die Verbindung und versuchen Sie es erneut.",
     noNetwork: "Sie sind offline. Was Sie sehen, ist vielleicht nicht aktuell.",
@@ -541,6 +543,7 @@ export const de: Texts = {
     nameHelp: "Wie Sie ihn nennen. Leer heißt er nach seiner Adresse.",
     nameHelpApi: "Wie Sie ihn nennen.",
     url: "Adresse",
+    urlHelp: "Mit http:// oder https://, wie ein Browser sie zeigt.",
     keyword: "Stichwort",
     keywordOptional: "Stichwort (freiwillig)",
     keywordHelp: "Die Antwort muss diesen Text enthalten, Groß- und Kleinschreibung eingeschlossen.",
@@ -575,9 +578,12 @@ export const de: Texts = {
     headers: "Kopfzeilen",
     headersHelp: "Eine je Zeile als Name: Wert, oder ein JSON-Objekt.",
     body: "Inhalt",
+    bodyHelp: "Was die Anfrage mitbringt, so wie es hier steht.",
     authentication: "Anmeldung",
+    authenticationHelp: "Für Adressen, die fragen, wer da ist.",
     authentications: { none: "Keine", basic: "Basic", ntlm: "NTLM" },
     username: "Benutzername",
+    usernameHelp: "Wie die Adresse ihn kennt.",
     ntlmHelp: "DOMÄNE\\Benutzer oder Benutzer@Domäne",
     passwordHelp: "Leer bleibt ein gespeichertes erhalten.",
     redirects: "Weiterleitungen folgen",

@@ -1,4 +1,6 @@
 /** Every word of the page. Other languages have the same keys; see de.ts. */
+import type { Refusals } from "./refusals";
+
 export const en = {
   common: {
     loading: "Loading…",
@@ -41,6 +43,8 @@ export const en = {
     ["x", "Select the monitor"],
     ["?", "This help"],
   ] as readonly (readonly [string, string])[],
+  /** The service says these in English itself. */
+  refusals: [] as Refusals,
   trouble: {
     offline: "The service cannot be reached. Check the connection and try again.",
     noNetwork: "You are offline. What you see may be out of date.",
@@ -535,6 +539,7 @@ export const en = {
     nameHelp: "What you call it. Left empty, it is called after its address.",
     nameHelpApi: "What you call it.",
     url: "Address",
+    urlHelp: "With http:// or https://, as a browser shows it.",
     keyword: "Keyword",
     keywordOptional: "Keyword (optional)",
     keywordHelp: "The answer must hold this text, letter case included.",
@@ -569,9 +574,12 @@ export const en = {
     headers: "Headers",
     headersHelp: "One a line, as Name: value, or a JSON object.",
     body: "Body",
+    bodyHelp: "What the request carries, as it stands here.",
     authentication: "Authentication",
+    authenticationHelp: "For addresses that ask who is there.",
     authentications: { none: "None", basic: "Basic", ntlm: "NTLM" },
     username: "User name",
+    usernameHelp: "As the address knows it.",
     ntlmHelp: "DOMAIN\\user or user@domain",
     passwordHelp: "Left empty, a saved one is kept.",
     redirects: "Redirects to follow",

@@ -1,16 +1,20 @@
 /**
  * The page's words in the reader's language. `en.ts` is the original and sets
- * the keys; other languages are loaded when they are wanted.
+ * the keys. Nobody reads two languages at once: only the wanted one is loaded.
  */
 import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
-import { en, type Texts } from "./en";
+import type { Texts } from "./en";
 
 export type { Texts };
 export type Language = "en" | "de";
 
-const loaders: Record<Exclude<Language, "en">, () => Promise<Texts>> = {
+const loaders: Record<Language, () => Promise<Texts>> = {
+  en: async () => (await import("./en")).en,
   de: async () => (await import("./de")).de,
 };
+
+/** How long after words could not be loaded they are asked for again. */
+const AGAIN = 2_000;
 
 const STORED = "wakeful.language";
 
@@ -22,7 +26,7 @@ interface Spoken {
   speak: (language: Language) => void;
 }
 
-const Context = createContext<Spoken>({ language: "en", locale: "en", texts: en, speak: () => undefined });
+const Context = createContext<Spoken | null>(null);
 
 export function preferred(stored: string | null, browser: readonly string[]): Language {
   const known = (tag: string): tag is Language => tag === "en" || tag === "de";
@@ -38,32 +42,43 @@ export function TextProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(() =>
     preferred(localStorage.getItem(STORED), navigator.languages),
   );
-  const [loaded, setLoaded] = useState<{ language: Language; texts: Texts }>({ language: "en", texts: en });
+  const [loaded, setLoaded] = useState<{ language: Language; texts: Texts } | null>(null);
   useEffect(() => {
-    document.documentElement.lang = language;
-    if (language === "en") return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     let wanted = true;
-    void loaders[language]().then((texts) => {
-      if (wanted) setLoaded({ language, texts });
-    });
+    const load = () => {
+      loaders[language]().then(
+        (texts) => {
+          if (!wanted) return;
+          document.documentElement.lang = language;
+          setLoaded({ language, texts });
+        },
+        () => {
+          if (wanted) timer = setTimeout(load, AGAIN);
+        },
+      );
+    };
+    load();
     return () => {
       wanted = false;
+      clearTimeout(timer);
     };
   }, [language]);
   const speak = useCallback((next: Language) => {
     localStorage.setItem(STORED, next);
     setLanguage(next);
   }, []);
-  const texts = language === "en" ? en : loaded.language === language ? loaded.texts : null;
-  const spoken = useMemo(() => texts && { language, locale: localeOf(language, navigator.languages), texts, speak }, [language, texts, speak]);
-  // A moment of nothing is better than a flash of the wrong language.
+  const spoken = useMemo(() => loaded && { ...loaded, locale: localeOf(loaded.language, navigator.languages), speak }, [loaded, speak]);
+  // At first a moment of nothing is better than a flash of the wrong language; later the one before stays until the other is there.
   return spoken && <Context value={spoken}>{children}</Context>;
 }
 
 export function useTexts(): Texts {
-  return use(Context).texts;
+  return useLanguage().texts;
 }
 
 export function useLanguage(): Spoken {
-  return use(Context);
+  const spoken = use(Context);
+  if (!spoken) throw new Error("there are no words outside of TextProvider");
+  return spoken;
 }

@@ -5,6 +5,8 @@
  */
 import { useCallback, useState, type SyntheticEvent } from "react";
 import { ApiError } from "../api/error";
+import { useTexts } from "../text";
+import { told } from "../text/refusals";
 import { useSentence } from "./trouble";
 
 type Errors = Partial<Record<string, string>>;
@@ -28,6 +30,7 @@ export function useForm<V extends object>(
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
   const sentence = useSentence();
+  const { refusals } = useTexts();
   const [start] = useState(initial);
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<Errors>({});
@@ -41,7 +44,7 @@ export function useForm<V extends object>(
   }, []);
 
   const refuse = (found: Errors) => {
-    setErrors(found);
+    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && told(text, refusals)])));
     focusFirst(found);
   };
 

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { refusal } from "../api/error";
+import { told } from "./refusals";
+import { refusals } from "./refusals.de";
+
+test("what the service says of a field is told in German, numbers and all", () => {
+  expect(told("is required", refusals)).toBe("Das wird gebraucht.");
+  expect(told("must have at most 255 characters", refusals)).toBe("Höchstens 255 Zeichen.");
+  expect(told("must be a number of seconds from 1 to 2592000", refusals)).toBe("Sekunden, von 1 bis 2592000.");
+  expect(told("its host must be a name or an address", refusals)).toBe("Der Host darin stimmt nicht. Ein Name oder eine Adresse.");
+});
+
+test("as it stands under a field it is known too, and what is not known stays", () => {
+  const { fields } = refusal(422, { errors: [{ field: "http.url", message: "must not be empty" }] });
+  expect(told(fields["http.url"] ?? "", refusals)).toBe("Das darf nicht leer sein.");
+  expect(told("Must be a lighthouse.", refusals)).toBe("Must be a lighthouse.");
+});
+
+/** The service's source, with `{}` for what is filled in and without the breaks of long texts. */
+const source = Object.values(
+  import.meta.glob<string>("../../../../crates/wakeful-{api,core}/src/**/*.rs", { query: "?raw", import: "default", eager: true }),
+)
+  .join("\n")
+  .replace(/\\\n\s*/g, "")
+  .replace(/\{\w+\}/g, "{}");
+
+test("every sentence in the table is one that the service says", () => {
+  expect(refusals.map(([sentence]) => sentence).filter((sentence) => !source.includes(`"${sentence}"`))).toEqual([]);
+});
+
+test("every part that is filled in has its place in German", () => {
+  const places = (text: string) => text.split("{}").length;
+  expect(refusals.filter(([sentence, means]) => places(sentence) !== places(means))).toEqual([]);
+});
