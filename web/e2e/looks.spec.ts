@@ -46,6 +46,42 @@ for (const scheme of ["light", "dark"] as const) {
       await expect(page.getByRole("dialog")).toBeVisible();
       expect(await findings(page), "the help").toEqual([]);
     });
+
+    test(`axe finds nothing in the dialogs, ${scheme}`, async ({ page, member }) => {
+      test.setTimeout(180_000);
+      await furnished(member);
+      const dialog = page.getByRole("dialog");
+      const look = async (name: string, open: string) => {
+        await page.getByRole("button", { name: open, exact: true }).first().click();
+        await expect(dialog).toBeVisible();
+        await expect(dialog).toHaveCSS("opacity", "1");
+        expect(await findings(page), name).toEqual([]);
+      };
+      const leave = async () => {
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await expect(dialog).toHaveCount(0);
+      };
+      await settled(page, "/");
+      await page.getByLabel("Select calm").check();
+      for (const open of ["Add tags", "Notifiers", "Delete"]) {
+        await look(`${open} for several`, open);
+        await leave();
+      }
+      await settled(page, "/team");
+      await look("a new user", "Add user");
+      await settled(page, "/settings");
+      await look("leaving", "Delete my account");
+      await leave();
+      await look("a new key", "New API key");
+      await dialog.getByLabel("Name").fill("deploy script");
+      await dialog.getByRole("button", { name: "New API key" }).click();
+      await expect(page.getByRole("group", { name: "X-Enc-Key" })).toBeVisible();
+      expect(await findings(page), "the key").toEqual([]);
+      await page.getByRole("button", { name: "I have kept both" }).click();
+      await page.getByRole("button", { name: "Set up two-step login" }).click();
+      await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
+      expect(await findings(page), "two-step login").toEqual([]);
+    });
   });
 }
 
@@ -96,6 +132,70 @@ test("on a phone nothing sticks out, and everything can be reached", async ({ pa
   await expect(page.getByRole("heading", { name: "New monitor" })).toBeVisible();
 });
 
+test("on a phone a row has its heartbeats, filters their words, and presets stand at their field", async ({ page, member }) => {
+  await page.setViewportSize({ width: 375, height: 720 });
+  await furnished(member);
+  await settled(page, "/");
+  const calm = page.locator("li[data-row]").filter({ hasText: "calm" });
+  const bars = calm.getByRole("img", { name: "Last 3 heartbeats" });
+  await expect(bars).toBeVisible();
+  const [inner, outer] = [await bars.boundingBox(), await calm.boundingBox()];
+  expect(inner?.width).toBeGreaterThan(200);
+  expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThan((outer?.y ?? 0) + (outer?.height ?? 0));
+  // By how much the chosen words are wider than their field.
+  const cut = await page.locator("main select").evaluateAll((fields) =>
+    (fields as HTMLSelectElement[]).map((field) => {
+      const style = getComputedStyle(field);
+      const pen = document.createElement("canvas").getContext("2d");
+      if (pen) pen.font = style.font;
+      const words = pen?.measureText(field.selectedOptions[0]?.text ?? "").width ?? Infinity;
+      return words - (field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+    }),
+  );
+  expect(cut).toHaveLength(3);
+  expect(Math.max(...cut)).toBeLessThanOrEqual(0);
+  await bars.click({ force: true });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("calm");
+
+  await settled(page, "/monitor/new");
+  const top = async (name: string) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0;
+  const presets = (await page.getByRole("group", { name: "Usual intervals" }).boundingBox())?.y ?? 0;
+  expect(presets).toBeGreaterThan(await top("Check every"));
+  expect(presets).toBeLessThan(await top("Confirm a failure"));
+});
+
+test("on the narrowest phone, in German, nothing is too small to be touched", async ({ page, member }) => {
+  test.setTimeout(120_000);
+  await page.setViewportSize({ width: 320, height: 640 });
+  const pages = await furnished(member);
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  for (const path of ["/", "/alerts", "/settings", "/monitor/new", pages.at(-2) ?? ""]) {
+    await page.goto(path);
+    await expect(page.getByRole("link", { name: "Neuer Monitor" }).first()).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.getByText("Wird geladen …")).toHaveCount(0);
+    expect(await findings(page), path).toEqual([]);
+    expect(await sideways(page), `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+  }
+});
+
+test("every field of a monitor's form says what it is for", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByRole("textbox", { name: "Method" }).click();
+  await page.getByRole("option", { name: "POST" }).click();
+  await page.getByRole("textbox", { name: "Authentication" }).click();
+  await page.getByRole("option", { name: "Basic" }).click();
+  await expect(page.getByLabel("User name")).toBeVisible();
+  const fields = page.locator("form .mantine-InputWrapper-root");
+  const bare = await fields.evaluateAll((all) =>
+    all.filter((field) => !field.querySelector(".mantine-InputWrapper-description")).map((field) => field.textContent),
+  );
+  expect(await fields.count()).toBeGreaterThan(12);
+  expect(bare).toEqual([]);
+});
+
 test("dark and light by switch, kept across visits; German by switch", async ({ page, member }) => {
   expect(member.email).toContain("@");
   const html = page.locator("html");
@@ -111,4 +211,19 @@ test("dark and light by switch, kept across visits; German by switch", async ({ 
   await expect(page.getByRole("heading", { name: "Was sollen wir beobachten?" })).toBeVisible();
   await page.reload();
   await expect(page.getByRole("link", { name: "Einstellungen" })).toBeVisible();
+});
+
+test("in German a wrong field is told in German, and the words of the other language are not loaded", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+  await page.goto("/monitor/new");
+  await page.getByLabel("Adresse").fill("ftp://example.com");
+  await page.getByLabel("Prüfen alle").fill("9000000");
+  await page.getByRole("button", { name: "Monitor anlegen" }).click();
+  await expect(page.getByText("Eine Adresse wie https://example.com/pfad, mit http oder https.")).toBeVisible();
+  await expect(page.getByText("Sekunden, von 1 bis 2592000.")).toBeVisible();
+  expect(loaded.filter((path) => /\/assets\/de-/.test(path))).toHaveLength(1);
+  expect(loaded.filter((path) => /\/assets\/en-/.test(path))).toEqual([]);
 });

@@ -133,6 +133,7 @@ function Target({ form }: { form: MonitorForm }) {
             <TextInput
               {...text(form, "http.url")}
               label={t.form.url}
+              description={t.form.urlHelp}
               placeholder="https://example.com/health"
               inputMode="url"
               autoCapitalize="off"
@@ -195,37 +196,39 @@ function Timing({ form }: { form: MonitorForm }) {
     <Panel>
       <div className={styles.fields}>
         <Pair>
-          <NumberInput
-            name="heartbeat_interval"
-            label={type === "api" ? t.form.expected : t.form.interval}
-            description={type === "api" ? t.form.expectedHelp : t.form.intervalHelp}
-            value={seconds}
-            error={form.errors.heartbeat_interval}
-            onChange={(value) => form.set("heartbeat_interval", typeof value === "number" ? value : 0)}
-            min={1}
-            allowDecimal={false}
-            allowNegative={false}
-            suffix=" s"
-            hideControls
-          />
+          <div className={styles.every}>
+            <NumberInput
+              name="heartbeat_interval"
+              label={type === "api" ? t.form.expected : t.form.interval}
+              description={type === "api" ? t.form.expectedHelp : t.form.intervalHelp}
+              value={seconds}
+              error={form.errors.heartbeat_interval}
+              onChange={(value) => form.set("heartbeat_interval", typeof value === "number" ? value : 0)}
+              min={1}
+              allowDecimal={false}
+              allowNegative={false}
+              suffix=" s"
+              hideControls
+            />
+            <div className={styles.presets} role="group" aria-label={t.form.presets}>
+              {intervals.map((preset) => (
+                <button
+                  key={preset}
+                  type="button"
+                  aria-pressed={seconds === preset}
+                  onClick={() => form.set("heartbeat_interval", preset)}
+                >
+                  {interval(preset)}
+                </button>
+              ))}
+            </div>
+          </div>
           {type === "api" ? (
             <NumberInput {...number(form, "grace")} label={t.form.grace} description={t.form.graceHelp} suffix=" s" placeholder={t.form.auto} />
           ) : (
             <NumberInput {...number(form, "retries")} label={t.form.retries} description={t.form.retriesHelp} />
           )}
         </Pair>
-        <div className={styles.presets} role="group" aria-label={t.form.presets}>
-          {intervals.map((preset) => (
-            <button
-              key={preset}
-              type="button"
-              aria-pressed={seconds === preset}
-              onClick={() => form.set("heartbeat_interval", preset)}
-            >
-              {interval(preset)}
-            </button>
-          ))}
-        </div>
         <TagsInput
           label={t.form.tags}
           description={t.form.tagsHelp}
@@ -359,11 +362,19 @@ function HttpFields({ form }: { form: MonitorForm }) {
         classNames={{ input: styles.code ?? "" }}
       />
       {values["http.method"] !== "GET" && values["http.method"] !== "HEAD" && (
-        <Textarea {...text(form, "http.body")} label={t.form.body} rows={4} spellCheck={false} classNames={{ input: styles.code ?? "" }} />
+        <Textarea
+          {...text(form, "http.body")}
+          label={t.form.body}
+          description={t.form.bodyHelp}
+          rows={4}
+          spellCheck={false}
+          classNames={{ input: styles.code ?? "" }}
+        />
       )}
       <Select
         {...choice(form, "http.authentication_type")}
         label={t.form.authentication}
+        description={t.form.authenticationHelp}
         data={authentications.map((value) => ({ value, label: t.form.authentications[value as "none"] }))}
       />
       {values["http.authentication_type"] !== "none" && (
@@ -371,7 +382,7 @@ function HttpFields({ form }: { form: MonitorForm }) {
           <TextInput
             {...text(form, "http.username")}
             label={t.form.username}
-            description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : undefined}
+            description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : t.form.usernameHelp}
             autoComplete="off"
           />
           <Password

@@ -1,5 +1,6 @@
 /** The dashboard: everything the team watches, live. */
 import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -14,7 +15,7 @@ import { StatusMark } from "../status";
 import styles from "./list.module.css";
 import { Head, HEAD } from "./head";
 import { MissingRegions } from "./missing";
-import { Row, ROW } from "./row";
+import { Row, ROW, ROW_ON_PHONES } from "./row";
 import { countStates, groupsOf, linesOf, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
 
 // Neither is there on most first screens.
@@ -210,15 +211,17 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
     observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
+  const phone = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
+  const height = phone ? ROW_ON_PHONES : ROW;
   const virtual = useWindowVirtualizer({
     count: lines.length,
-    estimateSize: (index) => (lines[index] && "group" in lines[index] ? HEAD : ROW),
+    estimateSize: (index) => (lines[index] && "group" in lines[index] ? HEAD : height),
     overscan: 8,
     scrollMargin: top,
     getItemKey: (index) => lines[index]?.key ?? index,
   });
   // Heads and rows differ in height, and which line is which changes.
-  useLayoutEffect(() => virtual.measure(), [virtual, grouped, closed]);
+  useLayoutEffect(() => virtual.measure(), [virtual, grouped, closed, height]);
   const place = current === null ? -1 : lines.findIndex((line) => line.key === current);
   const at = lines[place];
   const monitor = at && "monitor" in at ? at.monitor.monitorid : null;
@@ -279,6 +282,7 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
               line={line.key}
               monitor={line.monitor}
               top={start}
+              height={height}
               place={item.index + 1}
               total={lines.length}
               selected={selected.has(line.monitor.monitorid)}

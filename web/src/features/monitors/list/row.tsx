@@ -12,13 +12,16 @@ import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
 import { whenStill } from "./still";
 
+/** How tall a row is; on phones its heartbeats stand below its name. */
 export const ROW = 52;
+export const ROW_ON_PHONES = 76;
 
 interface Props {
   /** Names it among all lines; a monitor can stand in several groups. */
   line: string;
   monitor: MonitorRow;
   top: number;
+  height: number;
   place: number;
   total: number;
   selected: boolean;
@@ -26,14 +29,14 @@ interface Props {
   toggle: (id: string) => void;
 }
 
-export const Row = memo(function Row({ line, monitor, top, place, total, selected, current, toggle }: Props) {
+export const Row = memo(function Row({ line, monitor, top, height, place, total, selected, current, toggle }: Props) {
   const t = useTexts();
   const state = stateOf(monitor);
   const target = short(monitor.target);
   return (
     <li
       className={styles.row}
-      style={{ transform: `translateY(${top}px)`, height: ROW }}
+      style={{ transform: `translateY(${top}px)`, height }}
       data-row={monitor.monitorid}
       data-line={line}
       data-state={state}
