@@ -221,18 +221,28 @@ test("the keyboard alone: search, move, select, open, new, help", async ({ page,
   await expect(page).toHaveURL(/\/monitor\/new$/);
 });
 
-test("another team's monitor is nowhere to be found", async ({ page, browser, member, request, baseURL }) => {
+test("another team's addresses lead nowhere, exactly as addresses of nothing do", async ({ page, browser, member, request, baseURL }) => {
   const { monitorid } = await member.api.monitor({ name: "ours" });
+  const hook = { name: "our chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
   await request.post("/api/v1/signup", { data: { email: `other.${member.email}`, password: "correct horse 9" } });
   const other = await (await browser.newContext({ baseURL })).newPage();
   await logIn(other, `other.${member.email}`);
-  for (const path of [`/monitor/${monitorid}`, "/monitor/0190a0a0-0000-7000-8000-000000000000"]) {
-    await other.goto(path);
-    await expect(other.getByText("There is nothing at this address")).toBeVisible();
+  const nothing = "0190a0a0-0000-7000-8000-000000000000";
+  for (const [kind, theirs] of [["monitor", monitorid], ["notifier", notifierid]] as const) {
+    for (const path of [theirs, `${theirs}/edit`, nothing, `${nothing}/edit`]) {
+      await other.goto(`/${kind}/${path}`);
+      await expect(other.getByText("There is nothing at this address"), `${kind} ${path}`).toBeVisible();
+      await expect(other.getByText(/^our/)).toHaveCount(0);
+    }
   }
+  await other.goto(`/monitor/new?from=${monitorid}`);
+  await expect(other.getByText(/^our/)).toHaveCount(0);
   await other.context().close();
   await page.goto(`/monitor/${monitorid}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("ours");
+  await page.goto(`/notifier/${notifierid}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("our chat");
 });
 
 test("a service that cannot be reached is told, and the page recovers", async ({ page, context, member }) => {

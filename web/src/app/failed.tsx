@@ -1,8 +1,9 @@
 /** What is shown in place of a view that broke or does not exist. */
 import { Button } from "@mantine/core";
-import { Link, useRouteError } from "react-router";
+import { useRouteError } from "react-router";
 import { useTexts } from "../shared/text";
-import { Empty, useTitle } from "../shared/ui/parts";
+import { Nowhere } from "../shared/ui/nowhere";
+import { Empty } from "../shared/ui/parts";
 
 export function Failed() {
   const t = useTexts();
@@ -19,13 +20,5 @@ export function Failed() {
 
 export function Missing() {
   const t = useTexts();
-  useTitle(t.trouble.missing);
-  return (
-    <Empty title={t.trouble.missing}>
-      <p>{t.trouble.missingHelp}</p>
-      <Button component={Link} to="/">
-        {t.nav.monitors}
-      </Button>
-    </Empty>
-  );
+  return <Nowhere instead={["/", t.nav.monitors]} />;
 }

@@ -8,7 +8,8 @@ import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
-import { Ago, CopyLine, Empty, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Nowhere } from "../../shared/ui/nowhere";
+import { Ago, CopyLine, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { Record } from "../../shared/ui/record";
 import { say } from "../../shared/ui/toast";
 import { useSentence } from "../../shared/ui/trouble";
@@ -26,14 +27,7 @@ export function Component() {
   if (isPending) return <Waiting />;
   if (!data) return <Trouble error={error} retry={() => void refetch()} />;
   if (found) return <Detail key={id} notifier={found} />;
-  return (
-    <Empty title={t.trouble.missing}>
-      <p>{t.trouble.missingHelp}</p>
-      <Button component={Link} to="/notifiers">
-        {t.notifiers.title}
-      </Button>
-    </Empty>
-  );
+  return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
 }
 
 interface Answer {

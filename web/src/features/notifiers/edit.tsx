@@ -6,6 +6,7 @@ import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useTexts } from "../../shared/text";
 import { flag, text, useForm, type Form } from "../../shared/ui/form";
 import { Guard } from "../../shared/ui/guard";
+import { Nowhere } from "../../shared/ui/nowhere";
 import { CopyLine, Fault, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { Buttons, Pair, Password } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
@@ -17,13 +18,15 @@ import { addresses, bodyOf, initial, kindOf, kinds, suggestedName, valuesOf, typ
 type NotifierForm = Form<Values>;
 
 export function Component() {
+  const t = useTexts();
   const { id } = useParams();
   const [search] = useSearchParams();
   const { data, error, refetch } = useQuery({ ...notifiers, enabled: id !== undefined });
   if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")))} />;
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (found) return <Editor key={id} was={found} start={valuesOf(found)} />;
-  return error || data ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  if (data) return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
+  return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
 }
 
 /** Receivers with a template of their own have no use for the signing secret. */

@@ -19,6 +19,11 @@ export class ApiError extends Error {
   }
 }
 
+/** There is no such thing, or it is another team's, which is the same. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** The service could not be reached at all. */
 export class Offline extends Error {
   constructor() {

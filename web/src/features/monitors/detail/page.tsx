@@ -4,13 +4,14 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { ApiError } from "../../../shared/api/error";
+import { isMissing } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
 import { Confirm } from "../../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
-import { Ago, Empty, Moment, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Nowhere } from "../../../shared/ui/nowhere";
+import { Ago, Moment, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
 import { Fact, Facts, Record } from "../../../shared/ui/record";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
@@ -37,16 +38,7 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery(monitor(id));
   if (isPending) return <Waiting />;
   if (data) return <Detail key={id} monitor={data} />;
-  if (error instanceof ApiError && error.status === 404) {
-    return (
-      <Empty title={t.trouble.missing}>
-        <p>{t.trouble.missingHelp}</p>
-        <Button component={Link} to="/">
-          {t.nav.monitors}
-        </Button>
-      </Empty>
-    );
-  }
+  if (isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
   return <Trouble error={error} retry={() => void refetch()} />;
 }
 
