@@ -123,6 +123,27 @@ test("rows show heartbeats and uptime, asked for together and kept true by event
   expect(asked, "a heartbeat comes by the event alone").toHaveLength(1);
 });
 
+test("a bar tells its time, message and load time under the pointer, in the list and on the monitor", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  await member.api.report(monitorid, "up", { message: "all files kept", load_time: 12 });
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  for (const path of ["/", `/monitor/${monitorid}`]) {
+    await page.goto(path);
+    const bars = page.getByRole("img", { name: /^Last 2 heartbeats, 1 of them failed/ });
+    const box = await bars.boundingBox();
+    if (!box) throw new Error("the bars have no place");
+    const room = path === "/" ? 30 : 120;
+    const at = (fromRight: number) => bars.hover({ position: { x: box.width - ((fromRight - 0.5) * box.width) / room, y: box.height / 2 } });
+    const tip = bars.locator("xpath=following-sibling::span");
+    await at(1);
+    await expect(tip).toHaveText(/^Down\d\d:\d\d.*disk full$/);
+    await at(2);
+    await expect(tip).toHaveText(/^Up\d\d:\d\d.* · 12 msall files kept$/);
+    await at(3);
+    await expect(tip).toHaveCount(0);
+  }
+});
+
 test("monitors stand under their tags; a group folds away", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "shop", tags: "eu, prod" });
   await member.api.monitor({ name: "search", tags: "prod" });

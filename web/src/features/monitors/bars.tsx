@@ -42,7 +42,8 @@ export const Bars = memo(function Bars({ beats, room, height = 20 }: Props) {
   const width = room * STEP - (STEP - WIDTH);
   const failed = beats.filter((beat) => beat.status === "down").length;
   const point = (event: PointerEvent<HTMLElement>) => {
-    const box = event.currentTarget.getBoundingClientRect();
+    // The bars can be narrower than the place they are given.
+    const box = (event.currentTarget.firstElementChild ?? event.currentTarget).getBoundingClientRect();
     const place = Math.floor(((event.clientX - box.left) / box.width) * room);
     setAt(place - (room - Math.min(room, beats.length)));
   };
