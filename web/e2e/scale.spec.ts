@@ -6,6 +6,8 @@ import { expect, test, type Member, type Service } from "./service";
 
 const row = "li[data-row]";
 const FRAMES = 240;
+/** Frames of a screen with 60 a second are 16.7 ms apart; one that is missed makes it 33. */
+const SMOOTH = 20;
 
 /** What else the machine does only ever adds to a time, so the best of a few tries is the nearest to the truth. */
 const TRIES = 3;
@@ -74,7 +76,7 @@ test("ten thousand monitors open at once and scroll without a stutter", async ({
     await everyone(page, "10,000");
   }
   let [frame, gap, task] = [Infinity, Infinity, Infinity];
-  for (let tries = 0; tries < TRIES && task > 100; tries++) {
+  for (let tries = 0; tries < TRIES && (task > 100 || gap > SMOOTH); tries++) {
     const before = await busy(cdp);
     const scrolled = await page.evaluate(scroll, FRAMES);
     frame = Math.min(frame, ((await busy(cdp)) - before) / FRAMES);
@@ -89,6 +91,7 @@ test("ten thousand monitors open at once and scroll without a stutter", async ({
   );
   expect(shown).toBeLessThan(800 * crowd());
   expect(task).toBeLessThanOrEqual(100 * crowd());
+  expect(gap).toBeLessThanOrEqual(SMOOTH * crowd());
   expect(frame).toBeLessThan(16);
   expect(rows).toBeLessThan(80);
   expect(heap).toBeLessThan(150e6);
