@@ -147,8 +147,9 @@ function shade(plot: uPlot, down: readonly Outage[], red: string) {
   ctx.fillStyle = red;
   ctx.globalAlpha = 0.22;
   for (const { from, to } of down) {
-    const left = Math.max(bbox.left, plot.valToPos(from, "x", true));
-    const right = Math.min(bbox.left + bbox.width, Math.max(left + 2, plot.valToPos(to, "x", true)));
+    const begin = Math.max(bbox.left, plot.valToPos(from, "x", true));
+    const right = Math.min(bbox.left + bbox.width, Math.max(begin + 2, plot.valToPos(to, "x", true)));
+    const left = Math.min(begin, right - 2);
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
   }
   ctx.restore();
