@@ -13,13 +13,16 @@ export interface paths {
         };
         /** Reports a status by a monitor's secret address; `status` is up when left out. */
         get: operations["get_push"];
-        put?: never;
+        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        put: operations["put_push"];
         /** Reports a status by a monitor's secret address; `status` is up when left out. */
         post: operations["post_push"];
-        delete?: never;
+        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        delete: operations["delete_push"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        patch: operations["patch_push"];
         trace?: never;
     };
     "/api/v1/alerts": {
@@ -1533,6 +1536,7 @@ export interface components {
             url: string;
             username: string;
         };
+        /** @description What the pieces of the list come to. */
         MonitorList: {
             monitors: components["schemas"]["Monitor"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
@@ -1568,6 +1572,7 @@ export interface components {
             target: string;
             type: string;
         };
+        /** @description What the pieces of the list come to. */
         MonitorRows: {
             monitors: components["schemas"]["MonitorRow"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
@@ -1669,8 +1674,8 @@ export interface components {
         /** @description What a target says of itself. */
         Notify: {
             /**
-             * @description Travels on to the notifications. `message` (text) and `load_time`
-             *     (milliseconds) become those of the heartbeat.
+             * @description Travels on to the notifications. `message`, if it is text, and `load_time`,
+             *     if it is a number of milliseconds up to a day, become those of the heartbeat.
              */
             payload?: Record<string, never> | null;
             /** @description up or down, in any letter case. */
@@ -2164,7 +2169,7 @@ export interface components {
         };
         SignedIn: {
             success: boolean;
-            /** @description A Bearer Token. */
+            /** @description A Bearer Token; empty for the page, which has it in a cookie. */
             token: string;
             user: components["schemas"]["User"];
         };
@@ -2382,7 +2387,259 @@ export interface operations {
             };
         };
     };
+    put_push: {
+        parameters: {
+            query?: {
+                /** @description up or down */
+                status?: string;
+                /** @description The message */
+                msg?: string;
+                /** @description Load time in milliseconds */
+                ping?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The query cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this address */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_push: {
+        parameters: {
+            query?: {
+                /** @description up or down */
+                status?: string;
+                /** @description The message */
+                msg?: string;
+                /** @description Load time in milliseconds */
+                ping?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The query cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this address */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_push: {
+        parameters: {
+            query?: {
+                /** @description up or down */
+                status?: string;
+                /** @description The message */
+                msg?: string;
+                /** @description Load time in milliseconds */
+                ping?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The end of the monitor's push_url */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The query cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No active monitor has this address */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pushed"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    patch_push: {
         parameters: {
             query?: {
                 /** @description up or down */

@@ -14,7 +14,6 @@ export const refusals: Refusals = [
   ["must not hold line ends or other control characters", "Zeilenumbrüche und andere Steuerzeichen sind nicht erlaubt."],
   ["must not hold tabs, line ends or other control characters", "Tabulatoren, Zeilenumbrüche und andere Steuerzeichen sind nicht erlaubt."],
   ["must not hold colons or control characters", "Doppelpunkte und Steuerzeichen sind nicht erlaubt."],
-  ["must be a number", "Eine Zahl."],
   ["must be a whole number", "Eine ganze Zahl."],
   ["must be a number from 1 to 65535", "Eine Zahl von 1 bis 65535."],
   ["must be a number from {} to {}", "Eine Zahl von {} bis {}."],
