@@ -38,6 +38,11 @@ struct Queue {
     ids: VecDeque<DeliveryId>,
 }
 
+/// One message for a webhook.
+type Message = (DeliveryId, NotifierId);
+/// All that waits for an inbox.
+type Mailbag = (TeamId, NotifierId);
+
 /// How an attempt ended, as far as this desk is concerned.
 pub(super) enum Landed {
     Done,
@@ -152,7 +157,7 @@ impl Desk {
     }
 
     /// Whose turn it is, until nobody may send more.
-    fn pick(&mut self) -> (Vec<(DeliveryId, NotifierId)>, Vec<(TeamId, NotifierId)>) {
+    fn pick(&mut self) -> (Vec<Message>, Vec<Mailbag>) {
         let mut of_team: HashMap<TeamId, usize> = HashMap::new();
         let mut of_notifier: HashMap<NotifierId, usize> = HashMap::new();
         for (team, notifier) in self.flying.values() {
@@ -201,7 +206,7 @@ impl Desk {
         (messages, mailbags)
     }
 
-    async fn send_messages(&mut self, messages: &[(DeliveryId, NotifierId)]) -> Result<()> {
+    async fn send_messages(&mut self, messages: &[Message]) -> Result<()> {
         let (begun, now) = (Instant::now(), self.engine.now());
         let ids: Vec<DeliveryId> = messages.iter().map(|(id, _)| *id).collect();
         let notifiers: HashSet<NotifierId> = messages.iter().map(|(_, to)| *to).collect();
