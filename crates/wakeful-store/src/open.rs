@@ -16,8 +16,9 @@ use std::time::Duration;
 use crate::dialect::{Pool, read, write};
 use crate::{Keyring, Result, Store, StoreError, migrate};
 
-/// How long a SQLite statement waits for another process's lock.
-const BUSY: Duration = Duration::from_secs(4);
+/// How long a SQLite statement waits for another process's lock. With the wait
+/// for a connection a caller is answered within six seconds.
+const BUSY: Duration = Duration::from_millis(3_500);
 /// How long a caller waits for a free connection before it is told to come back.
 const ACQUIRE: Duration = Duration::from_secs(2);
 

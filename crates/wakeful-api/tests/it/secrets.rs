@@ -43,7 +43,7 @@ both_engines! {
             "port": 25, "security": "None", "ignore_tls_errors": false, "username": "user",
             "password": "sentinel-of-the-mailbox", "from_email": "a@example.com",
             "to_email": "b@example.com", "to_cc": "", "to_bcc": "", "subject": ""}});
-        ann.client.post("notifier/save", &notifier).await.ok();
+        assert_eq!(ann.client.post("notifier/save", &notifier).await.status, 200);
         assert!(app.database.holds(b"https://target.example/").await, "the look finds what is there");
         assert!(!app.database.holds(b"sentinel").await);
         let path = format!("monitor/{}/get", saved["monitorid"].as_str().unwrap());
