@@ -40,7 +40,8 @@ pub async fn measure(run: &Run, target: &Target, kind: Kind, report: &mut Report
     if kind == Kind::Ping {
         match fping().await? {
             Some(theirs) => {
-                report.at_least_half("full speed, ping: checks a second", rate, "fping", theirs);
+                let name = "full speed, ping beside fping: checks a second";
+                report.at_least_half(name, rate, "fping", theirs);
             }
             None => println!("  fping is not installed: its rate is not compared"),
         }

@@ -29,6 +29,9 @@ const WITHIN: Duration = Duration::from_secs(20);
 /// Verdicts that SQLite writes together when none of them is a change: whoever
 /// has a change, or something else to write, waits for a millisecond or two.
 const PIECE: usize = 128;
+/// The same when so many have come together that the store is behind: then fewer
+/// transactions count for more.
+const LARGE_PIECE: usize = 1_024;
 
 /// One verdict.
 #[derive(Clone, Debug)]
@@ -155,7 +158,8 @@ impl Store {
     /// and with it for all that was written before.
     async fn record_in_pieces(&self, records: &[Record]) -> Result<Written> {
         let records = bulk::in_order(records);
-        let mut pieces = records.chunks(PIECE).peekable();
+        let piece = if records.len() > 2 * LARGE_PIECE { LARGE_PIECE } else { PIECE };
+        let mut pieces = records.chunks(piece).peekable();
         let mut heartbeats = 0;
         while let Some(piece) = pieces.next() {
             let (_turn, mut tx) = match pieces.peek() {
