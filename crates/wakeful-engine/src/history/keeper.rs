@@ -115,8 +115,7 @@ async fn fold_one(
     shutdown: &CancellationToken,
 ) -> Result<u64> {
     let now = engine.now();
-    // Of a day whose heartbeats are partly gone nothing can be counted anew.
-    let kept = engine.settings().history.limits(None, now).heartbeats.after(DAY);
+    let kept = kept(engine, now);
     let mut folded = 0;
     // Whoever meets another at the same monitor comes back in the next round.
     while !shutdown.is_cancelled() {
@@ -130,11 +129,17 @@ async fn fold_one(
     Ok(folded)
 }
 
+/// From when on heartbeats are folded and not let go: of a day whose heartbeats
+/// are partly gone nothing can be counted anew.
+fn kept(engine: &Engine, now: Millis) -> Millis {
+    engine.settings().history.limits(None, now).heartbeats.after(DAY)
+}
+
 /// Folds all that is known of a monitor whose interval is about to change: what
 /// was seen so far counts for the interval it was seen at.
 pub(crate) async fn settle(engine: &Engine, monitor: MonitorId) -> Result<()> {
     let now = engine.now();
-    let kept = engine.settings().history.limits(None, now).heartbeats.after(DAY);
+    let kept = kept(engine, now);
     let mut more = true;
     while more {
         let step = engine.store().fold(monitor, now, kept, STEP).await?;

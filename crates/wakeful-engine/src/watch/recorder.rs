@@ -1,5 +1,5 @@
 //! Verdicts on their way into the store. Those that change nothing are written
-//! together, up to five times a second; a change is written at once, on a path of
+//! together, about once a second; a change is written at once, on a path of
 //! its own, with its alert and what there is to tell. When the store is away
 //! everything waits here: changes for as long as it takes, the others until
 //! there are too many. A plain verdict never passes an earlier change of its

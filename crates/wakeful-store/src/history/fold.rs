@@ -1,8 +1,9 @@
 //! Folding: fresh heartbeats become part of blocks, and what their hours and
-//! days come to is computed anew, as are the fortnights of `fortnights.rs`. One short transaction takes the heartbeats
-//! out and puts the blocks in, so each is in exactly one place at any moment,
-//! whenever the process dies. Reading and packing happen before it; a revision
-//! and the count of what was taken out show that nothing changed meanwhile.
+//! days come to is computed anew, as are the fortnights of `fortnights.rs`. One
+//! short transaction takes the heartbeats out and puts the blocks in, so each is
+//! in exactly one place at any moment, whenever the process dies. Reading and
+//! packing happen before it; a revision and the count of what was taken out show
+//! that nothing changed meanwhile.
 
 use sqlx::Error;
 use std::collections::{BTreeMap, BTreeSet};
