@@ -64,17 +64,42 @@ impl Database {
     }
 }
 
+/// Hundreds of tests share the server's disk: each gives its database back.
+impl Drop for Database {
+    fn drop(&mut self) {
+        if self.engine == Engine::Postgres {
+            let (_, name) = self.url.rsplit_once('/').unwrap();
+            let drop = format!("drop database if exists {name} with (force)");
+            // The test's own runtime may be the one that drops this, and cannot wait here.
+            let dropped = std::thread::spawn(move || {
+                let runtime =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(on_server(drop))
+            });
+            // A test may have ended the server it was given; its databases go with it.
+            let _ = dropped.join();
+        }
+    }
+}
+
 async fn postgres() -> String {
-    let server = std::env::var("WAKEFUL_TEST_POSTGRES").unwrap_or_else(|_| {
-        panic!("WAKEFUL_TEST_POSTGRES is not set: run `make test`, or the test under scripts/with-postgres")
-    });
     let name = format!("t_{}", uuid::Uuid::from_bytes(random()).simple());
-    let mut db = PgConnection::connect(&server).await.unwrap();
-    let create = format!("create database {name}");
-    db.execute(sqlx::AssertSqlSafe(create)).await.unwrap();
-    db.close().await.unwrap();
+    on_server(format!("create database {name}")).await.unwrap();
+    let server = server();
     let (server, _) = server.rsplit_once('/').unwrap();
     format!("{server}/{name}")
+}
+
+async fn on_server(statement: String) -> Result<(), sqlx::Error> {
+    let mut db = PgConnection::connect(&server()).await?;
+    db.execute(sqlx::AssertSqlSafe(statement)).await?;
+    db.close().await
+}
+
+fn server() -> String {
+    std::env::var("WAKEFUL_TEST_POSTGRES").unwrap_or_else(|_| {
+        panic!("WAKEFUL_TEST_POSTGRES is not set: run `make test`, or the test under scripts/with-postgres")
+    })
 }
 
 pub(crate) fn random() -> [u8; 16] {
