@@ -101,13 +101,15 @@ impl Store {
             Location::Sqlite(path) => {
                 let one = || file_pool(1).max_lifetime(None).idle_timeout(None);
                 let with = |cache| sqlite(path).pragma("cache_size", cache);
-                let lazy = with(CACHE).synchronous(SqliteSynchronous::Normal);
+                // What undoes half a statement is small, and would be a file for each.
+                let writing = |cache| with(cache).pragma("temp_store", "memory");
+                let lazy = writing(CACHE).synchronous(SqliteSynchronous::Normal);
                 // The pool of readers may not write, so a writing statement sent
                 // through the wrong door fails in every test instead of waiting.
                 let reader =
                     with(SMALL_CACHE).pragma("query_only", "on").row_buffer_size(ROWS_AHEAD);
                 Pool::Sqlite {
-                    writer: one().connect_with(with(SMALL_CACHE)).await?,
+                    writer: one().connect_with(writing(SMALL_CACHE)).await?,
                     lazy: one().connect_with(lazy).await?,
                     readers: file_pool(options.max_connections).connect_with(reader).await?,
                 }
