@@ -53,6 +53,15 @@ pub fn verify(password: &Secret, stored: &str) -> bool {
         .is_ok_and(|hash| argon2().verify_password(password.expose().as_bytes(), &hash).is_ok())
 }
 
+/// Whether a stored string was made with less work than is asked for today.
+pub fn is_outdated(stored: &str) -> bool {
+    let made_with = PasswordHash::new(stored).ok().and_then(|hash| Params::try_from(&hash).ok());
+    let today = argon2();
+    made_with.is_some_and(|params| {
+        params.m_cost() < today.params().m_cost() || params.t_cost() < today.params().t_cost()
+    })
+}
+
 fn argon2() -> Argon2<'static> {
     let params = Params::new(19_456, 2, 1, Some(32)).expect("within Argon2's bounds");
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -98,6 +107,16 @@ mod tests {
         assert!(verify(&Secret::new("k9#vT2qz"), &stored));
         assert!(!verify(&Secret::new("k9#vT2qZ"), &stored));
         assert!(!verify(&Secret::new("k9#vT2qz"), "not a hash"));
+    }
+
+    #[test]
+    fn a_hash_that_took_less_work_is_outdated() {
+        let stored = hash(&Secret::new("k9#vT2qz"), [3; 16]);
+        assert!(!is_outdated(&stored));
+        assert!(is_outdated(&stored.replace("m=19456", "m=12288")));
+        assert!(is_outdated(&stored.replace("t=2", "t=1")));
+        assert!(!is_outdated(&stored.replace("m=19456", "m=65536")));
+        assert!(!is_outdated("not a hash"));
     }
 
     #[test]

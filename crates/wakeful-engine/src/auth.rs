@@ -5,8 +5,10 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::chain::Chain;
 use wakeful_core::email;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::password;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
@@ -66,12 +68,25 @@ impl Engine {
         let outcome = self.prove(credentials, &limit).await;
         metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
         let account = outcome?;
+        if password::is_outdated(&account.password_hash) {
+            self.hash_anew(&account, &credentials.password).await;
+        }
         let token = match self.open_session(account.user, from).await {
             // Deleted since the password was checked.
             Err(Error::NotAuthenticated) => return Err(Error::BadCredentials),
             token => token?,
         };
         Ok(SignedIn { user: account.user, team: account.team, email: account.email, token })
+    }
+
+    /// Stores a right password under today's parameters. Who logs in is let in
+    /// whether or not that works: the next time will do.
+    async fn hash_anew(&self, account: &Account, password: &Secret) {
+        let Ok(turn) = self.0.hasher.turn().await else { return };
+        let hash = turn.hash(password).await;
+        if let Err(error) = self.store().renew_hash(account, &hash).await {
+            tracing::warn!(error = %Chain(&error), "a password is hashed anew at the next login");
+        }
     }
 
     async fn prove(&self, credentials: &Credentials, limit: &Limit) -> Result<Account> {

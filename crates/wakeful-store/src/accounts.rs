@@ -7,7 +7,7 @@ use wakeful_core::email::Email;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::dialect::{from_row, read, within};
+use crate::dialect::{from_row, read, within, write};
 use crate::{Mail, NewSession, Result, Store, mails, sessions};
 
 /// What letting a user in needs to know.
@@ -64,6 +64,21 @@ impl Store {
             .fetch_optional(db)
             .await
         })?)
+    }
+
+    /// Replaces the hash of a password by another of the same password, unless
+    /// the password was changed meanwhile.
+    pub async fn renew_hash(&self, account: &Account, hash: &str) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update users set password_hash = $3 where id = $1 and password_hash = $2")
+                .bind(account.user.uuid())
+                .bind(account.password_hash.as_str())
+                .bind(hash)
+                .execute(db)
+                .await
+                .map(drop)
+        })?;
+        Ok(())
     }
 
     /// Makes a team, its first user, their session and the mail that greets

@@ -3,6 +3,9 @@
 use serde_json::json;
 use wakeful_testkit::{PASSWORD, Phone, both_engines};
 
+/// The hash of `PASSWORD` with less memory and fewer passes.
+const OF_OLD: &str = "$argon2id$v=19$m=4096,t=1,p=1$EFXLBiNNm8ktN/F563Xp5A$t8A20i/U/ReUjXYPLK9jNCRL/GXJxMQ1Bf6JTIN82ho";
+
 both_engines! {
     async fn a_stolen_database_shows_no_secret_in_clear(setup: Setup) {
         let app = setup.start().await;
@@ -28,6 +31,25 @@ both_engines! {
         }
         let weak = "select count(*) from users where password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%'";
         assert_eq!(app.database.number(weak).await, 0);
+    }
+
+    async fn a_password_hashed_with_less_work_is_hashed_anew_at_login(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = app.sign_up("bob@example.com").await;
+        // Of the same password, made by another implementation.
+        app.database.execute(&format!("update users set password_hash = '{OF_OLD}'")).await;
+        let today = "select count(*) from users where password_hash like '$argon2id$v=19$m=19456,t=2,p=1$%'";
+        app.anonymous().post("login", &json!({"email": "ann@example.com", "password": "wrong one 9"})).await
+            .refused(401, "bad_credentials");
+        assert_eq!(app.database.number(today).await, 0);
+        for _ in 0..2 {
+            app.anonymous().post("login", &json!({"email": "ann@example.com", "password": PASSWORD})).await.ok();
+            assert_eq!(app.database.number(today).await, 1);
+        }
+        // It is no change of password: who was in stays in.
+        ann.client.get("users/me").await.ok();
+        bob.client.get("users/me").await.ok();
     }
 
     async fn a_stolen_database_shows_no_secret_of_a_monitor_or_notifier(setup: Setup) {
