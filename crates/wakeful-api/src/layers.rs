@@ -21,6 +21,8 @@ use crate::{page, requestid};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many headers a request may have; proxies add some dozen.
+pub(crate) const MOST_HEADERS: usize = 100;
 
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
@@ -66,11 +68,22 @@ fn wrong_method() -> ApiError {
     )
 }
 
+fn too_many_headers() -> ApiError {
+    ApiError::new(
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "too_many_headers",
+        format!("The request has more than {MOST_HEADERS} headers; send fewer."),
+    )
+}
+
 /// Refuses what announces itself as too large, and what takes too long; and a
 /// path that is no text, which extractors would refuse in a shape of their own.
 async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
     if !is_text(request.uri().path()) {
         return no_such_path().into_response();
+    }
+    if request.headers().len() > MOST_HEADERS {
+        return too_many_headers().into_response();
     }
     let limit = api.settings().body_limit;
     let length = request.headers().get(header::CONTENT_LENGTH);

@@ -56,6 +56,8 @@ fn described(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi
                 refusal(operation, "422", "Fields are wrong; all of them are listed");
             }
             refusal(operation, "413", "The body is too large");
+            refusal(operation, "431", "The request has too many headers");
+            refusal(operation, "500", "A defect of ours; the log has it under the X-Request-Id");
             refusal(operation, "429", "Too often; Retry-After says when to come back");
             refusal(
                 operation,

@@ -20,6 +20,8 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 use wakeful_core::chain::Chain;
 
+use crate::layers::MOST_HEADERS;
+
 const CONNECTIONS: usize = 4096;
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 /// After an error such as "too many open files", accepting again at once spins.
@@ -95,7 +97,9 @@ async fn accept(
 
 fn server() -> Builder<TokioExecutor> {
     let mut server = Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+    // Hyper refuses without a word; what is over our own bound is told.
+    let most = MOST_HEADERS * 10;
+    server.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN).max_headers(most);
     server.http2().timer(TokioTimer::new()).keep_alive_interval(Some(Duration::from_secs(60)));
     server
 }

@@ -77,6 +77,19 @@ both_engines! {
         assert!(answer.contains("\"code\":\"body_too_large\""), "{answer}");
     }
 
+    async fn more_than_a_hundred_headers_are_431(setup: Setup) {
+        let app = setup.start().await;
+        // Four go with them: host, connection and the two of the body.
+        let many = |count: usize| (0..count).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
+        let body = "content-type: application/json\r\ncontent-length: 2\r\n";
+        for (count, status) in [(90, "422"), (101, "431"), (900, "431")] {
+            let answer = login_bytes(&app, &format!("{body}{}", many(count)), b"{}").await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{count}: {answer}");
+            assert!(answer.contains("x-request-id: "), "{answer}");
+            assert_eq!(answer.contains("\"code\":\"too_many_headers\""), status == "431", "{answer}");
+        }
+    }
+
     async fn the_largest_body_is_a_setting(setup: Setup) {
         let mut setup = setup;
         setup.api.body_limit = 100;
