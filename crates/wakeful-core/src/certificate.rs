@@ -90,7 +90,14 @@ mod tests {
 
     fn certificate(not_after: Millis) -> Certificate {
         let (subject, issuer) = ("a.example".to_owned(), "CA".to_owned());
-        Certificate { subject, issuer, names: Vec::new(), not_after, trusted: true }
+        Certificate {
+            subject,
+            issuer,
+            names: Vec::new(),
+            not_after,
+            trusted: true,
+            chain: Vec::new(),
+        }
     }
 
     fn hours(number: u32) -> Duration {

@@ -15,6 +15,7 @@ const LONGEST_MESSAGE: usize = 1_000;
 /// The same for each name in a certificate, of which so many are kept.
 const LONGEST_NAME: usize = 255;
 const MOST_NAMES: usize = 10;
+const MOST_SIGNERS: usize = 5;
 
 /// The target was looked at. Down is a result like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ pub struct Observation {
     #[serde(default)]
     pub phases: Phases,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<Certificate>,
+    pub certificate: Option<Box<Certificate>>,
     pub evidence: Evidence,
     /// What each region saw; empty when only the owner looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +74,7 @@ impl Observation {
 
     #[must_use]
     pub fn with_certificate(self, certificate: Option<Certificate>) -> Self {
-        Self { certificate, ..self }
+        Self { certificate: certificate.map(Box::new), ..self }
     }
 }
 
@@ -105,6 +106,18 @@ pub struct Certificate {
     #[serde(with = "number::instant")]
     pub not_after: Millis,
     pub trusted: bool,
+    /// What was sent along to prove it, in the order it was sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<Signer>,
+}
+
+/// The certificate of somebody who signs others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Signer {
+    pub subject: String,
+    pub issuer: String,
+    #[serde(with = "number::instant")]
+    pub not_after: Millis,
 }
 
 impl Certificate {
@@ -116,6 +129,13 @@ impl Certificate {
             subject: brief(self.subject),
             issuer: brief(self.issuer),
             names: self.names.into_iter().take(MOST_NAMES).map(brief).collect(),
+            chain: (self.chain.into_iter().take(MOST_SIGNERS))
+                .map(|Signer { subject, issuer, not_after }| Signer {
+                    subject: brief(subject),
+                    issuer: brief(issuer),
+                    not_after,
+                })
+                .collect(),
             ..self
         }
     }
@@ -257,10 +277,19 @@ mod tests {
             names: vec!["n".repeat(300); 1_000],
             not_after: Millis(0),
             trusted: false,
+            chain: vec![
+                Signer {
+                    subject: "s".repeat(300),
+                    issuer: "\n".into(),
+                    not_after: Millis(1)
+                };
+                100
+            ],
         };
         let kept = certificate.tidied();
         assert_eq!((kept.subject.as_str(), kept.issuer.len()), ("CN=a b", LONGEST_NAME));
         assert_eq!((kept.names.len(), kept.names[9].len()), (MOST_NAMES, LONGEST_NAME));
+        assert_eq!((kept.chain.len(), kept.chain[4].subject.len()), (MOST_SIGNERS, LONGEST_NAME));
     }
 
     #[test]
@@ -282,6 +311,11 @@ mod tests {
                 names: vec!["example.com".into()],
                 not_after: Millis(1_763_199_000_123),
                 trusted: true,
+                chain: vec![Signer {
+                    subject: "CA".into(),
+                    issuer: "Root".into(),
+                    not_after: Millis(1_863_199_000_123),
+                }],
             }));
         let text = serde_json::to_string(&seen).expect("serialises");
         assert!(text.contains(r#""load_time":1234,"phases":{"connect":7}"#), "{text}");

@@ -199,7 +199,7 @@ impl Poll {
     }
 
     /// Of the certificates that were shown, the one that runs out first.
-    fn certificate(&self) -> Option<Certificate> {
+    fn certificate(&self) -> Option<Box<Certificate>> {
         let shown = self.answers.iter().filter_map(|answer| answer.looked.as_ref().ok());
         shown.filter_map(|seen| seen.certificate.clone()).min_by_key(|shown| shown.not_after)
     }
@@ -386,6 +386,7 @@ mod tests {
                 names: Vec::new(),
                 not_after: Millis(at),
                 trusted: true,
+                chain: Vec::new(),
             };
             looked('+').map(|seen| seen.with_certificate(Some(certificate)))
         };

@@ -106,7 +106,7 @@ both_engines! {
         assert_eq!(told().await, Value::Null);
         let first = look().await;
         let shown = json!({"subject": "CN=127.0.0.1", "issuer": "CN=127.0.0.1",
-            "names": ["127.0.0.1"], "expires": "2027-12-31T00:00:00.000Z", "trusted": false,
+            "names": ["127.0.0.1"], "expires": "2027-12-31T00:00:00.000Z", "trusted": false, "chain": [],
             "since": first});
         assert_eq!(told().await, shown);
 

@@ -212,6 +212,7 @@ fn certificate_warnings_come_with_the_checks_that_show_it() {
             names: Vec::new(),
             not_after: Millis(now + left),
             trusted: true,
+            chain: Vec::new(),
         };
         let up = Observation::up(Duration::ZERO, "200 OK");
         Seen::Observation(up.with_certificate(Some(certificate)))

@@ -200,7 +200,7 @@ impl Entry {
         let shown = seen.certificate.as_ref()?;
         let hash = hashed(shown).max(1);
         let is_new = std::mem::replace(&mut self.certificate, hash) != hash;
-        is_new.then(|| Box::new(shown.clone()))
+        is_new.then(|| shown.clone())
     }
 
     /// Whether its target reports by itself and is never called.

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use wakeful_core::observation::{Certificate, FaultKind};
+use wakeful_core::observation::{Certificate, FaultKind, Signer};
 use wakeful_core::time::{Clock, Millis};
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
@@ -28,6 +28,8 @@ use super::{Stage, Trace, add};
 const DAY: Duration = Duration::from_secs(86_400);
 /// How many names of a certificate are read; some have hundreds.
 const NAMES: usize = 10;
+/// How many certificates of a chain are read; three are usual.
+const SIGNERS: usize = 5;
 
 /// Whether a certificate must be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ impl Tls {
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let now = clock.now();
         let judged = self.judge(shown, &name, now);
-        trace.certificate = shown.first().and_then(|leaf| describe(leaf, judged.is_ok()));
+        trace.certificate = describe(shown, judged.is_ok());
         match (judged, trust) {
             (Err(error), Trust::Required) => {
                 Err(Trouble::answered(distrust(&error, shown, host, now)))
@@ -210,16 +212,34 @@ fn server_name(host: &str) -> Result<ServerName<'static>, Trouble> {
         .map_err(|_| Trouble::ours(FaultKind::Config, format!("{host} cannot be a TLS name")))
 }
 
-fn describe(leaf: &CertificateDer<'_>, trusted: bool) -> Option<Certificate> {
-    let (_, parsed) = X509Certificate::from_der(leaf).ok()?;
+/// What was shown: the certificate of the target, and behind it the chain.
+fn describe(shown: &[CertificateDer<'_>], trusted: bool) -> Option<Certificate> {
+    let (leaf, chain) = shown.split_first()?;
+    let (_, leaf) = X509Certificate::from_der(leaf).ok()?;
+    let Signer { subject, issuer, not_after } = signer(&leaf);
     let certificate = Certificate {
-        subject: parsed.subject().to_string(),
-        issuer: parsed.issuer().to_string(),
-        names: names(&parsed).take(NAMES).collect(),
-        not_after: Millis(parsed.validity().not_after.timestamp().saturating_mul(1_000)),
+        subject,
+        issuer,
+        names: names(&leaf).take(NAMES).collect(),
+        not_after,
         trusted,
+        chain: (chain.iter().take(SIGNERS))
+            .filter_map(|sent| Some(signer(&X509Certificate::from_der(sent).ok()?.1)))
+            .collect(),
     };
     Some(certificate.tidied())
+}
+
+fn signer(certificate: &X509Certificate<'_>) -> Signer {
+    Signer {
+        subject: certificate.subject().to_string(),
+        issuer: certificate.issuer().to_string(),
+        not_after: expiry(certificate),
+    }
+}
+
+fn expiry(certificate: &X509Certificate<'_>) -> Millis {
+    Millis(certificate.validity().not_after.timestamp().saturating_mul(1_000))
 }
 
 /// Why a certificate is not trusted, for a person who must do something about it.
@@ -229,7 +249,7 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
     };
     let leaf = shown.first().and_then(|leaf| X509Certificate::from_der(leaf).ok());
     if let Some((_, leaf)) = &leaf {
-        let ends = Millis(leaf.validity().not_after.timestamp().saturating_mul(1_000));
+        let ends = expiry(leaf);
         if ends < now {
             return format!("certificate expired {} ago", days(now.since(ends)));
         }

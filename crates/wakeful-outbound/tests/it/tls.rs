@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 use wakeful_core::monitor::spec::{HttpSpec, Spec};
-use wakeful_core::observation::Evidence;
+use wakeful_core::observation::{Evidence, Signer};
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::{Guard, Policy};
@@ -54,14 +54,33 @@ impl Authority {
 
     /// A certificate for the names, good until the day given.
     fn issue(&self, names: &[&str], until: (i32, u8, u8)) -> Shown {
+        let issuer = Issuer::from_params(&self.params, &self.key);
+        Self::issue_by(&issuer, names, until)
+    }
+
+    /// The same by another, whom this authority has entrusted with it until a day.
+    fn issue_through(&self, between: &str, entrusted: (i32, u8, u8)) -> Shown {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(rcgen::DnType::CommonName, between);
+        params.not_after = date_time_ymd(entrusted.0, entrusted.1, entrusted.2);
+        let key = KeyPair::generate().unwrap();
+        let root = Issuer::from_params(&self.params, &self.key);
+        let sent_along = params.signed_by(&key, &root).unwrap();
+        let mut shown = Self::issue_by(&Issuer::from_params(&params, &key), &["127.0.0.1"], FAR);
+        shown.chain.push(sent_along.der().clone());
+        shown
+    }
+
+    fn issue_by(issuer: &Issuer<'_, &KeyPair>, names: &[&str], until: (i32, u8, u8)) -> Shown {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names).unwrap();
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(rcgen::DnType::CommonName, "the leaf");
         params.not_after = date_time_ymd(until.0, until.1, until.2);
         let key = KeyPair::generate().unwrap();
-        let issuer = Issuer::from_params(&self.params, &self.key);
-        let leaf = params.signed_by(&key, &issuer).unwrap();
+        let leaf = params.signed_by(&key, issuer).unwrap();
         Shown { chain: vec![leaf.der().clone()], key: key.serialize_der() }
     }
 }
@@ -120,6 +139,32 @@ async fn a_trusted_certificate_is_up_and_told() {
     assert_eq!(certificate.issuer, "CN=Test Authority");
     assert_eq!(certificate.names, ["127.0.0.1"]);
     assert_eq!(certificate.not_after, Millis::parse("2027-02-01T00:00:00Z").unwrap());
+    assert_eq!(certificate.chain, []);
+}
+
+#[tokio::test]
+async fn the_chain_is_told_whether_or_not_it_is_trusted() {
+    let authority = Authority::new();
+    let peer = authority.issue_through("Between", (2027, 3, 1)).serve().await;
+    let between = Signer {
+        subject: "CN=Between".to_owned(),
+        issuer: "CN=Test Authority".to_owned(),
+        not_after: Millis::parse("2027-03-01T00:00:00Z").unwrap(),
+    };
+    for (net, trusted) in [(&authority.net, true), (&Authority::called("Stranger").net, false)] {
+        let seen = look_by(net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
+        assert_eq!(seen.up, trusted, "{seen:?}");
+        let certificate = seen.certificate.unwrap();
+        assert_eq!((certificate.trusted, certificate.issuer.as_str()), (trusted, "CN=Between"));
+        assert_eq!(certificate.chain, std::slice::from_ref(&between));
+    }
+}
+
+#[tokio::test]
+async fn a_chain_with_an_expired_link_is_down_and_told() {
+    let authority = Authority::new();
+    let shown = authority.issue_through("Between", (2026, 11, 12));
+    shown_bad(&authority, shown, "a certificate of the chain has expired").await;
 }
 
 type Page = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;

@@ -83,6 +83,7 @@ fn showing(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> Record {
         names: vec!["a.example".into()],
         not_after: Millis(expires),
         trusted: true,
+        chain: Vec::new(),
     };
     Record { certificate: Some(Box::new(certificate)), ..passing(monitor, seq, at) }
 }

@@ -312,6 +312,8 @@ export const de: Texts = {
     by: "Ausgestellt von",
     expires: "Läuft ab",
     since: "Gesehen seit",
+    chain: "Der Reihe nach signiert von",
+    until: "bis",
   },
   regions: {
     title: "Regionen",

@@ -308,6 +308,8 @@ export const en = {
     by: "Issued by",
     expires: "Expires",
     since: "Seen since",
+    chain: "Signed by, in turn",
+    until: "until",
   },
   regions: {
     title: "Regions",

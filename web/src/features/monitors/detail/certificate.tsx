@@ -47,6 +47,24 @@ export function CertificatePanel({ monitor }: { monitor: Monitor }) {
             <Day at={data.since} />
           </dd>
         </div>
+        {data.chain.length > 0 && (
+          <div className={styles.wholeRow}>
+            <dt>{t.certificate.chain}</dt>
+            <dd>
+              <ol className={styles.signers}>
+                {data.chain.map((signer, place) => (
+                  // One may be sent twice, so only its place tells it apart.
+                  <li key={place}>
+                    {called(signer.subject)}{" "}
+                    <span className={styles.when}>
+                      {t.certificate.until} <Day at={signer.expires} />
+                    </span>
+                  </li>
+                ))}
+              </ol>
+            </dd>
+          </div>
+        )}
       </dl>
     </Panel>
   );
