@@ -2,9 +2,11 @@
 //! and with a word for people; `look_by` checks the deadline.
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::interval;
 use wakeful_core::monitor::spec::{HttpSpec, Spec};
 use wakeful_core::observation::Evidence;
@@ -84,26 +86,52 @@ async fn an_endless_body_is_read_to_the_bound() {
     let peer = Peer::new(move |stream| flood(stream, start, &[b'a'; 65_536])).await;
     assert_up(&look(&Spec::Http(http(peer.url("/")))).await, "200 OK");
     let seen = look(&keyword(peer.url("/"), "needle")).await;
-    let told = "keyword \"needle\" not found in the first 10 MiB";
-    assert_down(&seen, Evidence::Answered, told);
+    assert_down(&seen, Evidence::Answered, NOT_IN_10_MIB);
 }
+
+/// Ten gibibytes of zeros in ten mebibytes or less, by the name of its encoding.
+fn bombs() -> [(&'static str, Vec<u8>); 3] {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        gzip.write_all(&vec![0; 1 << 20]).unwrap();
+        gzip.flush().unwrap();
+        ends.push(gzip.get_ref().len());
+    }
+    // What a flush ends with stands for itself, so the last piece can be said again.
+    let (start, piece) = (&gzip.get_ref()[..ends[1]], &gzip.get_ref()[ends[1]..ends[2]]);
+    let gzip = [start, &piece.repeat(10 << 10)].concat();
+    // The same of brotli, whose pieces have 13 bytes a mebibyte.
+    let start = b"\xab\xff\xff\x07\x40\x02\x20\x1e\x0b\x24\xf7\xfe\xc1\x00";
+    let piece = b"\xfa\xff\x7f\x00\x24\x00\xe2\xb0\x00\x74\xef\x1f\x0c";
+    let brotli = [&start[..], &piece.repeat(10 << 10)].concat();
+    let zstd = zstd::bulk::compress(&vec![0; 16 << 20], 1).unwrap().repeat(640);
+    let bombs = [("gzip", gzip), ("br", brotli), ("zstd", zstd)];
+    assert!(bombs.iter().all(|(_, bomb)| bomb.len() < 11 << 20));
+    bombs
+}
+
+async fn encoded(encoding: &str, body: Vec<u8>) -> Peer {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    Peer::answering([head.into_bytes(), body].concat()).await
+}
+
+const NOT_IN_10_MIB: &str = "keyword \"needle\" not found in the first 10 MiB";
 
 #[tokio::test]
 async fn a_bomb_is_decoded_to_the_bound() {
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    for _ in 0..12 {
-        gzip.write_all(&vec![0; 1 << 20]).unwrap();
+    for (encoding, bomb) in bombs() {
+        let peer = encoded(encoding, bomb).await;
+        let before = resident();
+        let seen = look(&keyword(peer.url("/"), "needle")).await;
+        assert_down(&seen, Evidence::Answered, NOT_IN_10_MIB);
+        let grown = resident().saturating_sub(before);
+        // The bomb itself is in memory, too: with the peer, and on its way.
+        assert!(grown < 48 << 20, "{encoding} grew by {} MiB", grown >> 20);
     }
-    let bomb = gzip.finish().unwrap();
-    assert!(bomb.len() < 128 * 1_024);
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
-        bomb.len()
-    );
-    let peer = Peer::answering([head.into_bytes(), bomb].concat()).await;
-    let seen = look(&keyword(peer.url("/"), "needle")).await;
-    let told = "keyword \"needle\" not found in the first 10 MiB";
-    assert_down(&seen, Evidence::Answered, told);
 }
 
 #[tokio::test]
@@ -220,6 +248,52 @@ async fn an_answer_with_any_bytes_wrong_ends_the_look_in_time() {
     for _ in 0..400 {
         assert!(!look_by(&net, &spec, ENOUGH).await.unwrap().up);
     }
+}
+
+/// Peers that hang, drip, flood and explode, with what to ask of each.
+async fn hostile() -> Vec<(Spec, Peer)> {
+    let silent = async |mut stream: TcpStream| {
+        stream.read_to_end(&mut Vec::new()).await?;
+        Ok(())
+    };
+    let (open, long) = ("HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Long: ");
+    let mut peers = vec![
+        Peer::new(silent).await,
+        Peer::new(move |stream| drip(stream, long, b'a')).await,
+        Peer::new(move |stream| drip(stream, open, b'a')).await,
+        Peer::new(move |stream| flood(stream, long, &[b'a'; 8_192])).await,
+        Peer::new(move |stream| flood(stream, open, &[b'a'; 65_536])).await,
+        Peer::answering(redirect(302, "/again")).await,
+        Peer::answering("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\ncut").await,
+    ];
+    for (encoding, bomb) in bombs() {
+        peers.push(encoded(encoding, bomb).await);
+    }
+    peers.into_iter().map(|peer| (keyword(peer.url("/"), "needle"), peer)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn healthy_neighbours_of_hostile_servers_are_looked_at_in_time() {
+    let (net, healthy) = (Arc::new(net()), Peer::answering(page("fine")).await);
+    let hostile = hostile().await;
+    let mut attack = JoinSet::new();
+    for (spec, _) in hostile.iter().cycle().take(40) {
+        let (net, spec) = (net.clone(), spec.clone());
+        attack.spawn(async move { look_by(&net, &spec, Duration::from_secs(2)).await.unwrap() });
+    }
+    let spec = Spec::Http(http(healthy.url("/")));
+    let mut looked = 0;
+    while !attack.is_empty() {
+        while let Some(seen) = attack.try_join_next() {
+            assert!(!seen.unwrap().up);
+        }
+        let seen = look_by(&net, &spec, ENOUGH).await.unwrap();
+        assert_up(&seen, "200 OK");
+        // A second is an age beside a timeout of two.
+        assert!(seen.load_time.unwrap() < Duration::from_secs(1), "{seen:?}");
+        looked += 1;
+    }
+    assert!(looked > 10, "{looked}");
 }
 
 #[tokio::test]
