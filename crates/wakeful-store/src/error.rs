@@ -50,10 +50,13 @@ fn passing(code: Option<&str>) -> bool {
     let Some(code) = code else { return false };
     if code.len() == 5 {
         // PostgreSQL: connection, resources, operator intervention, I/O,
-        // rollback by the server, lock not available; and one whose client, held
-        // up, was silent for too long within a transaction.
-        return code == "25P03"
-            || ["08", "53", "57", "58", "40", "55"].iter().any(|class| code.starts_with(class));
+        // rollback by the server, lock not available, not let in. And single ones:
+        // a client, held up, was silent for too long within a transaction; a server
+        // that only reads, as one that stands by; a database that is not there yet.
+        return ["25P03", "25006", "3D000"].contains(&code)
+            || ["08", "53", "57", "58", "40", "55", "28"]
+                .iter()
+                .any(|class| code.starts_with(class));
     }
     // SQLite: the low byte is the primary code. BUSY, LOCKED, READONLY, IOERR,
     // FULL, CANTOPEN.
@@ -66,10 +69,13 @@ mod tests {
 
     #[test]
     fn codes_that_pass_are_told_from_those_that_do_not() {
-        for code in ["5", "261", "13", "08006", "53300", "57P01", "40001", "55P03", "25P03"] {
+        for code in [
+            "5", "261", "13", "08006", "53300", "57P01", "40001", "55P03", "25P03", "25006",
+            "28P01", "3D000",
+        ] {
             assert!(passing(Some(code)), "{code}");
         }
-        for code in ["1", "11", "19", "23505", "42601"] {
+        for code in ["1", "11", "19", "23505", "42601", "25001"] {
             assert!(!passing(Some(code)), "{code}");
         }
         assert!(!passing(None));

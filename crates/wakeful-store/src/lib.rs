@@ -122,10 +122,21 @@ impl Store {
         self.keyring.open(LETTER, sealed).map(|plain| plain.to_vec())
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers, and may be written to.
     pub async fn ping(&self) -> Result<()> {
-        dialect::read!(self, |db| sqlx::query("select 1").execute(db).await.map(|_| ()))?;
-        Ok(())
+        let sql = dialect::either!(
+            self,
+            sqlite: "select false",
+            postgres: "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'"
+        );
+        let only_reads: bool =
+            dialect::read!(self, |db| sqlx::query_scalar(sql).fetch_one(db).await)?;
+        match only_reads {
+            true => Err(StoreError::Unavailable(sqlx::Error::Io(std::io::Error::other(
+                "the server may only be read from",
+            )))),
+            false => Ok(()),
+        }
     }
 
     /// Which engine is behind this store, for logs and operators.
