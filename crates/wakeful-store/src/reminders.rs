@@ -61,7 +61,9 @@ impl Store {
                 "select a.id, a.monitor_id, a.started, a.remind_at
                  from alerts a
                  join monitors m on m.id = a.monitor_id
+                 join monitor_states s on s.monitor_id = a.monitor_id
                  where a.remind_at <= $1 and a.ended is null and m.isactive
+                 and s.status = 'down'
                  order by a.remind_at
                  limit $2",
             )

@@ -92,10 +92,20 @@ pub(super) struct Recorder {
 struct Queue {
     plain: VecDeque<Item>,
     changes: VecDeque<Item>,
+    /// How many of the plain ones, the first, were found to wait for a change.
+    stuck: usize,
     /// The changes of each monitor that are not on record yet.
     unrecorded: HashMap<MonitorId, usize>,
     /// Nobody writes: who waits for a record is told at once.
     closed: bool,
+}
+
+impl Queue {
+    /// Whether checks must wait for the store. What waits for a change that the
+    /// store refuses holds up nobody else.
+    fn is_full(&self) -> bool {
+        self.plain.len() - self.stuck >= FULL
+    }
 }
 
 impl Recorder {
@@ -122,11 +132,12 @@ impl Recorder {
         }
         if queue.plain.len() >= MOST_WAITING {
             queue.plain.pop_front();
+            queue.stuck = queue.stuck.saturating_sub(1);
             metrics::counter!("wakeful_heartbeats_dropped_total").increment(1);
         }
         let hurry = item.recorded.is_some() || queue.plain.len() + 1 >= ENOUGH;
         queue.plain.push_back(item);
-        if queue.plain.len() >= FULL && !self.away.load(Ordering::Relaxed) {
+        if queue.is_full() && !self.away.load(Ordering::Relaxed) {
             self.full.store(true, Ordering::Relaxed);
         }
         drop(queue);
@@ -150,9 +161,11 @@ impl Recorder {
                 false => taken.push(item),
             }
         }
+        let stuck = stay.len();
         stay.append(plain);
         *plain = stay;
-        if plain.len() < FULL {
+        queue.stuck = stuck;
+        if !queue.is_full() {
             self.let_in();
         }
         taken
@@ -272,14 +285,25 @@ pub(super) async fn write_changes(engine: Engine, stop: CancellationToken) {
         last = stop.is_cancelled();
         let mut batch = recorder.take_changes();
         if !refused.is_empty() && (last || Instant::now() >= retry_at) {
-            batch.append(&mut refused);
+            refused.append(&mut batch);
+            batch = std::mem::take(&mut refused);
             retry_at = Instant::now() + TRY_REFUSED;
         }
         while !batch.is_empty() {
+            batch = behind(&mut refused, batch);
             refused.extend(persist(&engine, batch, &stop).await);
             batch = recorder.take_changes();
         }
     }
+}
+
+/// These changes, each behind those of its monitor that were refused before:
+/// no change passes an earlier one of its monitor.
+fn behind(refused: &mut Vec<Item>, batch: Vec<Item>) -> Vec<Item> {
+    let again = |item: &mut Item| batch.iter().any(|new| new.monitor == item.monitor);
+    let mut all: Vec<Item> = refused.extract_if(.., again).collect();
+    all.extend(batch);
+    all
 }
 
 /// Writes a batch, as often as it takes; gives back the changes that the store
@@ -327,9 +351,15 @@ async fn persist(engine: &Engine, batch: Vec<Item>, stop: &CancellationToken) ->
                     "{} verdicts are written one by one",
                     batch.len()
                 );
-                let mut refused = Vec::new();
+                let mut refused: Vec<Item> = Vec::new();
                 for item in batch {
-                    refused.extend(Box::pin(persist(engine, vec![item], stop)).await);
+                    let waits = refused.iter().any(|earlier| earlier.monitor == item.monitor);
+                    match waits {
+                        true => refused.push(item),
+                        false => {
+                            refused.extend(Box::pin(persist(engine, vec![item], stop)).await);
+                        }
+                    }
                 }
                 return refused;
             }
