@@ -20,6 +20,9 @@ use crate::clock::TestClock;
 use crate::database::{Database, Engine};
 use crate::wait::until;
 
+/// Tests do not wait at their end for what is on its way.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
 /// What a test may change before the service starts.
 #[derive(Clone)]
 pub struct Setup {
@@ -117,7 +120,7 @@ impl App {
         let tasks = TaskTracker::new();
         tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
         if setup.deliver {
-            tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
+            tasks.spawn(deliver::run(engine.clone(), shutdown.clone(), LAST_WORDS));
         }
         match setup.watch {
             true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),

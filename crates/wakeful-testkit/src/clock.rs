@@ -1,4 +1,4 @@
-//! A clock that stands still until it is advanced.
+//! A clock that stands still until it is moved.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -14,6 +14,10 @@ impl Default for TestClock {
 }
 
 impl TestClock {
+    pub fn set_back(&self, span: Duration) {
+        self.0.fetch_sub(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
     pub fn advance(&self, span: Duration) {
         self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
     }

@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings};
@@ -62,21 +63,27 @@ pub async fn run(settings: &Settings) -> Outcome {
 
     let tasks = TaskTracker::new();
     tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(deliver::run(engine.clone(), shutdown.clone()));
+    let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
+    tasks.spawn(deliver::run(engine.clone(), shutdown.clone(), grace));
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(keeper::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
     tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probe::keep_roll(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
-    let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
     if let Some(listener) = metrics_listener {
         let router = wakeful_api::metrics_router(api.clone());
         tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), grace));
     }
-    wakeful_api::serve(listener, wakeful_api::router(api), shutdown, grace).await;
+    let told = async {
+        shutdown.cancelled().await;
+        Instant::now()
+    };
+    let serve = wakeful_api::serve(listener, wakeful_api::router(api), shutdown.clone(), grace);
+    let ((), told) = tokio::join!(serve, told);
     tasks.close();
-    if tokio::time::timeout(LAST_STEPS, finish(&tasks, &engine)).await.is_err() {
+    let by = told + grace + LAST_STEPS;
+    if tokio::time::timeout_at(by, finish(&tasks, &engine)).await.is_err() {
         tracing::warn!(
             "work in the background did not end in time; what it held is taken up at the next start"
         );

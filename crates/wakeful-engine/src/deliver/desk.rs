@@ -2,6 +2,7 @@
 //! each has only so many messages on their way.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
@@ -9,7 +10,8 @@ use wakeful_core::notifier::{Channel, Kind};
 use wakeful_core::time::Millis;
 use wakeful_store::DueDelivery;
 
-use super::{LEASE, mail, webhook};
+use super::mail::{self, MINUTE};
+use super::{LEASE, webhook};
 use crate::{Engine, Result};
 
 /// On their way at a time: to one receiver, of one team, and in all.
@@ -19,6 +21,8 @@ const IN_ALL: usize = 512;
 /// Hints fetched at a time: of one notifier, and in all.
 const HINTS_EACH: u32 = 200;
 const HINTS: u32 = 4_000;
+/// Clocks are corrected by less all the time.
+const NO_JUMP: Duration = Duration::from_secs(2);
 
 pub(super) struct Desk {
     engine: Engine,
@@ -29,7 +33,17 @@ pub(super) struct Desk {
     /// Inboxes that have had enough for now.
     resting: HashMap<NotifierId, Millis>,
     flights: JoinSet<Landed>,
-    flying: HashMap<Id, (TeamId, NotifierId)>,
+    flying: HashMap<Id, Flight>,
+    /// The time of the last look.
+    looked: Millis,
+}
+
+/// What is on its way.
+struct Flight {
+    team: TeamId,
+    notifier: NotifierId,
+    /// The message; nothing when it is all that waits for an inbox.
+    message: Option<DeliveryId>,
 }
 
 struct Queue {
@@ -52,6 +66,7 @@ pub(super) enum Landed {
 
 impl Desk {
     pub(super) fn new(engine: Engine) -> Self {
+        let looked = engine.now();
         Self {
             engine,
             waiting: VecDeque::new(),
@@ -59,6 +74,7 @@ impl Desk {
             resting: HashMap::new(),
             flights: JoinSet::new(),
             flying: HashMap::new(),
+            looked,
         }
     }
 
@@ -72,9 +88,17 @@ impl Desk {
     /// Fetches fresh hints of what is due.
     pub(super) async fn look(&mut self) {
         let now = self.engine.now();
-        self.resting.retain(|_, until| now < *until);
+        self.mind_clock(now).await;
+        // Nobody rests for longer than that, unless the clock was set back.
+        self.resting.retain(|_, until| now < *until && *until <= now.after(MINUTE));
         match self.engine.store().due_deliveries(now, HINTS_EACH, HINTS).await {
-            Ok(due) => self.sort(due),
+            Ok(mut due) => {
+                // A clock that is set forward passes the end of their leases.
+                let flying: HashSet<DeliveryId> =
+                    self.flying.values().filter_map(|flight| flight.message).collect();
+                due.retain(|row| !flying.contains(&row.id));
+                self.sort(due);
+            }
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
@@ -82,6 +106,19 @@ impl Desk {
                 );
             }
         }
+    }
+
+    /// What waits for another try waits no longer when the clock is set back.
+    /// Nodes that share a store go by its clock.
+    async fn mind_clock(&mut self, now: Millis) {
+        let back = self.looked.since(now);
+        if back > NO_JUMP && self.engine.cluster().is_alone() {
+            tracing::warn!("the clock was set back by {} s", back.as_secs());
+            if self.engine.store().bring_tries_forward(back, now).await.is_err() {
+                return;
+            }
+        }
+        self.looked = now;
     }
 
     fn sort(&mut self, due: Vec<DueDelivery>) {
@@ -143,7 +180,8 @@ impl Desk {
         let (messages, mailbags) = self.pick();
         for (team, notifier) in mailbags {
             let engine = self.engine.clone();
-            self.fly(team, notifier, async move { mail::deliver(&engine, notifier).await });
+            let flight = Flight { team, notifier, message: None };
+            self.fly(flight, async move { mail::deliver(&engine, notifier).await });
         }
         if messages.is_empty() {
             return;
@@ -160,7 +198,7 @@ impl Desk {
     fn pick(&mut self) -> (Vec<Message>, Vec<Mailbag>) {
         let mut of_team: HashMap<TeamId, usize> = HashMap::new();
         let mut of_notifier: HashMap<NotifierId, usize> = HashMap::new();
-        for (team, notifier) in self.flying.values() {
+        for Flight { team, notifier, .. } in self.flying.values() {
             *of_team.entry(*team).or_default() += 1;
             *of_notifier.entry(*notifier).or_default() += 1;
         }
@@ -222,7 +260,8 @@ impl Desk {
             let Some(notifier) = notifiers.get(&row.notifier) else { continue };
             let Channel::Webhook(hook) = &notifier.channel else { continue };
             let (engine, notifier, hook) = (self.engine.clone(), notifier.clone(), hook.clone());
-            self.fly(row.team, row.notifier, async move {
+            let flight = Flight { team: row.team, notifier: row.notifier, message: Some(row.id) };
+            self.fly(flight, async move {
                 webhook::deliver(&engine, &notifier, &hook, row, begun).await;
                 Landed::Done
             });
@@ -230,14 +269,9 @@ impl Desk {
         Ok(())
     }
 
-    fn fly(
-        &mut self,
-        team: TeamId,
-        notifier: NotifierId,
-        flight: impl Future<Output = Landed> + Send + 'static,
-    ) {
-        let id = self.flights.spawn(flight).id();
-        self.flying.insert(id, (team, notifier));
+    fn fly(&mut self, flight: Flight, course: impl Future<Output = Landed> + Send + 'static) {
+        let id = self.flights.spawn(course).id();
+        self.flying.insert(id, flight);
     }
 
     /// Waits until something on its way has ended; for ever when nothing is.

@@ -19,7 +19,7 @@ use crate::{Engine, Result, failpoint};
 
 /// Messages that one recipient gets within a minute.
 const A_MINUTE: usize = 6;
-const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
 /// Events that one message names at most.
 const IN_A_DIGEST: u32 = 5_000;
 /// When the store fails, it is given a moment.
@@ -64,11 +64,11 @@ enum Budget {
 }
 
 async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budget> {
-    let since = engine.now().before(MINUTE);
+    let now = engine.now();
     let mut left = A_MINUTE;
     let mut until = None;
     for recipient in recipients(team, spec) {
-        let sent = engine.store().mails_since(recipient, since).await?;
+        let sent = engine.store().mails_between(recipient, now.before(MINUTE), now).await?;
         left = left.min(A_MINUTE.saturating_sub(sent.len()));
         if let Some(at) = sent.len().checked_sub(A_MINUTE) {
             until = until.max(Some(sent[at].after(MINUTE)));

@@ -28,10 +28,10 @@ const _: () = assert!(
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Between looks that only the end of an attempt asks for.
 const BREATH: Duration = Duration::from_millis(50);
-/// What is on its way when told to stop may take this long to arrive.
-const LAST_WORDS: Duration = Duration::from_millis(1_500);
 
-pub async fn run(engine: Engine, shutdown: CancellationToken) {
+/// Delivers until told to stop. What is on its way then may take as long as
+/// `last_words` to arrive: sent again after the next start, it would arrive twice.
+pub async fn run(engine: Engine, shutdown: CancellationToken, last_words: Duration) {
     let mut desk = Desk::new(engine.clone());
     let mut next_look = Instant::now();
     let mut next_count = next_look;
@@ -60,5 +60,5 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
         }
     }
     // What does not arrive in time is claimed again when its lease ends.
-    let _ = tokio::time::timeout(LAST_WORDS, desk.drain()).await;
+    let _ = tokio::time::timeout(last_words, desk.drain()).await;
 }

@@ -14,7 +14,9 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
 use wakeful_engine::deliver;
 use wakeful_store::{NewEvent, Record};
-use wakeful_testkit::{App, Client, Inbox, Line, Receiver, Site, User, both_engines, until};
+use wakeful_testkit::{
+    App, Client, Engine, Inbox, Line, Receiver, Setup, Site, User, both_engines, until,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -491,6 +493,62 @@ both_engines! {
         assert_eq!(inbox.letters().len(), 1);
     }
 
+    async fn a_clock_that_is_set_forward_sends_nothing_twice(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.takes(Duration::from_secs(4));
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        report(&ann.client, &site, "down").await;
+        receiver.received(1).await;
+        app.clock.advance(Duration::from_secs(120));
+        // Another message makes the outbox be looked at again.
+        let other = Receiver::start().await;
+        let beside = hook(&ann, &other).await;
+        let second = job(&ann.client, "second", &beside).await;
+        for (count, status) in [(1, "down"), (2, "up")] {
+            report(&ann.client, &second, status).await;
+            other.received(count).await;
+        }
+        all_are(&ann.client, &made, "delivered").await;
+        assert_eq!(receiver.count(), 1);
+    }
+
+    async fn a_change_that_the_store_refused_is_told_before_the_next(setup: Setup) {
+        let engine = setup.engine;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let site = job(&ann.client, "site", &made).await;
+        let (refuse, allow) = match engine {
+            Engine::Sqlite => (
+                "create trigger refuse before insert on alerts
+                 begin select raise(abort, 'refused'); end",
+                "drop trigger refuse",
+            ),
+            Engine::Postgres => (
+                "create function refuse() returns trigger language plpgsql
+                     as 'begin raise exception $m$refused$m$; end';
+                 create trigger refuse before insert on alerts
+                     for each row execute function refuse()",
+                "drop trigger refuse on alerts",
+            ),
+        };
+        app.database.execute(refuse).await;
+        let path = format!("monitor/notify/{site}");
+        ann.client.post(&path, &json!({"status": "down"})).await.refused(503, "unavailable");
+        app.database.execute(allow).await;
+        report(&ann.client, &site, "up").await;
+        let hooks = receiver.received(2).await;
+        let told: Vec<Value> = hooks.iter().map(|hook| hook.json()["type"].clone()).collect();
+        assert_eq!(told, ["monitor.down", "monitor.up"]);
+        let alerts = ann.client.get("alerts").await.ok();
+        assert_eq!(alerts["alerts"].as_array().unwrap().len(), 1);
+        assert!(alerts["alerts"][0]["ended"].is_string(), "{alerts}");
+    }
+
     async fn a_row_whose_worker_died_is_sent_when_its_lease_ends(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -596,7 +654,7 @@ both_engines! {
         let stop = CancellationToken::new();
         let mut workers = tokio::task::JoinSet::new();
         for _ in 0..3 {
-            workers.spawn(deliver::run(app.engine.clone(), stop.clone()));
+            workers.spawn(deliver::run(app.engine.clone(), stop.clone(), Duration::ZERO));
         }
         app.store.record(&records).await.unwrap();
         receiver.received(200).await;
@@ -656,4 +714,37 @@ fn down(monitor: &Monitor, unlike: [u8; 10], now: Millis) -> Record {
 async fn all_told(client: &Client, notifier: &Value) -> usize {
     let all = deliveries(client, notifier).await;
     all.iter().filter(|one| one["state"] == "delivered").count()
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_holds_up_no_message() {
+    // Nodes that share a store go by its clock and not by their own.
+    let app = Setup::on(Engine::Sqlite).start().await;
+    let ann = app.sign_up("ann@example.com").await;
+    let (receiver, inbox) = (Receiver::start().await, Inbox::start(Line::Plain).await);
+    receiver.answers(503, "", "not now");
+    let (made, letters) = (hook(&ann, &receiver).await, mail(&ann, &inbox).await);
+    let site = job(&ann.client, "site", &made).await;
+    report(&ann.client, &site, "down").await;
+    tried(&app, &ann.client, &made, 1).await;
+    // As many letters as one gets in a minute.
+    let post = job(&ann.client, "post", &letters).await;
+    for count in 1..=6 {
+        report(&ann.client, &post, if count % 2 == 1 { "down" } else { "up" }).await;
+        inbox.taken(count).await;
+    }
+    all_are(&ann.client, &letters, "delivered").await;
+    receiver.answers(200, "", "");
+    app.clock.set_back(HOUR);
+    until("the clock to be looked at", || async {
+        let now = app.engine.now();
+        let sql = format!("select count(*) from deliveries where next_try > {}", now.0 + 60_000);
+        (app.database.number(&sql).await == 0).then_some(())
+    })
+    .await;
+    app.clock.advance(Duration::from_secs(10));
+    report(&ann.client, &post, "down").await;
+    inbox.taken(7).await;
+    all_are(&ann.client, &made, "delivered").await;
+    assert_eq!(receiver.count(), 2);
 }

@@ -14,9 +14,11 @@ pub use claims::{ClaimedDelivery, DueDelivery};
 pub use listed::{ListedDelivery, Resent};
 pub(crate) use outbox::Bell;
 
+use std::time::Duration;
 use wakeful_core::id::DeliveryId;
+use wakeful_core::time::Millis;
 
-use crate::dialect::{either, read};
+use crate::dialect::{either, read, within};
 use crate::monitors::json;
 use crate::{Result, Store};
 
@@ -26,6 +28,28 @@ impl Store {
     pub(crate) fn listed(&self, ids: &[DeliveryId]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
         either!(self, sqlite: json(&ids), postgres: ids.join(","))
+    }
+
+    /// Brings all that waits for another try forward by so much: the clock was
+    /// set back, and it would wait for the clock to come round again.
+    pub async fn bring_tries_forward(&self, by: Duration, now: Millis) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            for sql in [
+                "update deliveries set next_try = next_try - $1
+                 where next_try > $2 and lease_until <= $2",
+                "update mails set next_try = next_try - $1
+                 where next_try > $2 and lease_until <= $2",
+            ] {
+                sqlx::query(sql)
+                    .bind(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+                    .bind(now.0)
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        })?;
+        tx.commit().await
     }
 
     /// How many rows wait, for the metrics.

@@ -25,13 +25,22 @@ impl Store {
     }
 
     /// When the mails went that this recipient got after `since`, oldest first.
-    pub async fn mails_since(&self, recipient: Digest, since: Millis) -> Result<Vec<Millis>> {
+    /// Those of the future are from before the clock was set back.
+    pub async fn mails_between(
+        &self,
+        recipient: Digest,
+        since: Millis,
+        now: Millis,
+    ) -> Result<Vec<Millis>> {
         let rows: Vec<i64> = read!(self, |db| {
             sqlx::query_scalar(
-                "select at from sent_mails where recipient = $1 and at > $2 order by at",
+                "select at from sent_mails
+                 where recipient = $1 and at > $2 and at <= $3
+                 order by at",
             )
             .bind(&recipient.0[..])
             .bind(since.0)
+            .bind(now.0)
             .fetch_all(db)
             .await
         })?;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Engine, User, until};
+use wakeful_testkit::{Engine, Receiver, User, until};
 
 use crate::home::{Home, LONG, Server};
 
@@ -105,4 +105,33 @@ async fn a_client_that_never_finishes_does_not_hold_up_the_end() {
     assert_eq!(server.ended().await, Some(0));
     assert!(told.elapsed() < Duration::from_secs(6), "it took {:?}", told.elapsed());
     drop(stuck);
+}
+
+#[tokio::test]
+async fn a_message_on_its_way_may_arrive_before_the_end_and_is_not_sent_again() {
+    let home = Home::new(Engine::Sqlite).await.without_limits();
+    let server = home.serve().await;
+    let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+    let receiver = Receiver::start().await;
+    receiver.takes(Duration::from_secs(4));
+    let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    let made = ann.client.post("notifier/save", &body).await.json();
+    let body = json!({"name": "job", "type": "api", "heartbeat_interval": 86_400,
+        "isactive": true, "upside_down_mode": false, "notifiers": made["notifierid"]});
+    let job = ann.client.post("monitor/save", &body).await.ok();
+    let path = format!("monitor/notify/{}", job["monitor"]["monitorid"].as_str().unwrap());
+    ann.client.post(&path, &json!({"status": "down"})).await.ok();
+    receiver.received(1).await;
+    let told = Instant::now();
+    server.signal("TERM").await;
+    assert_eq!(server.ended().await, Some(0));
+    assert!(told.elapsed() < ENDS_WITHIN, "it took {:?}", told.elapsed());
+
+    receiver.takes(Duration::ZERO);
+    let server = home.serve().await;
+    let ann = ann.log_in(&server.anonymous()).await;
+    let path = format!("notifier/{}/deliveries", made["notifierid"].as_str().unwrap());
+    let deliveries = ann.client.get(&path).await.ok();
+    assert_eq!(deliveries["deliveries"][0]["state"], "delivered", "{deliveries}");
+    assert_eq!(receiver.count(), 1);
 }
