@@ -1,7 +1,8 @@
-//! The loop that forgets what has had its day: sessions, reset tokens and
-//! counters that no longer mean anything. Missing a round costs nothing.
+//! The loop that forgets what has had its day: sessions, reset tokens, counters,
+//! messages and alerts that no longer mean anything. Missing a round costs nothing.
 
 use std::time::Duration;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use wakeful_core::chain::Chain;
 
@@ -15,6 +16,9 @@ const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
 /// node's slots are without a holder.
 const ASKS_LIVE: Duration = Duration::from_secs(600);
 
+/// Between two batches, so that checks and callers come first.
+const REST: Duration = Duration::from_millis(20);
+
 /// How many small batches of heartbeats of deleted monitors go in one round.
 const GRAVES: u32 = 1_000;
 
@@ -27,7 +31,7 @@ pub async fn run(engine: Engine, shutdown: CancellationToken) {
             tracing::warn!(error = %Chain(&error), "old rows could not be swept");
         }
         tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
+            () = sleep(EVERY) => {}
             () = shutdown.cancelled() => return,
         }
     }
@@ -45,6 +49,14 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.sweep_limits(now.before(LIMITS_LIVE)).await?;
     store.sweep_sent_mails(now.before(EVERY)).await?;
     store.sweep_graves(GRAVES).await?;
+    // Messages stay as long as single heartbeats, alerts as long as days.
+    let kept = settings.history.limits(None, now);
+    while store.sweep_deliveries(kept.heartbeats).await? {
+        sleep(REST).await;
+    }
+    while store.sweep_alerts(kept.days).await? {
+        sleep(REST).await;
+    }
     let database = store.lease_time().await?;
     store.sweep_asks(database.before(ASKS_LIVE)).await?;
     Ok(())

@@ -195,7 +195,9 @@ impl Engine {
 
     /// Deletes a monitor and all that is known of it.
     pub async fn delete_monitor(&self, caller: &Caller, id: MonitorId) -> Result<()> {
-        if !self.store().team(caller.team).delete_monitor(id).await? {
+        let team = self.store().team(caller.team);
+        team.empty_monitor(id).await?;
+        if !team.delete_monitor(id).await? {
             return Err(Error::NotFound("monitor"));
         }
         self.bus().edited(Edit { team: caller.team, monitor: id });

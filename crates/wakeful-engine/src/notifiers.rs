@@ -256,7 +256,9 @@ impl Engine {
     }
 
     pub async fn delete_notifier(&self, caller: &Caller, id: NotifierId) -> Result<()> {
-        match self.store().team(caller.team).delete_notifier(id).await {
+        let team = self.store().team(caller.team);
+        team.empty_notifier(id).await?;
+        match team.delete_notifier(id).await {
             Ok(DeletedNotifier::Done) => Ok(()),
             Ok(DeletedNotifier::Missing) => Err(Error::NotFound("notifier")),
             Ok(DeletedNotifier::Linked(monitors)) => Err(Error::StillLinked(monitors)),

@@ -12,7 +12,7 @@ use wakeful_core::monitor::Monitor;
 use wakeful_core::observation::Phases;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
-use wakeful_engine::deliver;
+use wakeful_engine::{deliver, janitor};
 use wakeful_store::{NewEvent, Record};
 use wakeful_testkit::{
     App, Client, Engine, Inbox, Line, Receiver, Setup, Site, User, both_engines, until,
@@ -547,6 +547,33 @@ both_engines! {
         let alerts = ann.client.get("alerts").await.ok();
         assert_eq!(alerts["alerts"].as_array().unwrap().len(), 1);
         assert!(alerts["alerts"][0]["ended"].is_string(), "{alerts}");
+    }
+
+    async fn messages_and_alerts_go_when_they_have_had_their_day(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let made = hook(&ann, &receiver).await;
+        let (over, open) = (job(&ann.client, "over", &made).await, job(&ann.client, "open", &made).await);
+        report(&ann.client, &over, "down").await;
+        report(&ann.client, &open, "down").await;
+        receiver.received(2).await;
+        report(&ann.client, &over, "up").await;
+        all_are(&ann.client, &made, "delivered").await;
+        let kept = async || {
+            janitor::sweep(&app.engine).await.unwrap();
+            (app.database.rows("deliveries").await, app.database.rows("alerts").await)
+        };
+        receiver.received(3).await;
+        assert_eq!(kept().await, (3, 2));
+        app.clock.advance(HOUR * 24 * 366);
+        assert_eq!(kept().await, (1, 2), "who was told of an outage that goes on stays known");
+        app.clock.advance(HOUR * 24 * 3_650);
+        assert_eq!(kept().await, (1, 1));
+        // A deletion that is refused takes nothing.
+        let path = format!("notifier/{}/delete", made["notifierid"].as_str().unwrap());
+        ann.log_in(&app.anonymous()).await.client.delete(&path).await.refused(409, "notifier_linked");
+        assert_eq!(kept().await, (1, 1));
     }
 
     async fn a_row_whose_worker_died_is_sent_when_its_lease_ends(setup: Setup) {

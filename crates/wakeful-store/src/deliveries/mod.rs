@@ -9,6 +9,7 @@ mod listed;
 mod outbox;
 mod outcomes;
 mod sent_mails;
+mod swept;
 
 pub use claims::{ClaimedDelivery, DueDelivery};
 pub use listed::{ListedDelivery, Resent};
