@@ -89,7 +89,7 @@ function Tip({ beat, left }: { beat: Shown; left: number }) {
       <b>{status}</b>
       <span className="num">
         {clock(Date.parse(beat.at), now, locale)}
-        {typeof beat.load_time === "number" && ` · ${millis(beat.load_time)}`}
+        {typeof beat.load_time === "number" && ` · ${millis(beat.load_time, locale)}`}
       </span>
       {beat.message !== "" && <span className={styles.message}>{beat.message}</span>}
     </span>

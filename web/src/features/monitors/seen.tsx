@@ -1,6 +1,6 @@
 /** What one check saw, with where its time went. */
-import { millis } from "../../shared/lib/time";
 import { useTexts } from "../../shared/text";
+import { Took } from "../../shared/ui/parts";
 import type { Heartbeat, State } from "./data";
 import styles from "./seen.module.css";
 import { StatusBadge } from "./status";
@@ -15,7 +15,11 @@ export function Seen({ beat }: { beat: Heartbeat }) {
       <div className={styles.line}>
         <StatusBadge state={state} />
         <span className={styles.message}>{beat.message}</span>
-        {typeof beat.load_time === "number" && <b className="num">{millis(beat.load_time)}</b>}
+        {typeof beat.load_time === "number" && (
+          <b className="num">
+            <Took ms={beat.load_time} />
+          </b>
+        )}
       </div>
       {beat.status === "unknown" && <p className={styles.help}>{t.monitors.unknownHelp}</p>}
       <Phases beat={beat} />
@@ -46,7 +50,9 @@ export function Phases({ beat }: { beat: Heartbeat }) {
               <i data-phase={phase} aria-hidden="true" />
               {t.monitors.phases[phase]}
             </dt>
-            <dd className="num">{millis(ms)}</dd>
+            <dd className="num">
+              <Took ms={ms} />
+            </dd>
           </div>
         ))}
       </dl>

@@ -6,14 +6,18 @@ describe("times as people read them", () => {
     const now = Date.UTC(2026, 10, 15);
     const seconds = (n: number) => ago(now - n * 1000, now, "en");
     expect(seconds(0)).toBe("now");
-    expect(seconds(59)).toBe("59s ago");
-    expect(seconds(60)).toBe("1m ago");
-    expect(seconds(3 * 3600 + 59 * 60)).toBe("3h ago");
-    expect(seconds(50 * 3600)).toBe("2d ago");
+    expect(seconds(59)).toBe("59 sec. ago");
+    expect(seconds(60)).toBe("1 min. ago");
+    expect(seconds(3 * 3600 + 59 * 60)).toBe("3 hr. ago");
+    expect(seconds(50 * 3600)).toBe("2 days ago");
   });
 
   test("a moment in the future reads as now, for clocks differ", () => {
     expect(ago(5000, 1000, "en")).toBe("now");
+  });
+
+  test("in German the age is told in words that are no other unit", () => {
+    expect(ago(0, 60_000, "de")).toBe("vor 1 Min.");
   });
 
   test("a span shows its two largest units and no zeros", () => {
@@ -25,10 +29,12 @@ describe("times as people read them", () => {
   });
 
   test("a load time keeps three figures", () => {
-    expect(millis(0.42)).toBe("0.4 ms");
-    expect(millis(84.4)).toBe("84 ms");
-    expect(millis(1238)).toBe("1.24 s");
-    expect(millis(12_380)).toBe("12.4 s");
+    expect(millis(0.42, "en")).toBe("0.4 ms");
+    expect(millis(84.4, "en")).toBe("84 ms");
+    expect(millis(1238, "en")).toBe("1.24 s");
+    expect(millis(12_380, "en")).toBe("12.4 s");
+    expect(millis(0.82, "de")).toBe("0,8 ms");
+    expect(millis(1238, "de")).toBe("1,24 s");
   });
 
   test("an uptime is never rounded up to a hundred", () => {

@@ -21,7 +21,7 @@ function kept<F>(make: (language: string) => F): (language: string) => F {
   };
 }
 
-const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" }));
+const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" }));
 const full = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }));
 const dated = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
 const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
@@ -73,11 +73,20 @@ export function clock(at: number, now: number, language: string): string {
   return (today ? ofToday : ofAnotherDay)(language).format(at);
 }
 
+const fractions = [0, 1, 2].map((digits) =>
+  kept((language) => new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false })),
+);
+
+/** With so many digits behind the point, or the comma. */
+function fixed(value: number, digits: 0 | 1 | 2, language: string): string {
+  return fractions[digits]?.(language).format(value) ?? "";
+}
+
 /** Load time: `84 ms`, `1.24 s`. */
-export function millis(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+export function millis(ms: number, language: string): string {
+  if (ms < 10) return `${fixed(ms, 1, language)} ms`;
+  if (ms < 1000) return `${fixed(ms, 0, language)} ms`;
+  return `${fixed(ms / 1000, ms < 10_000 ? 2 : 1, language)} s`;
 }
 
 /** Seconds of a setting: `60 s`, `5 min`, `1 h`. */

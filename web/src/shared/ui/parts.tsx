@@ -2,7 +2,7 @@
 import { Button, Loader } from "@mantine/core";
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { copy } from "../lib/copy";
-import { clock, day, exact, ago as since } from "../lib/time";
+import { clock, day, exact, millis, ago as since } from "../lib/time";
 import { useNow } from "../lib/now";
 import { useLanguage, useTexts } from "../text";
 import { Check, Copy } from "./icons";
@@ -196,6 +196,12 @@ export function Ago({ at }: { at: string | null | undefined }) {
       {since(time, now, locale)}
     </time>
   );
+}
+
+/** A load time, or a dash where there is none. */
+export function Took({ ms }: { ms: number | null | undefined }) {
+  const { locale } = useLanguage();
+  return typeof ms === "number" ? millis(ms, locale) : "–";
 }
 
 /** A day, with the exact time on hover. */

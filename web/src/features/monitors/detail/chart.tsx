@@ -34,7 +34,7 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
     zoomed.current = zoom;
   });
   const most = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(series.points.length, millis(most), down.length);
+  const label = t.detail.chartLabel(series.points.length, millis(most, locale), down.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -82,11 +82,11 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
       bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(colour) : percentileBands(colour),
       axes: [
         { ...axis, size: 28, grid: { show: false }, space: 72, values: (_, ticks) => ticks.map(timeOf(to - begin, locale)) },
-        { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick))) },
+        { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick, locale))) },
       ],
       hooks: {
         drawClear: [(plot) => shade(plot, down, colour("--down-bar"))],
-        setCursor: [(plot) => tell(plot, element, points, (point) => wordsOf(point, mode, series, t), locale)],
+        setCursor: [(plot) => tell(plot, element, points, (point) => wordsOf(point, mode, series, t, locale), locale)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
@@ -192,8 +192,9 @@ function lineOf(text: string): HTMLElement {
   return line;
 }
 
-function wordsOf(point: Point, mode: Mode, series: Series, t: Texts): string[] {
-  if (mode === "regions") return (series.regions ?? []).flatMap((line) => placeWords(line, point.at, t));
+function wordsOf(point: Point, mode: Mode, series: Series, t: Texts, locale: string): string[] {
+  const value = (name: string, ms: number | null | undefined) => valueOf(name, ms, locale);
+  if (mode === "regions") return (series.regions ?? []).flatMap((line) => placeWords(line, point.at, t, locale));
   const words =
     mode === "phases"
       ? phases.flatMap((phase) => value(t.monitors.phases[phase], point.phases[phase]))
@@ -203,15 +204,15 @@ function wordsOf(point: Point, mode: Mode, series: Series, t: Texts): string[] {
   return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
 }
 
-function placeWords({ region, points }: RegionLine, at: string, t: Texts): string[] {
+function placeWords({ region, points }: RegionLine, at: string, t: Texts, locale: string): string[] {
   const seen = points.find((point) => point.at === at);
   if (!seen) return [];
   const name = region === LOCAL ? t.regions.local : region;
   const failed = seen.down > 0 ? [`${name}: ${t.detail.failures(seen.down)}`] : [];
   const blind = seen.unknown > 0 ? [`${name}: ${t.monitors.unknown}`] : [];
-  return [...value(name, seen.p50), ...failed, ...blind];
+  return [...valueOf(name, seen.p50, locale), ...failed, ...blind];
 }
 
-function value(name: string, ms: number | null | undefined): string[] {
-  return typeof ms === "number" ? [`${name} ${millis(ms)}`] : [];
+function valueOf(name: string, ms: number | null | undefined, locale: string): string[] {
+  return typeof ms === "number" ? [`${name} ${millis(ms, locale)}`] : [];
 }

@@ -8,10 +8,11 @@ import { isMissing } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
+import { Choices } from "../../../shared/ui/choices";
 import { Confirm } from "../../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
 import { Nowhere } from "../../../shared/ui/nowhere";
-import { Ago, Moment, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Ago, Moment, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { Fact, Facts, Record } from "../../../shared/ui/record";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
@@ -37,8 +38,9 @@ export function Component() {
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(monitor(id));
   if (isPending) return <Waiting />;
-  if (data) return <Detail key={id} monitor={data} />;
+  // It may have been there a moment ago.
   if (isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  if (data) return <Detail key={id} monitor={data} />;
   return <Trouble error={error} retry={() => void refetch()} />;
 }
 
@@ -121,21 +123,21 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Menu position="bottom-end" width={180} shadow="md">
-        <Menu.Target>
+      <Choices
+        width={180}
+        button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
             <More />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
-            {t.detail.duplicate}
-          </Menu.Item>
-          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
-            {t.monitors.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+          {t.detail.duplicate}
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+          {t.monitors.delete}
+        </Menu.Item>
+      </Choices>
       {asked && (
         <Confirm
           title={t.detail.deleteTitle(shown.name)}
@@ -167,7 +169,7 @@ function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
         {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
       </Fact>
       <Fact label={t.monitors.columns.load}>
-        {typeof shown.load_time === "number" ? millis(shown.load_time) : "–"}
+        <Took ms={shown.load_time} />
       </Fact>
       <Fact label={t.monitors.columns.check}>
         <Ago at={shown.last_check} />
@@ -229,7 +231,7 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
             <Phases beat={beat} />
           </span>
           <span className={`${styles.load ?? ""} num`}>
-            {typeof beat.load_time === "number" ? millis(beat.load_time) : "–"}
+            <Took ms={beat.load_time} />
           </span>
         </li>
       ))}
@@ -239,7 +241,7 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
 
 /** Who looked, and how long it took there. */
 function RegionWords({ beat }: { beat: Heartbeat }) {
-  const t = useTexts();
+  const { locale, texts: t } = useLanguage();
   return (
     <span className={styles.regions}>
       {beat.regions.map(({ region, status, load_time }) => (
@@ -247,7 +249,7 @@ function RegionWords({ beat }: { beat: Heartbeat }) {
           {region === LOCAL ? t.regions.local : region}{" "}
           {status === "up"
             ? typeof load_time === "number"
-              ? millis(load_time)
+              ? millis(load_time, locale)
               : t.monitors.states.up
             : status === "down"
               ? t.monitors.states.down

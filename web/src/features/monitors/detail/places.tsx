@@ -1,8 +1,7 @@
 /** What each region saw last, where a monitor is checked from several. */
 import { useQuery } from "@tanstack/react-query";
-import { millis } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/text";
-import { Badge, Moment, Panel } from "../../../shared/ui/parts";
+import { Badge, Moment, Panel, Took } from "../../../shared/ui/parts";
 import { beats, type Heartbeat, type Monitor } from "../data";
 import { LOCAL, regions } from "../regions";
 import { StatusMark } from "../status";
@@ -51,7 +50,7 @@ function Place({ name, problem, seen, at }: { name: string; problem: string | nu
         )}
       </span>
       <span className={styles.when}>{seen && at !== undefined && <Moment at={at} />}</span>
-      <span className={`${styles.load ?? ""} num`}>{typeof seen?.load_time === "number" ? millis(seen.load_time) : "–"}</span>
+      <span className={`${styles.load ?? ""} num`}><Took ms={seen?.load_time} /></span>
     </li>
   );
 }

@@ -1,8 +1,8 @@
 /** Uptime and load times of the usual spans, side by side. */
 import { useQuery } from "@tanstack/react-query";
-import { interval, millis, percent } from "../../../shared/lib/time";
+import { interval, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
-import { Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { stats, type Span } from "../data";
 import { Reports } from "../report";
 import styles from "./detail.module.css";
@@ -45,7 +45,6 @@ function Row({ span }: { span: Span }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { uptime, load_time: load } = span;
-  const time = (ms: number | undefined) => (ms === undefined ? "–" : millis(ms));
   const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
   // Of a young monitor all spans look alike; the long ones should not pretend to know.
   const { no_data, ...heard } = span.seconds;
@@ -57,9 +56,9 @@ function Row({ span }: { span: Span }) {
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>
       <td>{long(span.longest_outage)}</td>
       <td>{long(span.mean_time_to_recover)}</td>
-      <td>{time(load?.p50)}</td>
-      <td>{time(load?.p95)}</td>
-      <td>{time(load?.p99)}</td>
+      <td><Took ms={load?.p50} /></td>
+      <td><Took ms={load?.p95} /></td>
+      <td><Took ms={load?.p99} /></td>
     </tr>
   );
 }

@@ -6,6 +6,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { useKeys } from "../../../shared/lib/keys";
+import { useOnline } from "../../../shared/lib/online";
 import { useTexts } from "../../../shared/text";
 import { Plus, Search } from "../../../shared/ui/icons";
 import { Empty, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
@@ -15,8 +16,11 @@ import { StatusMark } from "../status";
 import styles from "./list.module.css";
 import { Head, HEAD } from "./head";
 import { MissingRegions } from "./missing";
-import { Row, ROW, ROW_ON_PHONES } from "./row";
+import { Row, ROW, ROW_OF_TWO } from "./row";
 import { countStates, groupsOf, linesOf, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
+
+/** Where one line has no room for a name beside the figures; list.module.css folds the row at the same width. */
+const NARROW = "(max-width: 1000px)";
 
 // Neither is there on most first screens.
 const Bulk = lazy(() => import("./bulk"));
@@ -150,7 +154,8 @@ function useRanks(list: MonitorRow[]): Ranks {
 
 function LiveMark() {
   const t = useTexts();
-  const live = useLive();
+  // The stream notices a lost network late; the browser knows at once.
+  const live = [useLive(), useOnline()].every(Boolean);
   return (
     <span className={styles.live} data-live={live || undefined} title={live ? t.monitors.liveHelp : t.monitors.notLiveHelp}>
       {live ? t.monitors.live : t.monitors.notLive}
@@ -211,8 +216,8 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
     observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
-  const phone = useMediaQuery("(max-width: 720px)", false, { getInitialValueInEffect: false });
-  const height = phone ? ROW_ON_PHONES : ROW;
+  const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
+  const height = narrow ? ROW_OF_TWO : ROW;
   const virtual = useWindowVirtualizer({
     count: lines.length,
     estimateSize: (index) => (lines[index] && "group" in lines[index] ? HEAD : height),

@@ -1,10 +1,10 @@
 /** One monitor in the list. */
 import { useQuery } from "@tanstack/react-query";
-import { memo, useEffect, useState } from "react";
+import { memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
-import { millis, percent } from "../../../shared/lib/time";
+import { percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
-import { Ago } from "../../../shared/ui/parts";
+import { Ago, Took } from "../../../shared/ui/parts";
 import { Bars } from "../bars";
 import { short, stateOf, type MonitorRow, type Type } from "../data";
 import { StatusMark } from "../status";
@@ -12,9 +12,9 @@ import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
 import { whenStill } from "./still";
 
-/** How tall a row is; on phones its heartbeats stand below its name. */
+/** How tall a row is; where there is little room its heartbeats stand below its name. */
 export const ROW = 52;
-export const ROW_ON_PHONES = 76;
+export const ROW_OF_TWO = 76;
 
 interface Props {
   /** Names it among all lines; a monitor can stand in several groups. */
@@ -68,11 +68,11 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
             {tag}
           </span>
         ))}
-        {monitor.tags.length > 2 && <span className={styles.tag}>+{monitor.tags.length - 2}</span>}
+        {monitor.tags.length > 2 && <span className={`${styles.tag ?? ""} ${styles.more ?? ""}`}>+{monitor.tags.length - 2}</span>}
       </span>
       <Past id={monitor.monitorid} />
       <span className={`${styles.load ?? ""} num`}>
-        {typeof monitor.load_time === "number" ? millis(monitor.load_time) : "–"}
+        <Took ms={monitor.load_time} />
       </span>
       <span className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />
@@ -82,6 +82,11 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
 });
 
 const NONE: never[] = [];
+
+/** The bars lie above the row's link, to tell of the one pointed at; a click on them means the row. */
+function follow(event: MouseEvent<HTMLElement>) {
+  event.currentTarget.closest("li")?.querySelector("a")?.click();
+}
 
 /** Its heartbeats and uptime, asked for once the list is at rest. */
 function Past({ id }: { id: string }) {
@@ -93,7 +98,7 @@ function Past({ id }: { id: string }) {
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
   return (
     <>
-      <span className={styles.barsColumn}>
+      <span className={styles.barsColumn} onClick={follow}>
         <Bars beats={data?.beats ?? NONE} room={BEATS} />
       </span>
       <span className={`${styles.uptime ?? ""} num`}>
