@@ -1,12 +1,12 @@
 /** The keys and what they do. */
-import { Modal } from "@mantine/core";
 import { useTexts } from "../shared/text";
+import { Dialog } from "../shared/ui/dialog";
 import styles from "./shell.module.css";
 
 export default function Help({ close }: { close: () => void }) {
   const t = useTexts();
   return (
-    <Modal opened onClose={close} title={t.nav.keys} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={t.nav.keys} close={close}>
       <dl className={styles.keys}>
         {t.keys.map(([key, meaning]) => (
           <div key={key}>
@@ -17,6 +17,6 @@ export default function Help({ close }: { close: () => void }) {
           </div>
         ))}
       </dl>
-    </Modal>
+    </Dialog>
   );
 }

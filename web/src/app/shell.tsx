@@ -1,13 +1,15 @@
 /** The frame of every view a member sees: where one is, where one can go, who one is. */
 import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState, useSyncExternalStore, type ComponentType } from "react";
+import { lazy, Suspense, useState, type ComponentType } from "react";
 import { Link, NavLink, Outlet, ScrollRestoration, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live";
 import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
 import { useKeys } from "../shared/lib/keys";
+import { useOnline } from "../shared/lib/online";
 import { useLanguage, useTexts } from "../shared/text";
+import { Choices } from "../shared/ui/choices";
 import { Bell, Card, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
 import { Logo } from "../shared/ui/logo";
 import { useScheme, type Choice } from "../shared/ui/scheme";
@@ -15,16 +17,19 @@ import { say } from "../shared/ui/toast";
 import { useSentence } from "../shared/ui/trouble";
 import styles from "./shell.module.css";
 
+// A dialog is on no first screen.
 const Help = lazy(() => import("./help"));
+const Everywhere = lazy(() => import("./everywhere"));
 
 export function Shell() {
   const t = useTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
-  const [help, setHelp] = useState(false);
+  const [asked, ask] = useState<"help" | "everywhere" | null>(null);
+  const close = () => ask(null);
   const { data: billing } = useQuery(membership);
   useEvents();
-  useKeys({ n: () => void navigate("/monitor/new"), "?": () => setHelp(true) });
+  useKeys({ n: () => void navigate("/monitor/new"), "?": () => ask("help") });
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -47,7 +52,7 @@ export function Shell() {
           <Plus size={20} />
         </Link>
         <div className={styles.spacer} />
-        <UserMenu openHelp={() => setHelp(true)} />
+        <UserMenu ask={ask} />
       </div>
       <div className={styles.body}>
         <OfflineStrip />
@@ -55,11 +60,10 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      {help && (
-        <Suspense>
-          <Help close={() => setHelp(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {asked === "help" && <Help close={close} />}
+        {asked === "everywhere" && <Everywhere close={close} />}
+      </Suspense>
       <ScrollRestoration />
     </div>
   );
@@ -89,19 +93,21 @@ const schemes: [Choice, ComponentType][] = [
   ["dark", Moon],
 ];
 
-function UserMenu({ openHelp }: { openHelp: () => void }) {
+function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
   const t = useTexts();
   const { language, speak } = useLanguage();
   const { email } = useMe();
   const { chosen, choose } = useScheme();
   const client = useQueryClient();
   const sentence = useSentence();
-  const leave = (everywhere: boolean) => {
-    logOut(client, everywhere).catch((error: unknown) => say(sentence(error), true));
+  const leave = () => {
+    logOut(client, false).catch((error: unknown) => say(sentence(error), true));
   };
   return (
-    <Menu position="top-start" width={220} shadow="md" withinPortal>
-      <Menu.Target>
+    <Choices
+      position="top-start"
+      width={220}
+      button={
         <button type="button" className={styles.user} aria-label={t.nav.account(email)}>
           <span className={styles.face} aria-hidden="true">
             {email.charAt(0).toUpperCase()}
@@ -109,51 +115,41 @@ function UserMenu({ openHelp }: { openHelp: () => void }) {
           <span className={styles.email}>{email}</span>
           <Chevron />
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t.nav.appearance}</Menu.Label>
-        {schemes.map(([choice, Icon]) => (
-          <Menu.Item
-            key={choice}
-            leftSection={<Icon />}
-            rightSection={chosen === choice ? "•" : null}
-            aria-current={chosen === choice}
-            onClick={() => choose(choice)}
-          >
-            {t.nav.schemes[choice]}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Globe />} onClick={() => speak(language === "en" ? "de" : "en")}>
-          {t.common.otherLanguage}
+      }
+    >
+      <Menu.Label>{t.nav.appearance}</Menu.Label>
+      {schemes.map(([choice, Icon]) => (
+        <Menu.Item
+          key={choice}
+          leftSection={<Icon />}
+          rightSection={chosen === choice ? "•" : null}
+          aria-current={chosen === choice}
+          onClick={() => choose(choice)}
+        >
+          {t.nav.schemes[choice]}
         </Menu.Item>
-        <Menu.Item leftSection={<Keyboard />} onClick={openHelp} rightSection={<kbd>?</kbd>}>
-          {t.nav.keys}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item leftSection={<Out />} onClick={() => leave(false)}>
-          {t.nav.logOut}
-        </Menu.Item>
-        <Menu.Item leftSection={<Out />} onClick={() => leave(true)}>
-          {t.nav.logOutAll}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      ))}
+      <Menu.Divider />
+      <Menu.Item leftSection={<Globe />} onClick={() => speak(language === "en" ? "de" : "en")}>
+        {t.common.otherLanguage}
+      </Menu.Item>
+      <Menu.Item leftSection={<Keyboard />} onClick={() => ask("help")} rightSection={<kbd>?</kbd>}>
+        {t.nav.keys}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<Out />} onClick={leave}>
+        {t.nav.logOut}
+      </Menu.Item>
+      <Menu.Item leftSection={<Out />} onClick={() => ask("everywhere")}>
+        {t.nav.logOutAll}
+      </Menu.Item>
+    </Choices>
   );
-}
-
-function subscribe(listener: () => void) {
-  window.addEventListener("online", listener);
-  window.addEventListener("offline", listener);
-  return () => {
-    window.removeEventListener("online", listener);
-    window.removeEventListener("offline", listener);
-  };
 }
 
 function OfflineStrip() {
   const t = useTexts();
-  const online = useSyncExternalStore(subscribe, () => navigator.onLine);
+  const online = useOnline();
   return online ? null : (
     <p className={styles.offline} role="status">
       <Cloud />

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Membership } from "../../shared/api/membership";
 import { useTexts } from "../../shared/text";
+import { Choices } from "../../shared/ui/choices";
 import { Confirm } from "../../shared/ui/confirm";
 import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
 import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
@@ -75,23 +76,22 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
       </span>
       {isExpired(method, now) && <Badge tone="down">{t.billing.expired}</Badge>}
       {method.isdefault && <Badge tone="accent">{t.billing.default}</Badge>}
-      <Menu position="bottom-end" width={190} shadow="md">
-        <Menu.Target>
+      <Choices
+        button={
           <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
             <More />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {!method.isdefault && (
-            <Menu.Item leftSection={<Check />} onClick={prefer}>
-              {t.billing.makeDefault}
-            </Menu.Item>
-          )}
-          <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
-            {t.common.remove}
+        }
+      >
+        {!method.isdefault && (
+          <Menu.Item leftSection={<Check />} onClick={prefer}>
+            {t.billing.makeDefault}
           </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        )}
+        <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
+          {t.common.remove}
+        </Menu.Item>
+      </Choices>
     </li>
   );
 }

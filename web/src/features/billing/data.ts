@@ -51,19 +51,24 @@ export async function saveCard(client: QueryClient, card: CardFields): Promise<v
 }
 
 /** Gives the team a plan, paid with a saved card or a new one. */
-export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardFields): Promise<string> {
+export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardFields): Promise<void> {
   const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...pay };
   try {
-    return (await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })))).message;
+    await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })));
   } finally {
     await renew(client);
   }
 }
 
-export async function stop(client: QueryClient): Promise<string> {
-  const { message } = await take(POST("/api/v1/membership/stop"));
+export async function stop(client: QueryClient): Promise<void> {
+  await take(POST("/api/v1/membership/stop"));
   await renew(client);
-  return message;
+}
+
+/** Until when the plan serves that the team has now. */
+export function servesUntil(client: QueryClient): number | null {
+  const until = client.getQueryData(membership.queryKey)?.membership.period_until;
+  return until ? Date.parse(until) : null;
 }
 
 export async function makeDefault(client: QueryClient, { methodid }: Method): Promise<void> {

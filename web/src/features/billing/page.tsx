@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { membership, type Membership, type Plan } from "../../shared/api/membership";
+import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
 import { Check } from "../../shared/ui/icons";
@@ -48,18 +49,13 @@ export function Component() {
   );
 }
 
-function useDay(): (at: string) => string {
-  const { locale } = useLanguage();
-  return (at) => new Intl.DateTimeFormat(locale, { dateStyle: "medium" }).format(Date.parse(at));
-}
-
 const tones = { active: "up", cancelled: "wait", past_due: "down", none: "rest" } as const;
 type State = keyof typeof tones;
 
 function Current({ held }: { held: Membership }) {
   const t = useTexts();
   const { locale } = useLanguage();
-  const day = useDay();
+  const dayOf = (at: string) => day(Date.parse(at), locale);
   const client = useQueryClient();
   const { data: cards } = useQuery(methods);
   const [asked, setAsked] = useState(false);
@@ -87,11 +83,11 @@ function Current({ held }: { held: Membership }) {
       {held.payment_under_way && <p className={styles.note}>{t.billing.underWay}</p>}
       <Facts>
         <Fact label={state === "cancelled" ? t.billing.servesUntil : t.billing.period}>
-          {held.period_until ? day(held.period_until) : "–"}
+          {held.period_until ? dayOf(held.period_until) : "–"}
         </Fact>
         <Fact label={t.billing.nextPayment}>
           {held.next_payment && typeof held.next_amount === "number"
-            ? `${money(held.next_amount, currency, locale)} · ${day(held.next_payment)}`
+            ? `${money(held.next_amount, currency, locale)} · ${dayOf(held.next_payment)}`
             : "–"}
         </Fact>
         <Fact label={t.billing.paidWith}>{card ? `•••• ${card.last4}` : "–"}</Fact>
@@ -102,9 +98,12 @@ function Current({ held }: { held: Membership }) {
           title={t.billing.stopTitle(held.plan.name)}
           action={t.billing.stop}
           close={() => setAsked(false)}
-          run={async () => say(await stop(client))}
+          run={async () => {
+            await stop(client);
+            say(held.period_until ? t.billing.stoppedUntil(held.plan.name, dayOf(held.period_until)) : t.billing.stopped);
+          }}
         >
-          {held.period_until ? t.billing.stopHelp(day(held.period_until)) : t.billing.stopNow}
+          {held.period_until ? t.billing.stopHelp(dayOf(held.period_until)) : t.billing.stopNow}
         </Confirm>
       )}
     </section>

@@ -1,23 +1,25 @@
 /** Taking a plan: with a card that is saved, or with a new one. */
-import { Modal, Radio } from "@mantine/core";
+import { Radio } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Membership, Plan } from "../../shared/api/membership";
+import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/text";
+import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { Trouble, Waiting } from "../../shared/ui/parts";
 import { Sheet } from "../../shared/ui/sheet";
 import { say } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { blank, isExpired, money } from "./card";
-import { methods, saveCard, subscribe, type Method } from "./data";
+import { methods, saveCard, servesUntil, subscribe, type Method } from "./data";
 import { CardEntryFields, useCardEntry } from "./fields";
 
 export function Paying({ plan, held, close }: { plan: Plan; held: Membership; close: () => void }) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(methods);
   return (
-    <Modal opened onClose={close} title={t.billing.takeTitle(plan.name)} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={t.billing.takeTitle(plan.name)} close={close}>
       {data ? (
         <PayForm plan={plan} held={held} cards={data} close={close} />
       ) : error ? (
@@ -25,7 +27,7 @@ export function Paying({ plan, held, close }: { plan: Plan; held: Membership; cl
       ) : (
         <Waiting />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -42,7 +44,9 @@ function PayForm({ plan, held, cards, close }: { plan: Plan; held: Membership; c
   const form = useForm(
     { ...blank, method: first?.methodid ?? NEW },
     async ({ method, ...card }) => {
-      say(await subscribe(client, plan.planid, method === NEW ? await entry.source(card) : { methodid: method }));
+      await subscribe(client, plan.planid, method === NEW ? await entry.source(card) : { methodid: method });
+      const until = servesUntil(client);
+      say(t.billing.taken(plan.name, until === null ? null : day(until, locale)));
       close();
     },
     (values) => (values.method === NEW ? entry.check(values) : {}),
@@ -87,10 +91,10 @@ export function AddCard({ close }: { close: () => void }) {
     entry.check,
   );
   return (
-    <Modal opened onClose={close} title={t.billing.addCard} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={t.billing.addCard} close={close}>
       <Sheet form={form} action={t.billing.addCard} cancel={close} disabled={!entry.open}>
         <CardEntryFields form={form} entry={entry} />
       </Sheet>
-    </Modal>
+    </Dialog>
   );
 }

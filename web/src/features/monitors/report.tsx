@@ -2,6 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import { useLanguage, useTexts } from "../../shared/text";
+import { Choices } from "../../shared/ui/choices";
 import { Chevron } from "../../shared/ui/icons";
 import { lastMonths, reportOf } from "./months";
 
@@ -14,25 +15,25 @@ export function Reports() {
   const name = (month: string) =>
     new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }).format(new Date(`${month}-01`));
   return (
-    <Menu position="bottom-end" width={220} shadow="md">
-      <Menu.Target>
+    <Choices
+      width={220}
+      button={
         <Button variant="default" rightSection={<Chevron />}>
           {t.detail.report}
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {months.map((month) => (
-          <Menu.Item key={month} component="a" href={reportOf(month, "html")} target="_blank" rel="noreferrer">
-            {name(month)}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        {months.slice(0, 2).map((month) => (
-          <Menu.Item key={month} component="a" href={reportOf(month, "csv")} download rightSection="CSV">
-            {name(month)}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      }
+    >
+      {months.map((month) => (
+        <Menu.Item key={month} component="a" href={reportOf(month, "html")} target="_blank" rel="noreferrer">
+          {name(month)}
+        </Menu.Item>
+      ))}
+      <Menu.Divider />
+      {months.slice(0, 2).map((month) => (
+        <Menu.Item key={month} component="a" href={reportOf(month, "csv")} download rightSection="CSV">
+          {name(month)}
+        </Menu.Item>
+      ))}
+    </Choices>
   );
 }

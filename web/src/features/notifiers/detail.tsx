@@ -6,6 +6,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/text";
+import { Choices } from "../../shared/ui/choices";
 import { Confirm } from "../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
 import { Nowhere } from "../../shared/ui/nowhere";
@@ -95,21 +96,21 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Menu position="bottom-end" width={180} shadow="md">
-        <Menu.Target>
+      <Choices
+        width={180}
+        button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
             <More />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={isactive ? <Pause /> : <Play />} onClick={() => void turn()}>
-            {isactive ? t.notifiers.turnOff : t.notifiers.turnOn}
-          </Menu.Item>
-          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
-            {t.monitors.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        <Menu.Item leftSection={isactive ? <Pause /> : <Play />} onClick={() => void turn()}>
+          {isactive ? t.notifiers.turnOff : t.notifiers.turnOn}
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+          {t.monitors.delete}
+        </Menu.Item>
+      </Choices>
       {asked && (
         <Confirm
           title={t.detail.deleteTitle(notifier.name)}

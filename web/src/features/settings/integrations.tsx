@@ -1,11 +1,12 @@
 /** API key pairs: made here, shown once, removed here. */
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DELETE, GET, POST, take } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { useTexts } from "../../shared/text";
 import { Confirm } from "../../shared/ui/confirm";
+import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { Plus, Trash } from "../../shared/ui/icons";
 import { Ago, CopyLine, Panel, Trouble, Waiting } from "../../shared/ui/parts";
@@ -96,13 +97,14 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
     await saved();
   });
   return (
-    <Modal
-      opened
-      onClose={close}
-      size={made ? "lg" : "md"}
+    <Dialog
       title={made ? t.integrations.madeTitle(form.values.name) : t.integrations.make}
+      close={close}
+      size={made ? "lg" : "md"}
+      // What is shown only once goes when its button says so, and not by a slip.
       closeOnClickOutside={!made}
-      closeButtonProps={{ "aria-label": t.common.close }}
+      closeOnEscape={!made}
+      withCloseButton={!made}
     >
       {made ? (
         <div className={styles.form}>
@@ -126,7 +128,7 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
           />
         </Sheet>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -54,6 +54,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
   const t = useTexts();
   const sentence = useSentence();
   const [made, setMade] = useState<SetUp | null>(null);
+  const [back, setBack] = useState(false);
   const [busy, setBusy] = useState(false);
   const form = useForm({ mfacode: "" }, async (body) => {
     done((await take(POST("/api/v1/mfa/enable", { body }))).recovery_codes);
@@ -69,9 +70,13 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
       setBusy(false);
     }
   };
+  const cancel = () => {
+    setBack(true);
+    setMade(null);
+  };
   if (!made) {
     return (
-      <Button variant="default" loading={busy} onClick={() => void begin()}>
+      <Button variant="default" loading={busy} onClick={() => void begin()} autoFocus={back}>
         {t.mfa.begin}
       </Button>
     );
@@ -88,7 +93,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
       <div className={styles.form}>
         <p>{t.mfa.scan}</p>
         <CopyLine label={t.mfa.secret} value={made.secret} wrap />
-        <Sheet form={form} action={t.mfa.enable} cancel={() => setMade(null)}>
+        <Sheet form={form} action={t.mfa.enable} cancel={cancel}>
           <Needed
             form={form}
             field="mfacode"
@@ -96,6 +101,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
             description={t.mfa.codeHelp}
             autoComplete="one-time-code"
             inputMode="numeric"
+            autoFocus
           />
         </Sheet>
       </div>
@@ -133,7 +139,8 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
 
 function TurningOff({ done }: { done: () => void }) {
   const t = useTexts();
-  const [open, setOpen] = useState(false);
+  /** Null until it was opened once. */
+  const [open, setOpen] = useState<boolean | null>(null);
   const form = useForm({ password: "", mfacode: "" }, async (body) => {
     await take(POST("/api/v1/mfa/disable", { body }));
     say(t.mfa.turnedOff);
@@ -141,7 +148,7 @@ function TurningOff({ done }: { done: () => void }) {
   });
   if (!open) {
     return (
-      <Button variant="default" onClick={() => setOpen(true)}>
+      <Button variant="default" onClick={() => setOpen(true)} autoFocus={open === false}>
         {t.mfa.disable}
       </Button>
     );
@@ -149,7 +156,7 @@ function TurningOff({ done }: { done: () => void }) {
   return (
     <Sheet form={form} action={t.mfa.disable} color="red" cancel={() => setOpen(false)}>
       <Pair>
-        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required />
+        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required autoFocus />
         <Needed form={form} field="mfacode" label={t.auth.second.code} autoComplete="one-time-code" />
       </Pair>
     </Sheet>

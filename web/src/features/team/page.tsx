@@ -1,12 +1,14 @@
 /** The team's users: who they are, and ways to add, change, log out and remove them. */
-import { Button, Menu, Modal } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { GET, POST, take } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { left, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
+import { Choices } from "../../shared/ui/choices";
 import { Confirm } from "../../shared/ui/confirm";
+import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
 import { Page, Trouble, Waiting } from "../../shared/ui/parts";
@@ -53,24 +55,24 @@ export function Component() {
               </span>
               <span className={styles.email}>{user.email}</span>
               {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
-              <Menu position="bottom-end" width={200} shadow="md">
-                <Menu.Target>
+              <Choices
+                width={200}
+                button={
                   <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
                     <More />
                   </button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
-                    {t.team.change}
-                  </Menu.Item>
-                  <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
-                    {t.team.revoke}
-                  </Menu.Item>
-                  <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
-                    {t.team.remove}
-                  </Menu.Item>
-                </Menu.Dropdown>
-              </Menu>
+                }
+              >
+                <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
+                  {t.team.change}
+                </Menu.Item>
+                <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
+                  {t.team.revoke}
+                </Menu.Item>
+                <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
+                  {t.team.remove}
+                </Menu.Item>
+              </Choices>
             </li>
           ))}
         </ul>
@@ -135,12 +137,7 @@ function Edit({ user, close, saved }: EditProps) {
     ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
   );
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={user ? t.team.changeTitle(user.email) : t.team.addTitle}
-      closeButtonProps={{ "aria-label": t.common.close }}
-    >
+    <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
       <Sheet form={form} action={user ? t.common.save : t.team.add} cancel={close}>
         <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
         <Password
@@ -153,6 +150,6 @@ function Edit({ user, close, saved }: EditProps) {
         />
         <Password form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
       </Sheet>
-    </Modal>
+    </Dialog>
   );
 }

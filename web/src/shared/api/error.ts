@@ -38,12 +38,15 @@ interface Body {
   errors?: { field: string; message: string }[];
 }
 
+/** The code of an answer that is not the service's: somebody between gave it. */
+export const UNKNOWN = "unknown";
+
 /** Reads an error body, whatever stands between us and the service made of it. */
 export function refusal(status: number, body: unknown): ApiError {
   const { code, message, errors } = (typeof body === "object" && body !== null ? body : {}) as Body;
   const fields: Record<string, string> = {};
   for (const error of errors ?? []) fields[error.field] ??= sentence(error.message);
-  return new ApiError(status, code ?? "unknown", message ?? `HTTP ${status}`, fields);
+  return new ApiError(status, code ?? UNKNOWN, message ?? `HTTP ${status}`, fields);
 }
 
 /** `must be a port` as it stands under a field: `Must be a port.` */

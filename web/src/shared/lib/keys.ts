@@ -10,6 +10,11 @@ function typing(target: EventTarget | null): boolean {
   );
 }
 
+/** Enter on a button or a link is that button's or link's own. */
+function pressing({ key, target }: KeyboardEvent): boolean {
+  return key === "Enter" && target instanceof Element && target.closest("a, button, summary, [role=menuitem]") !== null;
+}
+
 export function useKeys(commands: Commands) {
   const latest = useRef(commands);
   useEffect(() => {
@@ -17,7 +22,7 @@ export function useKeys(commands: Commands) {
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || pressing(event)) return;
       if (document.querySelector("[role=dialog]")) return;
       const command = latest.current[event.key];
       if (!command) return;

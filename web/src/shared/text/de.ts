@@ -2,6 +2,17 @@
 import type { Texts } from "./en";
 import { refusals } from "./refusals.de";
 
+/** Was nur eine veraltete oder fremde Seite zu hören bekommt. */
+const misunderstandings = [
+  "bad_signature",
+  "incomplete_body",
+  "malformed_json",
+  "malformed_query",
+  "method_not_allowed",
+  "no_such_path",
+  "unsupported_media_type",
+];
+
 export const de: Texts = {
   common: {
     loading: "Wird geladen …",
@@ -53,17 +64,43 @@ export const de: Texts = {
     brokenHelp: "Neu laden hilft meistens. Ihre Monitore werden trotzdem beobachtet.",
     stale: "Wakeful wurde aktualisiert",
     staleHelp: "Laden Sie die Seite neu, um die neue Fassung zu bekommen.",
+    away: "Diese Ansicht ist noch nicht geladen",
+    awayHelp: "Sie sind offline. Sie öffnet sich von selbst, sobald die Verbindung wieder da ist.",
     missing: "Unter dieser Adresse gibt es nichts",
     missingHelp: "Es wurde vielleicht entfernt oder gehört einem anderen Team.",
+    answered: (status) => `Der Dienst konnte gerade nicht antworten (HTTP ${status}). Versuchen Sie es gleich noch einmal.`,
     codes: {
+      not_authenticated: "Ihre Sitzung ist beendet. Melden Sie sich wieder an.",
       bad_credentials: "Die E-Mail-Adresse oder das Passwort ist falsch.",
+      mfa_required: "Dieses Konto verlangt einen zweiten Schritt: Geben Sie den Code Ihrer Authenticator-App ein.",
       mfa_invalid: "Der Code ist falsch oder wurde schon benutzt. Warten Sie auf den nächsten oder nehmen Sie einen Notfallcode.",
+      mfa_already_on: "Die Anmeldung in zwei Schritten ist schon an.",
+      mfa_not_set_up: "Diese Einrichtung ist zu alt. Beginnen Sie sie von vorn.",
       bad_token: "Dieser Link ist unbekannt, benutzt, zu alt oder gehört zu einer anderen Adresse. Fordern Sie einen neuen an.",
       email_taken: "Diese E-Mail-Adresse wird schon benutzt.",
       signup_closed: "Die Registrierung ist hier geschlossen. Fragen Sie Ihr Team oder den Betreiber.",
       too_many_requests: "Zu viele Versuche. Bitte warten Sie einen Moment.",
       unavailable: "Der Dienst ist gerade überlastet. Es wurde nichts geändert; versuchen Sie es erneut.",
+      internal: "Im Dienst ist etwas schiefgegangen. Versuchen Sie es erneut; bleibt es so, sagen Sie es dem Betreiber.",
       not_found: "Das gibt es in diesem Team nicht.",
+      bad_card_token: "Der Zahlungsdienst kennt die Eingabe nicht mehr. Geben Sie die Karte noch einmal ein.",
+      monitor_inactive: "Der Monitor ist pausiert. Setzen Sie ihn zuerst fort.",
+      monitor_passive: "Dieser Monitor wird nicht von hier geprüft: Sein Job meldet sich selbst.",
+      notifier_off: "Der Melder ist aus. Schalten Sie ihn zuerst ein.",
+      notifier_unsigned: "Nur Webhooks sind signiert: Dieser Melder hat kein Geheimnis.",
+      no_plan: "Das Team hat keinen Tarif, der sich kündigen ließe.",
+      administrator_needed: "Diesen Tarif hat der Betreiber eingestellt. Fragen Sie ihn.",
+      payment_under_way: "Eine Zahlung des Teams läuft gerade. Warten Sie ihren Ausgang ab, bevor Sie erneut zahlen.",
+      payment_unclear: "Der Zahlungsdienst hat nicht geantwortet. Die Zahlung wird verfolgt: Sehen Sie hier nach, bevor Sie erneut zahlen.",
+      processor_failed: "Der Zahlungsdienst hat versagt. Es wurde nichts abgebucht; versuchen Sie es später erneut.",
+      card_declined: "Die Karte wurde abgelehnt. Nehmen Sie eine andere oder fragen Sie Ihre Bank.",
+      insufficient_funds: "Die Karte wurde mangels Deckung abgelehnt. Nehmen Sie eine andere.",
+      expired_card: "Die Karte wurde abgelehnt, weil sie abgelaufen ist. Nehmen Sie eine andere.",
+      authentication_required: "Die Karte verlangt bei jeder Zahlung eine Freigabe, was bei regelmäßigen Zahlungen nicht geht. Nehmen Sie eine andere.",
+      incorrect_card: "Die Karte wurde abgelehnt, weil ihre Nummer oder Prüfziffer falsch ist. Prüfen Sie beide.",
+      method_gone: "Der Zahlungsdienst nimmt diese gespeicherte Karte nicht mehr. Geben Sie sie neu ein oder nehmen Sie eine andere.",
+      body_too_large: "Das ist zu viel auf einmal. Kürzen Sie es.",
+      ...Object.fromEntries(misunderstandings.map((code) => [code, "Seite und Dienst verstehen sich nicht. Laden Sie die Seite neu."])),
     },
   },
   auth: {
@@ -78,6 +115,12 @@ export const de: Texts = {
     show: "Passwort zeigen oder verbergen",
     passwordHelp: "Mindestens 8 Zeichen. Lang schlägt kompliziert.",
     login: { title: "Anmelden", action: "Anmelden", lost: "Passwort vergessen?", new: "Neu hier?" },
+    ended: {
+      over: "Ihre Sitzung ist beendet. Melden Sie sich wieder an.",
+      title: "Ihre Sitzung ist beendet",
+      lead: (email) => `Melden Sie sich als ${email} wieder an. Was Sie eingegeben haben, ist noch da.`,
+      other: "Verwerfen und zur Anmeldung gehen",
+    },
     second: {
       title: "Noch ein Schritt",
       lead: "Öffnen Sie Ihre Authenticator-App und geben Sie den Code für Wakeful ein.",
@@ -456,6 +499,9 @@ export const de: Texts = {
     stop: "Tarif kündigen",
     stopTitle: (plan) => `${plan} kündigen?`,
     stopHelp: (day) => `Er gilt bis ${day}, danach hat das Team keinen Tarif. Es wird nichts mehr abgebucht.`,
+    stopped: "Der Tarif ist gekündigt. Es wird nichts mehr abgebucht.",
+    stoppedUntil: (plan, day) => `${plan} ist gekündigt und gilt bis ${day}.`,
+    taken: (plan, day) => (day === null ? `Ihr Team hat ${plan}.` : `Ihr Team hat ${plan}, bezahlt bis ${day}.`),
     stopNow: "Es wird nichts mehr abgebucht.",
     plans: "Tarife",
     plansLead: "Jederzeit zu wechseln: Der Rest eines bezahlten Monats zählt für den neuen Tarif.",
@@ -518,6 +564,8 @@ export const de: Texts = {
     lead: "Ausfälle und Warnungen, neueste zuerst.",
     none: "Alles ruhig",
     noneHelp: "Fällt etwas aus, steht es hier, mit allem, was dann geschah.",
+    expires: (name, day) => `Das Zertifikat von ${name} läuft am ${day} ab.`,
+    expired: (name, day) => `Das Zertifikat von ${name} ist am ${day} abgelaufen.`,
     open: "Dauert an",
     over: "Vorbei",
     certificate: "Zertifikat",

@@ -52,7 +52,19 @@ export const refusals: Refusals = [
   ["must be tags of at most {} characters", "Jedes Tag hat höchstens {} Zeichen."],
   ["must be at most {} regions", "Höchstens {} Regionen."],
   ["must not be more than there are regions", "Nicht mehr, als es Regionen gibt."],
-  ["names a notifier that this team does not have", "Einen der Benachrichtiger gibt es in diesem Team nicht."],
+  ["names a notifier that this team does not have", "Einen der Melder gibt es in diesem Team nicht."],
+
+  ["names notifiers that do not exist: {}", "Diese Melder gibt es nicht: {}"],
+
+  ["The notifier is still linked to a monitor; remove it there first.", "Der Melder ist noch mit einem Monitor verknüpft. Lösen Sie ihn dort zuerst."],
+  ["The notifier is still linked to {}; remove it there first.", "Der Melder ist noch verknüpft mit: {}. Lösen Sie ihn dort zuerst."],
+  ["The message was not taken: {}.", "Die Nachricht wurde nicht angenommen: {}."],
+  ["The plan {} allows {}; {}.", "Der Tarif {} erlaubt {}; {}."],
+  ["intervals of {} s or more", "Abstände ab {} s"],
+  ["{n} active monitors", "{} aktive Monitore"],
+  ["{n} users", "{} Benutzer"],
+  ["the next plan with room is {}", "Platz hat der Tarif {}"],
+  ["no plan allows more", "mehr erlaubt keiner"],
 
   ["must be whsec_ and the base64 of 24 to 64 random bytes", "whsec_ und 24 bis 64 zufällige Bytes in Base64."],
 

@@ -4,7 +4,7 @@
  * the table stays English rather than being left out.
  */
 
-/** A sentence of the service and what it means; `{}` is whatever stands there, a number for the most part. */
+/** A sentence of the service and what it means; `{}` is whatever stands there, `{n}` a number. */
 export type Refusals = readonly (readonly [string, string])[];
 
 export function told(message: string, table: Refusals): string {
@@ -18,5 +18,5 @@ export function told(message: string, table: Refusals): string {
 /** As it is said, or as it stands under a field: with a capital and a full stop. */
 function pattern(said: string): RegExp {
   const fixed = said.split("{}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${fixed.join("(.+?)")}\\.?$`, "i");
+  return new RegExp(`^${fixed.join("(.+?)").replaceAll("\\{n\\}", "(\\d+)")}\\.?$`, "i");
 }

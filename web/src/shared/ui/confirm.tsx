@@ -1,8 +1,9 @@
 /** Asks before something that cannot be undone; may ask for a name to be typed. */
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { useTexts } from "../text";
 import styles from "./confirm.module.css";
+import { Dialog } from "./dialog";
 import { Fault } from "./parts";
 import { useSentence } from "./trouble";
 
@@ -35,7 +36,7 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
     }
   };
   return (
-    <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={title} close={close}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -63,6 +64,6 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

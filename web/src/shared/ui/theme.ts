@@ -9,6 +9,8 @@ export const theme = createTheme({
   components: {
     // Said aloud, so that tokens.css can see it.
     Button: { defaultProps: { variant: "filled" } },
+    // The first item has the focus; a placeholder that is no item would be a fault among them.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // The scroll lock would write a style element, which the content policy forbids.
     // Named here without importing it: most first screens have no dialog.
     Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },

@@ -1,9 +1,10 @@
 /** What can be done with many monitors at once. */
-import { Button, Modal, TagsInput } from "@mantine/core";
+import { Button, TagsInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTexts } from "../../../shared/text";
 import { Confirm } from "../../../shared/ui/confirm";
+import { Dialog } from "../../../shared/ui/dialog";
 import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
 import { Segments } from "../../../shared/ui/parts";
 import { Buttons } from "../../../shared/ui/sheet";
@@ -104,7 +105,7 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
   const [way, setWay] = useState<Way>("add");
   const [ids, setIds] = useState<string[]>([]);
   return (
-    <Modal opened onClose={close} title={t.notifiers.bulkTitle} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={t.notifiers.bulkTitle} close={close}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -129,7 +130,7 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
           </Button>
         </Buttons>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -137,7 +138,7 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
   const t = useTexts();
   const [tags, setTags] = useState<string[]>([]);
   return (
-    <Modal opened onClose={close} title={t.bulk.tagTitle} closeButtonProps={{ "aria-label": t.common.close }}>
+    <Dialog title={t.bulk.tagTitle} close={close}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -154,6 +155,6 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
           <Button type="submit">{t.bulk.tag}</Button>
         </Buttons>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
