@@ -171,6 +171,12 @@ export class Api {
     return (await this.post<{ monitor: { monitorid: string; name: string; push_url: string | null } }>("monitor/save", body)).monitor;
   }
 
+  async remove(monitorid: string) {
+    const headers = { authorization: `Bearer ${this.token}` };
+    const answer = await this.request.delete(`/api/v1/monitor/${monitorid}/delete`, { headers });
+    expect(answer.status(), await answer.text()).toBe(200);
+  }
+
   report(monitorid: string, status: string, payload: object = {}) {
     return this.post(`monitor/notify/${monitorid}`, { status, payload });
   }

@@ -1,19 +1,14 @@
 /** What surrounds every view: words, colours, the cache of the service's answers. */
 import { MantineProvider } from "@mantine/core";
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
+import { watchEndings } from "../shared/api/ending";
 import { ApiError } from "../shared/api/error";
-import { left } from "../shared/api/session";
 import { TextProvider } from "../shared/text";
 import { useScheme } from "../shared/ui/scheme";
 import { theme } from "../shared/ui/theme";
 import { Toasts } from "../shared/ui/toast";
 import { router } from "./routes";
-
-/** A session that ended elsewhere ends here at the next answer. */
-function signedOut(error: unknown) {
-  if (error instanceof ApiError && error.signedOut) left(client);
-}
 
 /** A refusal stays a refusal; only what may pass is tried again. */
 function worthRetrying(failures: number, error: unknown): boolean {
@@ -21,10 +16,9 @@ function worthRetrying(failures: number, error: unknown): boolean {
 }
 
 const client = new QueryClient({
-  queryCache: new QueryCache({ onError: signedOut }),
-  mutationCache: new MutationCache({ onError: signedOut }),
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
+watchEndings(client);
 
 export function App() {
   const { shown } = useScheme();

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { POST, take } from "../../shared/api/client";
+import { forgive, useEnding } from "../../shared/api/ending";
 import { ApiError } from "../../shared/api/error";
 import { entered } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
@@ -15,11 +16,13 @@ export function Component() {
   const t = useTexts();
   const client = useQueryClient();
   const [second, setSecond] = useState(false);
+  const over = useEnding() === "over";
   const form = useForm({ email: "", password: "", mfacode: "" }, async ({ email, password, mfacode }) => {
     try {
       const body = second ? { email, password, mfacode } : { email, password };
       const { user } = await take(POST("/api/v1/login", { body }));
       entered(client, user, second);
+      forgive();
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "mfa_required") throw error;
       setSecond(true);
@@ -57,6 +60,7 @@ export function Component() {
   return (
     <Frame
       title={t.auth.login.title}
+      lead={over ? t.auth.ended.over : undefined}
       foot={
         <>
           {t.auth.login.new} <Link to="/signup">{t.auth.signup.action}</Link>

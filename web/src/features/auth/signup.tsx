@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { POST, take } from "../../shared/api/client";
+import { forgive } from "../../shared/api/ending";
 import { entered } from "../../shared/api/session";
 import { useTexts } from "../../shared/text";
 import { text, useForm } from "../../shared/ui/form";
@@ -15,6 +16,7 @@ export function Component() {
     const body = name.trim() === "" ? { email, password } : { email, password, name };
     const { user } = await take(POST("/api/v1/signup", { body }));
     entered(client, user, false);
+    forgive();
   });
   return (
     <Frame

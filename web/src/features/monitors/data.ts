@@ -184,9 +184,14 @@ export function show(client: QueryClient, saved: Monitor): void {
   });
 }
 
+/** Takes monitors out of what is shown. A view that is open on one asks again, and is told that it is gone. */
 export function forget(client: QueryClient, ids: ReadonlySet<string>): void {
   client.setQueryData(monitors.queryKey, (old) => old?.filter((monitor) => !ids.has(monitor.monitorid)));
-  for (const id of ids) client.removeQueries({ queryKey: monitor(id).queryKey });
+  for (const id of ids) {
+    const { queryKey } = monitor(id);
+    client.removeQueries({ queryKey, type: "inactive" });
+    void client.invalidateQueries({ queryKey });
+  }
 }
 
 export async function save(client: QueryClient, body: SaveMonitor): Promise<Monitor> {

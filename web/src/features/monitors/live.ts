@@ -6,6 +6,7 @@
 import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, take } from "../../shared/api/client";
+import { me } from "../../shared/api/session";
 import { alerts, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { hold } from "./stream";
 import { BEATS, summary, type Summary } from "./summary";
@@ -95,6 +96,8 @@ function listen(client: QueryClient): () => void {
       setLive(true);
     },
     lost: () => {
+      // It ends with the session too: that shows at once, and not when something is next asked for.
+      if (!lost && !document.hidden) void client.invalidateQueries({ queryKey: me.queryKey });
       lost = true;
       setLive(false);
     },

@@ -14,6 +14,13 @@ const client = createClient<paths>({
 
 export const { GET, POST, DELETE } = client;
 
+let refused = () => {};
+
+/** Has it told each time the service does not know who asks. */
+export function onRefused(tell: () => void): void {
+  refused = tell;
+}
+
 interface Answer<T> {
   data?: T;
   error?: unknown;
@@ -30,5 +37,7 @@ export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
     throw new Offline();
   }
   if (answer.response.ok && answer.data !== undefined) return answer.data;
-  throw refusal(answer.response.status, answer.error);
+  const error = refusal(answer.response.status, answer.error);
+  if (error.signedOut) refused();
+  throw error;
 }

@@ -9,11 +9,12 @@ export type Me = components["schemas"]["Me"];
 /** The user, or null when nobody is logged in. */
 export const me = queryOptions({
   queryKey: ["me"],
-  queryFn: async ({ signal }): Promise<Me | null> => {
+  queryFn: async ({ signal, client }): Promise<Me | null> => {
     try {
       return await take(GET("/api/v1/users/me", { signal }));
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null;
+      // Whose session ended over an open form stays, for ending.ts asks them in again.
+      if (error instanceof ApiError && error.status === 401) return client.getQueryData<Me | null>(["me"]) ?? null;
       throw error;
     }
   },

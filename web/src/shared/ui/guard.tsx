@@ -1,6 +1,7 @@
 /** Asks before what was typed is lost. */
 import { useEffect, useRef } from "react";
 import { useBlocker } from "react-router";
+import { keep } from "../lib/unsaved";
 import { useTexts } from "../text";
 import { Confirm } from "./confirm";
 
@@ -10,6 +11,7 @@ export function Guard({ when }: { when: () => boolean }) {
   useEffect(() => {
     latest.current = when;
   });
+  useEffect(() => keep(() => latest.current()), []);
   const blocker = useBlocker(({ currentLocation, nextLocation }) => {
     return currentLocation.pathname !== nextLocation.pathname && latest.current();
   });
