@@ -1,21 +1,52 @@
 /** What is shown in place of a view that broke or does not exist. */
 import { Button } from "@mantine/core";
+import { useEffect } from "react";
 import { useRouteError } from "react-router";
+import { useOnline } from "../shared/lib/online";
 import { useTexts } from "../shared/text";
 import { Nowhere } from "../shared/ui/nowhere";
 import { Empty } from "../shared/ui/parts";
+import { isUnloaded } from "./unloaded";
 
 export function Failed() {
-  const t = useTexts();
   const error = useRouteError();
-  // After an update of the service the old page's files are gone; a reload gets the new ones.
-  const stale = error instanceof TypeError && /import/i.test(error.message);
+  return isUnloaded(error) ? <Unloaded /> : <Broken />;
+}
+
+function Broken() {
+  const t = useTexts();
   return (
-    <Empty title={stale ? t.trouble.stale : t.trouble.broken}>
-      <p>{stale ? t.trouble.staleHelp : t.trouble.brokenHelp}</p>
-      <Button onClick={() => window.location.reload()}>{t.common.reload}</Button>
+    <Empty title={t.trouble.broken}>
+      <p>{t.trouble.brokenHelp}</p>
+      <Reload />
     </Empty>
   );
+}
+
+/**
+ * The view's files did not come. Without a network that is to be expected, and
+ * it opens by itself once there is one; with one, the files are those of an
+ * older version, and a reload gets the new ones.
+ */
+function Unloaded() {
+  const t = useTexts();
+  const online = useOnline();
+  useEffect(() => {
+    const reload = () => window.location.reload();
+    window.addEventListener("online", reload);
+    return () => window.removeEventListener("online", reload);
+  }, []);
+  return (
+    <Empty title={online ? t.trouble.stale : t.trouble.away}>
+      <p>{online ? t.trouble.staleHelp : t.trouble.awayHelp}</p>
+      {online && <Reload />}
+    </Empty>
+  );
+}
+
+function Reload() {
+  const t = useTexts();
+  return <Button onClick={() => window.location.reload()}>{t.common.reload}</Button>;
 }
 
 export function Missing() {
