@@ -9,11 +9,7 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  dark.addEventListener("change", listener);
-  return () => {
-    listeners.delete(listener);
-    dark.removeEventListener("change", listener);
-  };
+  return () => listeners.delete(listener);
 }
 
 function choice(): Choice {
@@ -26,12 +22,20 @@ function scheme(): "light" | "dark" {
   return chosen === "system" ? (dark.matches ? "dark" : "light") : chosen;
 }
 
+/** The colours change before anybody is told: who draws with them reads them from the document. */
+function change() {
+  document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
+  for (const listener of listeners) listener();
+}
+
+dark.addEventListener("change", change);
+
 export function useScheme() {
   const chosen = useSyncExternalStore(subscribe, choice);
   const shown = useSyncExternalStore(subscribe, scheme);
   const choose = useCallback((next: Choice) => {
     localStorage.setItem(STORED, next);
-    for (const listener of listeners) listener();
+    change();
   }, []);
   return { chosen, shown, choose };
 }
