@@ -83,6 +83,32 @@ test("every wrong field is told at its place, and what was typed stays", async (
   await expect(page.getByRole("dialog")).toContainText("Leave without saving?");
 });
 
+test("a message that was refused is being retried, says why, and can be sent now", async ({ page, member }) => {
+  const hook = await startHook();
+  hook.status = 500;
+  const made = { name: "on call", type: "webhook", webhook: { url: hook.url } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", made);
+  const { monitorid } = await member.api.monitor({ name: "backup", notifiers: notifierid });
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  await expect.poll(() => hook.bodies.length).toBe(1);
+
+  await page.goto("/alerts");
+  const alert = page.getByRole("listitem").filter({ hasText: "disk full" });
+  await expect(alert.first()).toContainText("on call: retrying");
+  await expect(alert.first()).toContainText("next try");
+  await expect(alert.first()).toContainText("no room");
+  await alert.getByRole("button", { name: "Send the message about backup now" }).click();
+  await expect.poll(() => hook.bodies.length).toBeGreaterThan(1);
+
+  await page.goto(`/notifier/${notifierid}`);
+  const sent = page.getByRole("listitem").filter({ hasText: "is down" });
+  await expect(sent).toContainText("Retrying");
+  hook.status = 200;
+  await sent.getByRole("button", { name: "Send the message about backup now" }).click();
+  await expect(sent).toContainText("Delivered");
+  hook.close();
+});
+
 test("linked in the form, it is told of an outage; what failed is sent again", async ({ page, member }) => {
   const hook = await startHook();
   const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", {

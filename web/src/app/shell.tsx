@@ -2,7 +2,7 @@
 import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType } from "react";
-import { Link, NavLink, Outlet, ScrollRestoration, useNavigate, useNavigation } from "react-router";
+import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live";
 import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
@@ -29,7 +29,13 @@ export function Shell() {
   const close = () => ask(null);
   const { data: billing } = useQuery(membership);
   useEvents();
-  useKeys({ n: () => void navigate("/monitor/new"), "?": () => ask("help") });
+  const { pathname } = useLocation();
+  useKeys({
+    n: () => void navigate("/monitor/new"),
+    "?": () => ask("help"),
+    // On the dashboard its own field listens.
+    ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
+  });
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -41,9 +47,9 @@ export function Shell() {
           <span>Wakeful</span>
         </Link>
         <nav className={styles.nav} aria-label={t.nav.label}>
-          <Item to="/" icon={Pulse} label={t.nav.monitors} end />
+          <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
           <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
-          <Item to="/notifiers" icon={Send} label={t.nav.notifiers} />
+          <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" />
           <Item to="/team" icon={People} label={t.nav.team} />
           {billing?.billing && <Item to="/billing" icon={Card} label={t.nav.billing} desktop />}
           <Item to="/settings" icon={Gear} label={t.nav.settings} />
@@ -73,17 +79,20 @@ interface ItemProps {
   to: string;
   icon: ComponentType;
   label: string;
-  end?: boolean;
+  /** How the addresses of single things begin that belong here. */
+  one?: string;
   /** Left out where there is no room; settings lead there too. */
   desktop?: boolean;
 }
 
-function Item({ to, icon: Icon, label, end = false, desktop = false }: ItemProps) {
+function Item({ to, icon: Icon, label, one, desktop = false }: ItemProps) {
+  const { pathname } = useLocation();
+  const here = pathname === to ? "page" : one !== undefined && pathname.startsWith(one) ? "true" : undefined;
   return (
-    <NavLink to={to} end={end} className={styles.item} data-desktop={desktop || undefined}>
+    <Link to={to} className={styles.item} aria-current={here} data-desktop={desktop || undefined}>
       <Icon />
       <span>{label}</span>
-    </NavLink>
+    </Link>
   );
 }
 

@@ -129,16 +129,22 @@ export function series(id: string, window: Window, split: boolean) {
 const untilTold = (shown: Alert[] | undefined) =>
   shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
 
-export const alerts = queryOptions({
-  queryKey: ["alerts"],
-  queryFn: ({ signal }) =>
-    take(GET("/api/v1/alerts", { params: { query: { limit: 200 } }, signal })).then((answer) => answer.alerts),
-  refetchInterval: ({ state }) => untilTold(state.data),
-});
+/** What the keys of all queries for alerts begin with. */
+export const ALERTS = ["alerts"] as const;
+
+/** The newest alerts of the team. */
+export function allAlerts(limit: number) {
+  return queryOptions({
+    queryKey: [...ALERTS, "all", limit],
+    queryFn: async ({ signal }): Promise<Alert[]> => (await take(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
+    refetchInterval: ({ state }) => untilTold(state.data),
+    placeholderData: keepPreviousData,
+  });
+}
 
 export function alertsOf(id: string) {
   return queryOptions({
-    queryKey: ["alerts", id],
+    queryKey: [...ALERTS, id],
     queryFn: ({ signal }) => {
       const params = { path: { monitorid: id }, query: { limit: 50 } };
       return take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
@@ -153,7 +159,7 @@ const PAGES = [50, 1000, 1000, 1000];
 /** A monitor's alerts back to the beginning of a window, newest first; a window that ends now moves along. */
 export function alertsIn(id: string, window: Window) {
   return queryOptions({
-    queryKey: ["alerts", id, window],
+    queryKey: [...ALERTS, id, window],
     queryFn: async ({ signal }): Promise<Alert[]> => {
       const from = "last" in window ? Date.now() - window.last * 1000 : window.from;
       const found: Alert[] = [];

@@ -7,7 +7,7 @@ import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanst
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, take } from "../../shared/api/client";
 import { me } from "../../shared/api/session";
-import { alerts, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { hold } from "./stream";
 import { BEATS, summary, type Summary } from "./summary";
 
@@ -158,7 +158,7 @@ export function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
     // An outage begins or ends: the figures change more than a heartbeat changes them.
     if (some.some(turned)) void client.invalidateQueries({ queryKey });
   }
-  if ([...gathered.values()].flat().some(turned)) void client.invalidateQueries({ queryKey: alerts.queryKey });
+  if ([...gathered.values()].flat().some(turned)) void client.invalidateQueries({ queryKey: ALERTS });
 }
 
 /** Whether the status became another with it. */

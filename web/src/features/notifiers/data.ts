@@ -1,5 +1,5 @@
 /** What can be done with a notifier, and what it has sent. */
-import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, take } from "../../shared/api/client";
 import { notifiers, type Notifier } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
@@ -11,14 +11,15 @@ export type Delivery = components["schemas"]["NotifierDelivery"];
 /** How often an open view looks for what became of messages, in ms; there are no events for it. */
 export const LOOK = 6000;
 
-export function deliveries(id: string) {
+export function deliveries(id: string, limit: number) {
   return queryOptions({
-    queryKey: ["deliveries", id],
-    queryFn: ({ signal }) => {
-      const params = { path: { notifierid: id }, query: { limit: 50 } };
-      return take(GET("/api/v1/notifier/{notifierid}/deliveries", { params, signal })).then((answer) => answer.deliveries);
+    queryKey: ["deliveries", id, limit],
+    queryFn: async ({ signal }): Promise<Delivery[]> => {
+      const params = { path: { notifierid: id }, query: { limit } };
+      return (await take(GET("/api/v1/notifier/{notifierid}/deliveries", { params, signal }))).deliveries;
     },
     refetchInterval: ({ state }) => (state.data?.some((delivery) => delivery.state === "waiting") ? LOOK / 3 : LOOK),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -53,9 +54,4 @@ export async function test(notifierid: string): Promise<string> {
 export async function rotate(notifierid: string): Promise<string> {
   const made = await take(POST("/api/v1/notifier/{notifierid}/rotate", { params: { path: { notifierid } } }));
   return made.webhook?.secret ?? "";
-}
-
-export async function resend(client: QueryClient, { deliveryid }: Delivery, notifierid: string): Promise<void> {
-  await take(POST("/api/v1/delivery/{deliveryid}/resend", { params: { path: { deliveryid } } }));
-  await client.invalidateQueries({ queryKey: deliveries(notifierid).queryKey });
 }

@@ -1,19 +1,22 @@
 /** Every message of a notifier: what it told, whether it arrived, what was answered. */
-import { Button } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { standingOf } from "../../shared/api/deliveries";
 import { useTexts } from "../../shared/text";
-import { Refresh } from "../../shared/ui/icons";
-import { Ago, Badge, Moment, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
-import { deliveries, resend, type Delivery } from "./data";
+import { Long } from "../../shared/ui/long";
+import { Ago, Badge, Moment, Older, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Resend } from "../../shared/ui/resend";
+import { deliveries, type Delivery } from "./data";
 import styles from "./notifiers.module.css";
+
+/** How many show at first, and on demand. */
+const SHOWN = [50, 250, 1000] as const;
 
 export function Deliveries({ id }: { id: string }) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(deliveries(id));
+  const [limit, setLimit] = useState<number>(SHOWN[0]);
+  const { data, error, refetch } = useQuery(deliveries(id, limit));
   return (
     <Panel title={t.notifiers.deliveries} flush>
       {error && !data && <Trouble error={error} retry={() => void refetch()} />}
@@ -22,39 +25,29 @@ export function Deliveries({ id }: { id: string }) {
       {data && data.length > 0 && (
         <ol className={styles.deliveries}>
           {data.map((delivery) => (
-            <Row key={delivery.deliveryid} delivery={delivery} notifierid={id} />
+            <Row key={delivery.deliveryid} delivery={delivery} />
           ))}
         </ol>
       )}
+      {data && <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />}
     </Panel>
   );
 }
 
-const tones = { delivered: "up", failed: "down", waiting: "wait" } as const;
-type State = keyof typeof tones;
+const tones = { delivered: "up", failed: "down", waiting: "wait", retrying: "wait" } as const;
 
-function Row({ delivery, notifierid }: { delivery: Delivery; notifierid: string }) {
+function Row({ delivery }: { delivery: Delivery }) {
   const t = useTexts();
-  const client = useQueryClient();
-  const sentence = useSentence();
-  const [busy, setBusy] = useState(false);
-  const state: State = delivery.state in tones ? (delivery.state as State) : "waiting";
-  const again = () => {
-    setBusy(true);
-    resend(client, delivery, notifierid)
-      .then(() => say(t.notifiers.resent))
-      .catch((error: unknown) => say(sentence(error), true))
-      .finally(() => setBusy(false));
-  };
+  const standing = standingOf(delivery);
   return (
     <li className={styles.delivery}>
-      <Badge tone={tones[state]}>{t.notifiers.states[state]}</Badge>
+      <Badge tone={tones[standing]}>{t.notifiers.states[standing]}</Badge>
       <span className={styles.what}>
         <span>
           <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {t.notifiers.told(delivery.type)}
         </span>
         <span className={styles.said}>
-          {delivery.last_answer}
+          <Long text={delivery.last_answer} />
           {delivery.attempts > 1 && <> · {t.notifiers.tries(delivery.attempts)}</>}
           {delivery.next_try && delivery.attempts > 0 && (
             <>
@@ -68,18 +61,7 @@ function Row({ delivery, notifierid }: { delivery: Delivery; notifierid: string 
         <Ago at={delivery.finished ?? delivery.created} />
       </span>
       <span className={styles.again}>
-        {state !== "waiting" && (
-          <Button
-            variant="subtle"
-            size="xs"
-            leftSection={<Refresh />}
-            loading={busy}
-            onClick={again}
-            aria-label={t.notifiers.resendLabel(delivery.monitor.name)}
-          >
-            {t.notifiers.resend}
-          </Button>
-        )}
+        <Resend deliveryid={delivery.deliveryid} standing={standing} about={delivery.monitor.name} />
       </span>
     </li>
   );

@@ -10,7 +10,7 @@ import { Choices } from "../../shared/ui/choices";
 import { Confirm } from "../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
 import { Nowhere } from "../../shared/ui/nowhere";
-import { Ago, CopyLine, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Ago, CopyLine, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { Record } from "../../shared/ui/record";
 import { say } from "../../shared/ui/toast";
 import { useSentence } from "../../shared/ui/trouble";
@@ -25,8 +25,11 @@ export function Component() {
   // A receiver that is gone turns its notifier off, which the view should tell.
   const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: LOOK });
   const found = data?.find((notifier) => notifier.notifierid === id);
-  if (isPending) return <Waiting />;
-  if (!data) return <Trouble error={error} retry={() => void refetch()} />;
+  if (!data) {
+    return (
+      <Page title={t.notifiers.title}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+    );
+  }
   if (found) return <Detail key={id} notifier={found} />;
   return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
 }

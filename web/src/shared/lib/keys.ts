@@ -1,13 +1,13 @@
-/** Single keys as commands, silent while somebody types or a dialog is open. */
+/** Single keys as commands, silent while somebody types, or a dialog or a menu is open. */
 import { useEffect, useRef } from "react";
 
 type Commands = Partial<Record<string, () => void>>;
 
 function typing(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
-  );
+  if (!(target instanceof HTMLElement)) return false;
+  // Nothing is typed into a box that is ticked.
+  if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
+  return target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
 }
 
 /** Enter on a button or a link is that button's or link's own. */
@@ -23,7 +23,7 @@ export function useKeys(commands: Commands) {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || pressing(event)) return;
-      if (document.querySelector("[role=dialog]")) return;
+      if (document.querySelector("[role=dialog], [role=menu]")) return;
       const command = latest.current[event.key];
       if (!command) return;
       event.preventDefault();

@@ -13,7 +13,7 @@ import { useSentence } from "./trouble";
 /** The browser's title while a view is open. */
 export function useTitle(title: string) {
   useEffect(() => {
-    document.title = title === "" ? "Wakeful" : `${title} · Wakeful`;
+    document.title = title === "" || title === "Wakeful" ? "Wakeful" : `${title} · Wakeful`;
   }, [title]);
 }
 
@@ -107,6 +107,32 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       <p className={styles.emptyTitle}>{title}</p>
       {children}
     </div>
+  );
+}
+
+interface OlderProps {
+  shown: number;
+  limit: number;
+  /** How many may be shown, from few to many. */
+  steps: readonly number[];
+  show: (limit: number) => void;
+}
+
+/** Below a list that ends before its beginning. */
+export function Older({ shown, limit, steps, show }: OlderProps) {
+  const t = useTexts();
+  const next = steps.find((step) => step > limit);
+  if (shown < limit) return null;
+  return (
+    <p className={styles.older}>
+      {next === undefined ? (
+        t.common.newest(shown)
+      ) : (
+        <Button variant="default" size="xs" onClick={() => show(next)}>
+          {t.common.older}
+        </Button>
+      )}
+    </p>
   );
 }
 

@@ -1,14 +1,19 @@
 /** Every outage and warning of the team, newest first. */
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTexts } from "../../../shared/text";
-import { Empty, Page, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
-import { alerts } from "../data";
+import { Empty, Older, Page, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { allAlerts } from "../data";
 import { Reports } from "../report";
 import { AlertRows } from "./rows";
 
+/** How many show at first, and on demand. */
+const SHOWN = [200, 500, 1000] as const;
+
 export function Component() {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(alerts);
+  const [limit, setLimit] = useState<number>(SHOWN[0]);
+  const { data, error, isPending, refetch } = useQuery(allAlerts(limit));
   return (
     <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
       {isPending && <Waiting />}
@@ -22,6 +27,7 @@ export function Component() {
           ) : (
             <AlertRows alerts={data} named />
           )}
+          <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />
         </Panel>
       )}
     </Page>

@@ -11,8 +11,9 @@ import { useLanguage, useTexts } from "../../../shared/text";
 import { Choices } from "../../../shared/ui/choices";
 import { Confirm } from "../../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { Long } from "../../../shared/ui/long";
 import { Nowhere } from "../../../shared/ui/nowhere";
-import { Ago, Moment, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Ago, Moment, Older, Page, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { Fact, Facts, Record } from "../../../shared/ui/record";
 import { say } from "../../../shared/ui/toast";
 import { useSentence } from "../../../shared/ui/trouble";
@@ -32,16 +33,21 @@ import { Uptime } from "./uptime";
 /** Bars across the whole width, of a screen or a phone. */
 const ROOM = 120;
 const ROOM_ON_PHONES = 48;
+/** How many the list shows at first, and on demand: all that the bars have. */
+const LOGGED = [50, ROOM] as const;
 
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(monitor(id));
-  if (isPending) return <Waiting />;
+  if (isPending || (!data && !isMissing(error))) {
+    return (
+      <Page title={t.nav.monitors}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+    );
+  }
   // It may have been there a moment ago.
-  if (isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
-  if (data) return <Detail key={id} monitor={data} />;
-  return <Trouble error={error} retry={() => void refetch()} />;
+  if (!data || isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  return <Detail key={id} monitor={data} />;
 }
 
 function Detail({ monitor: shown }: { monitor: Monitor }) {
@@ -206,36 +212,44 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
 }
 
 function Last({ monitor: shown }: { monitor: Monitor }) {
-  return <span className={shown.status === "down" ? styles.bad : undefined}>{shown.last_message}</span>;
+  return (
+    <span className={shown.status === "down" ? styles.bad : undefined}>
+      <Long text={shown.last_message} />
+    </span>
+  );
 }
 
 function Log({ beats: list }: { beats: Heartbeat[] }) {
   const t = useTexts();
-  const newest = list.toReversed().slice(0, 50);
+  const [limit, setLimit] = useState<number>(LOGGED[0]);
+  const newest = list.toReversed().slice(0, limit);
   return (
-    <ol className={styles.beats}>
-      {newest.map((beat) => (
-        <li key={beat.at}>
-          <StatusMark state={beat.status === "up" || beat.status === "down" ? beat.status : "pending"} size={12} />
-          <span className="sr-only">
-            {beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown}
-          </span>
-          <span className={styles.when}>
-            <Moment at={beat.at} />
-          </span>
-          <span className={styles.message}>
-            {beat.message}
-            {beat.regions.length > 0 && <RegionWords beat={beat} />}
-          </span>
-          <span className={styles.took}>
-            <Phases beat={beat} />
-          </span>
-          <span className={`${styles.load ?? ""} num`}>
-            <Took ms={beat.load_time} />
-          </span>
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol className={styles.beats}>
+        {newest.map((beat) => (
+          <li key={beat.at}>
+            <StatusMark state={beat.status === "up" || beat.status === "down" ? beat.status : "pending"} size={12} />
+            <span className="sr-only">
+              {beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown}
+            </span>
+            <span className={styles.when}>
+              <Moment at={beat.at} />
+            </span>
+            <span className={styles.message}>
+              <Long text={beat.message} />
+              {beat.regions.length > 0 && <RegionWords beat={beat} />}
+            </span>
+            <span className={styles.took}>
+              <Phases beat={beat} />
+            </span>
+            <span className={`${styles.load ?? ""} num`}>
+              <Took ms={beat.load_time} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      <Older shown={newest.length} limit={limit} steps={LOGGED} show={setLimit} />
+    </>
   );
 }
 

@@ -4,7 +4,6 @@ import { interval, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
 import { Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { stats, type Span } from "../data";
-import { Reports } from "../report";
 import styles from "./detail.module.css";
 
 const hours: Partial<Record<string, number>> = { "24h": 24, "7d": 168, "30d": 720, "90d": 2160, "365d": 8760 };
@@ -13,7 +12,7 @@ export function Uptime({ id }: { id: string }) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(stats(id));
   return (
-    <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} actions={<Reports />} flush>
+    <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
       {error && !data && <Trouble error={error} retry={() => void refetch()} />}
       {!data && !error && <Waiting />}
       {data && (
@@ -48,10 +47,14 @@ function Row({ span }: { span: Span }) {
   const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
   // Of a young monitor all spans look alike; the long ones should not pretend to know.
   const { no_data, ...heard } = span.seconds;
-  const thin = no_data > Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
+  const watched = Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
+  const thin = no_data > watched;
   return (
-    <tr className="num" data-thin={thin || undefined} title={thin ? t.detail.thin : undefined}>
-      <th scope="row">{t.detail.spans(hours[span.span ?? ""] ?? 0)}</th>
+    <tr className="num" data-thin={thin || undefined}>
+      <th scope="row">
+        {t.detail.spans(hours[span.span ?? ""] ?? 0)}
+        {thin && <small>{t.detail.thin(interval(watched))}</small>}
+      </th>
       <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>
       <td>{long(span.longest_outage)}</td>

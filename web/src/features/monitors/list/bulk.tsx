@@ -17,12 +17,15 @@ import styles from "./list.module.css";
 
 interface Props {
   list: MonitorRow[];
+  /** How many of them the filters hide. */
+  hidden: number;
   total: number;
   all: () => void;
-  clear: () => void;
+  /** Goes on with these alone. */
+  keep: (ids: readonly string[]) => void;
 }
 
-export default function Bulk({ list, total, all, clear }: Props) {
+export default function Bulk({ list, hidden, total, all, keep }: Props) {
   const t = useTexts();
   const client = useQueryClient();
   const sentence = useSentence();
@@ -33,16 +36,17 @@ export default function Bulk({ list, total, all, clear }: Props) {
     setDone(0);
     const { failed, error } = await each(list, act, setDone);
     setDone(null);
-    if (failed > 0) say(t.bulk.failed(failed, sentence(error)), true);
+    if (failed.length > 0) say(t.bulk.failed(failed.length, sentence(error)), true);
     else say(message(list.length));
-    clear();
+    // What failed can be tried again.
+    keep(failed.map(({ monitorid }) => monitorid));
   };
   const activate = (isactive: boolean) =>
     run(({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
 
   return (
     <div className={styles.bulk} role="toolbar" aria-label={t.bulk.label}>
-      <span className="num">{done === null ? t.bulk.selected(list.length) : t.bulk.working(done, list.length)}</span>
+      <span className="num">{done === null ? t.bulk.selected(list.length, hidden) : t.bulk.working(done, list.length)}</span>
       {list.length < total && (
         <button type="button" className={styles.plain} onClick={all}>
           {t.bulk.all(total)}
@@ -64,7 +68,7 @@ export default function Bulk({ list, total, all, clear }: Props) {
       <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={done !== null} onClick={() => setAsked("delete")}>
         {t.monitors.delete}
       </Button>
-      <button type="button" className={styles.clear} onClick={clear} aria-label={t.bulk.clear}>
+      <button type="button" className={styles.clear} onClick={() => keep([])} aria-label={t.bulk.clear}>
         <Cross />
       </button>
       {asked === "delete" && (
@@ -147,7 +151,7 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
           if (tags.length > 0) void apply(tags);
         }}
       >
-        <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} data-autofocus />
+        <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} dropdownOpened={false} data-autofocus />
         <Buttons>
           <Button variant="default" onClick={close}>
             {t.common.cancel}

@@ -5,17 +5,17 @@ export async function each<T>(
   items: readonly T[],
   act: (item: T) => Promise<unknown>,
   told: (done: number) => void,
-): Promise<{ failed: number; error: unknown }> {
+): Promise<{ failed: T[]; error: unknown }> {
   let next = 0;
   let done = 0;
-  let failed = 0;
+  const failed: T[] = [];
   let error: unknown = null;
   const work = async () => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) {
       try {
         await act(item);
       } catch (cause) {
-        failed++;
+        failed.push(item);
         error = cause;
       }
       told(++done);

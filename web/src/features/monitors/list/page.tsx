@@ -4,12 +4,12 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { Link, useNavigate, useSearchParams } from "react-router";
+import { Link, useLocation, useNavigate, useSearchParams } from "react-router";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
 import { useTexts } from "../../../shared/text";
 import { Plus, Search } from "../../../shared/ui/icons";
-import { Empty, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
+import { Empty, Page, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
 import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live";
 import { StatusMark } from "../status";
@@ -31,11 +31,20 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery(monitors);
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
   useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
-  if (isPending) return <Waiting />;
-  if (!data) return <Trouble error={error} retry={() => void refetch()} />;
+  if (!data) {
+    return (
+      <Page title={t.monitors.title}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+    );
+  }
   if (data.length > 0) return <Dashboard list={data} failed={error} />;
   return (
-    <Suspense fallback={<Waiting />}>
+    <Suspense
+      fallback={
+        <Page title={t.monitors.title}>
+          <Waiting />
+        </Page>
+      }
+    >
       <FirstMonitor />
     </Suspense>
   );
@@ -56,7 +65,13 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
   const tags = useMemo(() => tagsOf(list), [list]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => box.current?.focus() });
+  const chosen = useMemo(() => list.filter((monitor) => selected.has(monitor.monitorid)), [list, selected]);
+  const wanted = (useLocation().state as { search?: boolean } | null)?.search === true;
+  useKeys({ "/": () => box.current?.focus(), ...(selected.size > 0 && { Escape: () => setSelected(new Set()) }) });
+  // Who pressed the key elsewhere wants to search here.
+  useEffect(() => {
+    if (wanted) box.current?.focus();
+  }, [wanted]);
 
   const toggle = useCallback((id: string) => {
     setSelected((old) => {
@@ -122,13 +137,14 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
           </label>
         )}
       </div>
-      {selected.size > 0 && (
+      {chosen.length > 0 && (
         <Suspense>
           <Bulk
-            list={list.filter((monitor) => selected.has(monitor.monitorid))}
+            list={chosen}
+            hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
             all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
             total={rows.length}
-            clear={() => setSelected(new Set())}
+            keep={(ids) => setSelected(new Set(ids))}
           />
         </Suspense>
       )}
@@ -200,13 +216,19 @@ interface RowsProps {
   toggle: (id: string) => void;
 }
 
+/** The line that the keys reached last, for whoever comes back from its monitor. */
+let reached: string | null = null;
+
 /** Only the lines in sight exist; the rest is empty space of the right height. */
 function Rows({ rows, grouped, selected, toggle }: RowsProps) {
   const t = useTexts();
   const navigate = useNavigate();
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  const [current, setCurrent] = useState<string | null>(null);
+  const [current, setCurrent] = useState(reached);
+  useEffect(() => {
+    reached = current;
+  }, [current]);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const lines = useMemo(() => (grouped ? groupsOf(rows, closed) : linesOf(rows)), [rows, grouped, closed]);
   useLayoutEffect(() => {
@@ -230,8 +252,10 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
   const place = current === null ? -1 : lines.findIndex((line) => line.key === current);
   const at = lines[place];
   const monitor = at && "monitor" in at ? at.monitor.monitorid : null;
+  /** Without a place yet, the keys begin with what is in sight. */
+  const start = () => virtual.getVirtualItems().find((item) => item.start >= window.scrollY)?.index ?? 0;
   const move = (by: 1 | -1) => {
-    for (let next = place + by; next >= 0 && next < lines.length; next += by) {
+    for (let next = place < 0 ? start() : place + by; next >= 0 && next < lines.length; next += by) {
       const line = lines[next];
       if (!line || "group" in line) continue;
       virtual.scrollToIndex(next, { align: "auto" });
@@ -241,7 +265,7 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
   };
   useKeys({
     j: () => move(1),
-    k: () => move(place < 0 ? 1 : -1),
+    k: () => move(-1),
     x: () => monitor !== null && toggle(monitor),
     Enter: () => monitor !== null && void navigate(`/monitor/${monitor}`),
   });
