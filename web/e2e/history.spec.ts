@@ -48,6 +48,9 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   await expect(page.getByRole("img", { name: /^Load time: / })).toHaveAccessibleName(/1 outage/);
   await expect(page.getByRole("row")).toHaveCount(6);
 
+  // It is the whole team's, so it stands where the team's alerts do.
+  await expect(page.getByRole("button", { name: "Monthly report" })).toHaveCount(0);
+  await page.goto("/alerts");
   await page.getByRole("button", { name: "Monthly report" }).click();
   const opened = page.waitForEvent("popup");
   await page.getByRole("menuitem").first().click();
@@ -162,4 +165,53 @@ test("monitors stand under their tags; a group folds away", async ({ page, membe
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await expect(page.getByRole("link", { name: "lamp", exact: true })).toBeFocused();
+});
+
+test("after a switch the chart is drawn in the colours of the new scheme", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  for (const load_time of [20, 40]) await member.api.report(monitorid, "up", { load_time });
+  await page.evaluate(() => localStorage.setItem("wakeful.scheme", "dark"));
+  await page.goto(`/monitor/${monitorid}`);
+  const chart = page.getByRole("img", { name: /^Load time: / });
+  await expect(chart.locator("canvas")).toBeVisible();
+  // How light the grid is that the chart is drawn on, of 255.
+  const grid = () =>
+    chart.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
+      const data = canvas.getContext("2d")?.getImageData(Math.round(canvas.width / 2), 0, 1, canvas.height).data ?? [];
+      for (let y = 0; y < canvas.height; y++) if ((data[4 * y + 3] ?? 0) === 255) return data[4 * y] ?? 0;
+      return -1;
+    });
+  await expect.poll(grid).toBeLessThan(80);
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Light" }).click();
+  await expect.poll(grid).toBeGreaterThan(180);
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await expect.poll(grid).toBeLessThan(80);
+});
+
+test.describe("by finger", () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
+
+  test("a span of the chart is marked, and the whole comes back", async ({ page, context, member, service }) => {
+    const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
+    execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
+    await page.goto(`/monitor/${monitorid}`);
+    const over = page.locator(".u-over");
+    await over.scrollIntoViewIfNeeded();
+    await expect(over).toHaveCSS("touch-action", "pan-y");
+    const box = await over.boundingBox();
+    if (!box) throw new Error("the chart has no place");
+    const finger = await context.newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", share: number) =>
+      finger.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: type === "touchEnd" ? [] : [{ x: box.x + box.width * share, y: box.y + box.height / 2 }],
+      });
+    await touch("touchStart", 0.2);
+    for (const share of [0.3, 0.4, 0.6, 0.8]) await touch("touchMove", share);
+    await touch("touchEnd", 0.8);
+    await page.getByRole("button", { name: "Whole span" }).click();
+    await expect(page.getByRole("button", { name: "Whole span" })).toHaveCount(0);
+  });
 });

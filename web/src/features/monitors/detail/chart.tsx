@@ -39,6 +39,7 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
     const element = box.current;
     if (!element) return;
     const plot = draw(element, { series, down, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
+    byTouch(plot);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
@@ -99,6 +100,31 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
     [at, ...columns],
     element,
   );
+}
+
+/** The library knows mice alone. A finger that moves sideways marks a span; up and down it scrolls the page. */
+function byTouch(plot: uPlot) {
+  const { over } = plot;
+  let from: number | null = null;
+  const place = ({ clientX }: PointerEvent) => Math.min(over.clientWidth, Math.max(0, clientX - over.getBoundingClientRect().left));
+  const mark = (to: number, done: boolean) => {
+    if (from === null) return;
+    const span = { left: Math.min(from, to), width: Math.abs(to - from), top: 0, height: over.clientHeight };
+    plot.setCursor({ left: to, top: 0 });
+    if (done) from = null;
+    plot.setSelect(span, done);
+  };
+  over.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "touch") return;
+    from = place(event);
+    over.setPointerCapture(event.pointerId);
+  });
+  over.addEventListener("pointermove", (event) => mark(place(event), false));
+  over.addEventListener("pointerup", (event) => mark(place(event), true));
+  // The page scrolls: nothing was marked.
+  over.addEventListener("pointercancel", () => {
+    mark(from ?? 0, true);
+  });
 }
 
 type Colour = (name: string) => string;
