@@ -26,6 +26,11 @@ test("a plan is taken with a new card, changed with the saved one, cancelled and
   await expect(page.getByLabel("Card number")).toHaveValue("4242 4242 4242 4242");
   await page.getByRole("button", { name: /^Pay .*9/ }).click();
   await expect(page.getByRole("dialog")).toBeHidden();
+  // A day as people write it, and not as programs do.
+  const toast = page.getByRole("status").filter({ hasText: "Your team has" });
+  await expect(toast).toContainText(/Your team has Starter, paid until \d+ \w+ \d{4}\./);
+  await toast.getByRole("button", { name: "Dismiss" }).click();
+  await expect(toast).toHaveCount(0);
   await expect(held(page)).toContainText("Starter");
   await expect(held(page)).toContainText("Active");
   await expect(held(page)).toContainText("•••• 4242");
@@ -39,11 +44,30 @@ test("a plan is taken with a new card, changed with the saved one, cancelled and
 
   await page.getByRole("button", { name: "Cancel the plan" }).click();
   await dialog.getByRole("button", { name: "Cancel the plan" }).click();
+  await expect(page.getByText(/^Pro is cancelled and serves until \d+ \w+ \d{4}\.$/)).toBeVisible();
   await expect(held(page)).toContainText("Cancelled");
   await expect(held(page)).toContainText("Serves until");
   await page.getByRole("button", { name: "Choose Pro" }).click();
   await dialog.getByRole("button", { name: "Keep the plan" }).click();
   await expect(held(page)).toContainText("Active");
+});
+
+test("in German, a payment and its refusal are told in German", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  await page.goto("/billing");
+  await page.getByRole("button", { name: "Starter wählen" }).click();
+  const dialog = page.getByRole("dialog");
+  for (const number of ["4000000000000002", "4242424242424242"]) {
+    await dialog.getByLabel("Kartennummer").fill(number);
+    await dialog.getByLabel("Gültig bis").fill("04 / 39");
+    await dialog.getByLabel("Prüfziffer").fill("012");
+    await dialog.getByLabel("Name auf der Karte").fill("Ann Example");
+    await dialog.getByLabel("Postleitzahl").fill("12345");
+    await dialog.getByRole("button", { name: /zahlen$/ }).click();
+    if (number.startsWith("4000")) await expect(dialog.getByRole("alert")).toContainText("Die Karte wurde abgelehnt.");
+  }
+  await expect(page.getByText(/^Ihr Team hat Starter, bezahlt bis \d+\.\d+\.\d{4}\.$/)).toBeVisible();
 });
 
 test("a declined card changes nothing, and wrong fields are told at their place", async ({ page, member }) => {
@@ -118,6 +142,6 @@ test("axe finds nothing on plans, cards and invoices, and nothing sticks out on 
   await settled(page, "/billing");
   expect(await sideways(page)).toBeLessThanOrEqual(0);
   await settled(page, "/settings");
-  await page.getByRole("link", { name: "Pro", exact: true }).click();
+  await page.getByRole("link", { name: "See plans" }).click();
   await expect(held(page)).toContainText("Pro");
 });

@@ -5,7 +5,7 @@ import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useEnding } from "../shared/api/ending";
 import { me } from "../shared/api/session";
 import { next } from "../shared/lib/next";
-import { Trouble, Waiting } from "../shared/ui/parts";
+import { Page, Trouble, Waiting } from "../shared/ui/parts";
 import { Shell } from "./shell";
 
 // Seldom needed, and a dialog is on no first screen.
@@ -16,7 +16,15 @@ export function Members() {
   const { data, error, isPending, refetch } = useQuery(me);
   const { pathname, search } = useLocation();
   if (isPending) return <Waiting />;
-  if (error && data === undefined) return <Trouble error={error} retry={() => void refetch()} />;
+  if (error && data === undefined) {
+    return (
+      <main>
+        <Page title="Wakeful" narrow>
+          <Trouble error={error} retry={() => void refetch()} />
+        </Page>
+      </main>
+    );
+  }
   if (!data) {
     const wanted = pathname + search;
     return <Navigate to={wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`} replace />;

@@ -8,16 +8,16 @@ import { say } from "../../shared/ui/toast";
 import { Email, Frame } from "./frame";
 
 /** The token came behind the `#`, which browsers keep from servers and referrers. */
-function tokenid(): string {
-  return new URLSearchParams(window.location.hash.slice(1)).get("tokenid") ?? "";
+function mailed(field: "tokenid" | "email"): string {
+  return new URLSearchParams(window.location.hash.slice(1)).get(field) ?? "";
 }
 
 export function Component() {
   const t = useTexts();
   const navigate = useNavigate();
-  const [token] = useState(tokenid);
+  const [token] = useState(() => mailed("tokenid"));
   const form = useForm(
-    { email: "", password1: "", password2: "" },
+    { email: mailed("email"), password1: "", password2: "" },
     async (values) => {
       await take(POST("/api/v1/password/update", { body: { ...values, tokenid: token } }));
       say(t.auth.reset.done);

@@ -28,7 +28,9 @@ export function Component() {
     if (foreign) window.location.reload();
   }, [foreign]);
   if (foreign) return <Waiting />;
-  if (!data) return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  if (!data) {
+    return <Page title={t.billing.title}>{error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}</Page>;
+  }
   if (!data.billing) {
     return (
       <Page title={t.billing.title} narrow>

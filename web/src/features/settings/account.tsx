@@ -38,7 +38,7 @@ function AccountForm({ saved }: { saved: () => void }) {
     ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
   );
   return (
-    <form className={styles.form} onSubmit={form.submit}>
+    <form className={styles.form} onSubmit={form.submit} noValidate>
       <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="username" />
       <Pair>
         <Password form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />

@@ -23,7 +23,7 @@ export function Component() {
       {data?.billing && (
         <Panel title={t.billing.title} lead={t.billing.lead}>
           <Button variant="default" component={Link} to="/billing">
-            {data.membership.plan.name}
+            {t.billing.see}
           </Button>
         </Panel>
       )}

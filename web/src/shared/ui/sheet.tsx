@@ -20,7 +20,7 @@ interface Props<V> {
 export function Sheet<V>({ form, action, cancel, color, disabled = false, after, children }: Props<V>) {
   const t = useTexts();
   return (
-    <form className={styles.sheet} onSubmit={form.submit}>
+    <form className={styles.sheet} onSubmit={form.submit} noValidate>
       {children}
       <Fault text={form.fault} />
       {cancel ? (

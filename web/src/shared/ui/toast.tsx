@@ -1,5 +1,6 @@
 /** Short words about what was just done, spoken by screen readers too. */
 import { useEffect, useSyncExternalStore } from "react";
+import { useTexts } from "../text";
 import { Check, Cross } from "./icons";
 import styles from "./toast.module.css";
 
@@ -44,6 +45,7 @@ export function Toasts() {
 }
 
 function Bubble({ toast }: { toast: Toast }) {
+  const t = useTexts();
   useEffect(() => {
     const timer = setTimeout(() => drop(toast.id), LASTS);
     return () => clearTimeout(timer);
@@ -52,6 +54,9 @@ function Bubble({ toast }: { toast: Toast }) {
     <div className={styles.bubble} data-failed={toast.failed || undefined}>
       {toast.failed ? <Cross /> : <Check />}
       <span>{toast.text}</span>
+      <button type="button" aria-label={t.common.dismiss} onClick={() => drop(toast.id)}>
+        <Cross size={14} />
+      </button>
     </div>
   );
 }

@@ -35,7 +35,9 @@ export function Editor({ id, was, start }: Props) {
   const leaving = useRef(false);
   const form = useForm(start, async (values) => {
     const name = values.name.trim() === "" ? suggestedName(values) : values.name;
-    const saved = await save(client, bodyOf({ ...values, name }, id));
+    const saved = await save(client, bodyOf({ ...values, name }, id)).catch((error: unknown) => {
+      throw values.name.trim() === "" ? unnamed(error) : error;
+    });
     leaving.current = true;
     say(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
     await navigate(`/monitor/${saved.monitorid}`, { replace: true });
@@ -65,6 +67,13 @@ export function Editor({ id, was, start }: Props) {
       <Guard when={() => form.dirty && !leaving.current} />
     </Page>
   );
+}
+
+/** A name that was to follow from the address is not missed while the address is wrong. */
+function unnamed(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const others = Object.fromEntries(Object.entries(error.fields).filter(([field]) => field !== "name"));
+  return Object.keys(others).length === 0 ? error : new ApiError(error.status, error.code, error.message, others);
 }
 
 function TypePicker({ form }: { form: MonitorForm }) {
@@ -97,6 +106,8 @@ function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interva
     error: form.errors[field],
     onChange: (value: number | string) => form.set(field, typeof value === "number" ? value : ""),
     min: 0,
+    // What is out of bounds is refused in words, and not changed in silence.
+    clampBehavior: "none" as const,
     allowDecimal: false,
     allowNegative: false,
     hideControls: true,
@@ -205,6 +216,7 @@ function Timing({ form }: { form: MonitorForm }) {
               error={form.errors.heartbeat_interval}
               onChange={(value) => form.set("heartbeat_interval", typeof value === "number" ? value : 0)}
               min={1}
+              clampBehavior="none"
               allowDecimal={false}
               allowNegative={false}
               suffix=" s"
@@ -405,6 +417,11 @@ function HttpFields({ form }: { form: MonitorForm }) {
   );
 }
 
+/** On a phone the buttons push it under the bar at the bottom. */
+function intoView(result: HTMLElement | null) {
+  result?.scrollIntoView({ block: "center" });
+}
+
 /** One look at the target with what stands in the form; nothing is saved. */
 function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
@@ -432,7 +449,7 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
       </Button>
       <Fault text={fault} />
       {seen && (
-        <div className={styles.result}>
+        <div className={styles.result} ref={intoView}>
           <Seen beat={seen} />
         </div>
       )}

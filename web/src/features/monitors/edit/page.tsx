@@ -4,7 +4,7 @@ import { useParams, useSearchParams } from "react-router";
 import { isMissing } from "../../../shared/api/error";
 import { useTexts } from "../../../shared/text";
 import { Nowhere } from "../../../shared/ui/nowhere";
-import { Trouble, Waiting } from "../../../shared/ui/parts";
+import { Page, Trouble, Waiting } from "../../../shared/ui/parts";
 import { monitor } from "../data";
 import { Editor } from "./editor";
 import { initial, typeOf, valuesOf } from "./values";
@@ -17,8 +17,13 @@ export function Component() {
   const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
   if (from === null) return <Editor key="new" start={initial(typeOf(search.get("type")))} />;
   if (!data && isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
-  if (error && !data) return <Trouble error={error} retry={() => void refetch()} />;
-  if (!data) return <Waiting />;
+  if (!data) {
+    return (
+      <Page title={t.nav.monitors} narrow>
+        {error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}
+      </Page>
+    );
+  }
   if (id !== undefined) return <Editor key={id} id={id} was={data.name} start={valuesOf(data)} />;
   return <Editor key={`from ${from}`} start={{ ...valuesOf(data), name: t.form.copyOf(data.name) }} />;
 }
