@@ -10,6 +10,7 @@ const misunderstandings = [
   "malformed_query",
   "method_not_allowed",
   "no_such_path",
+  "too_many_headers",
   "unsupported_media_type",
 ];
 

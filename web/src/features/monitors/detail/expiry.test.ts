@@ -9,6 +9,7 @@ const until = (expires: string, trusted = true) => ({
   expires,
   trusted,
   since: "2026-11-01T00:00:00Z",
+  chain: [],
 });
 
 describe("a certificate", () => {
