@@ -152,6 +152,10 @@ impl From<Error> for ApiError {
                 "Sign-up is closed here; ask a member of your team or the operator for an account.",
             ),
             Error::NotFound(what) => Self::not_found(what),
+            Error::Overtaken => conflict(
+                "changed_meanwhile",
+                "Others keep changing this at the same moment; nothing was saved, send it again.",
+            ),
             Error::Inactive => conflict(
                 "monitor_inactive",
                 "The monitor is not active: set isactive to true first.",

@@ -164,6 +164,7 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         name: Name::parse("bench").map_err(|why| why.to_string())?,
         channel: Channel::Webhook(spec),
         disabled: None,
+        revision: 1,
         created: now,
         modified: now,
     };

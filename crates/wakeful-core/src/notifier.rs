@@ -27,6 +27,8 @@ pub struct Notifier {
     pub channel: Channel,
     /// Nothing is sent while this is set.
     pub disabled: Option<Disabled>,
+    /// Raised by each change, which names the one it was made from.
+    pub revision: i64,
     pub created: Millis,
     pub modified: Millis,
 }

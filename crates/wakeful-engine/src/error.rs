@@ -29,6 +29,9 @@ pub enum Error {
     SignUpClosed,
     #[error("there is no such {0}")]
     NotFound(&'static str),
+    /// Tried again and again, and each time somebody else was faster.
+    #[error("it is being changed by others")]
+    Overtaken,
     #[error("the monitor is not active")]
     Inactive,
     #[error("an api monitor is never called: its target reports by itself")]

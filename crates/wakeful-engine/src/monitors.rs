@@ -4,6 +4,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
+use wakeful_core::billing::Plan;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
@@ -26,14 +27,16 @@ use crate::{Engine, Error, Result, random};
 /// Heartbeats of a deleted monitor that go at once; the janitor has the rest.
 const SWEPT_AT_ONCE: u32 = 20;
 
+/// How often a change is laid over what is stored before its caller is told that
+/// others are in the way: of those who change at once, one gets through each time.
+pub(crate) const ROUNDS: usize = 20;
+
 /// How long a caller waits for a verdict to be on record.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
 
 /// What people set of a monitor, complete and valid.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Nothing: a new monitor.
-    pub monitor: Option<MonitorId>,
     pub name: Name,
     pub spec: Spec,
     pub isactive: bool,
@@ -87,48 +90,100 @@ pub(crate) fn and_one(limit: Option<u32>) -> Option<u32> {
 }
 
 impl Engine {
-    /// Makes a monitor, or changes the one that the draft names.
-    pub async fn save_monitor(&self, caller: &Caller, draft: Draft) -> Result<MonitorView> {
-        let team = self.store().team(caller.team);
-        let plan = self.limiting_plan(caller.team).await?;
-        let most = plan.as_ref().and_then(|plan| plan.limits.monitors);
-        let (id, saved) = match draft.monitor {
-            None => {
-                if let Some(plan) = &plan {
-                    self.allow_interval(plan, &draft, None)?;
-                }
-                let id = MonitorId::new(self.now(), random::bytes());
-                let monitor = self.drafted(caller.team, id, draft, None);
-                let added = team.add_monitor_within(&monitor, most).await;
-                let saved = added.map_err(|error| match error {
-                    StoreError::Gone => Error::NotAuthenticated,
-                    error => error.into(),
-                })?;
-                (id, saved)
-            }
-            Some(id) => {
-                let (before, _) = team.monitor(id).await?.ok_or(Error::NotFound("monitor"))?;
-                if let Some(plan) = &plan {
-                    self.allow_interval(plan, &draft, Some(&before.monitor))?;
-                }
-                if draft.heartbeat_interval != before.monitor.heartbeat_interval
-                    && let Err(error) = keeper::settle(self, id).await
-                {
-                    tracing::info!(monitor.id = %id, error = %Chain(&error), "the last hours of monitor {id} count for its new interval");
-                }
-                let monitor = self.drafted(caller.team, id, draft, Some(before.monitor));
-                (id, team.change_monitor_within(&monitor, most).await?)
-            }
+    /// Makes a monitor, or changes the one that is named. `merge` lays what is
+    /// wanted over what is stored, and does so anew when that changed meanwhile:
+    /// of two changes at once neither is lost.
+    pub async fn save_monitor<E: From<Error>>(
+        &self,
+        caller: &Caller,
+        id: Option<MonitorId>,
+        mut merge: impl FnMut(Option<&Monitor>) -> std::result::Result<Draft, E>,
+    ) -> std::result::Result<MonitorView, E> {
+        let Some(id) = id else {
+            let draft = merge(None)?;
+            return Ok(self.make_monitor(caller, draft).await?);
         };
+        for _ in 0..ROUNDS {
+            let before = self.stored_monitor(caller, id).await?;
+            let draft = merge(Some(&before.monitor))?;
+            if let Some(view) = self.change_monitor(caller, before, draft).await? {
+                return Ok(view);
+            }
+        }
+        Err(Error::Overtaken.into())
+    }
+
+    async fn make_monitor(&self, caller: &Caller, draft: Draft) -> Result<MonitorView> {
+        let plan = self.limiting_plan(caller.team).await?;
+        if let Some(plan) = &plan {
+            self.allow_interval(plan, &draft, None)?;
+        }
+        let most = plan.as_ref().and_then(|plan| plan.limits.monitors);
+        let id = MonitorId::new(self.now(), random::bytes());
+        let monitor = self.drafted(caller.team, id, draft, None);
+        let added = self.store().team(caller.team).add_monitor_within(&monitor, most).await;
+        let saved = added.map_err(|error| match error {
+            StoreError::Gone => Error::NotAuthenticated,
+            error => error.into(),
+        })?;
+        match self.tell_saved(caller, id, saved, plan.as_ref())? {
+            true => self.monitor(caller, id).await,
+            false => Err(Error::Overtaken),
+        }
+    }
+
+    /// Nothing when the monitor was changed since it was read.
+    async fn change_monitor(
+        &self,
+        caller: &Caller,
+        before: StoredMonitor,
+        draft: Draft,
+    ) -> Result<Option<MonitorView>> {
+        let StoredMonitor { monitor: before, revision, .. } = before;
+        let id = before.id;
+        let plan = self.limiting_plan(caller.team).await?;
+        if let Some(plan) = &plan {
+            self.allow_interval(plan, &draft, Some(&before))?;
+        }
+        let most = plan.as_ref().and_then(|plan| plan.limits.monitors);
+        if draft.heartbeat_interval != before.heartbeat_interval
+            && let Err(error) = keeper::settle(self, id).await
+        {
+            tracing::info!(monitor.id = %id, error = %Chain(&error), "the last hours of monitor {id} count for its new interval");
+        }
+        let monitor = self.drafted(caller.team, id, draft, Some(before));
+        let team = self.store().team(caller.team);
+        let saved = team.change_monitor_within(&monitor, revision, most).await?;
+        match self.tell_saved(caller, id, saved, plan.as_ref())? {
+            true => self.monitor(caller, id).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Tells the watch and the team of what was saved; false when it was not,
+    /// because somebody was faster.
+    fn tell_saved(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+        saved: Saved,
+        plan: Option<&Plan>,
+    ) -> Result<bool> {
         match saved {
             Saved::Done => {}
+            Saved::Overtaken => return Ok(false),
             Saved::NoMonitor => return Err(Error::NotFound("monitor")),
-            Saved::Full => return Err(self.too_many_monitors(plan.as_ref())),
+            Saved::Full => return Err(self.too_many_monitors(plan)),
             Saved::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
         }
         self.bus().edited(Edit { team: caller.team, monitor: id });
         self.bus().tell(caller.team, || Event::Saved(id));
-        self.monitor(caller, id).await
+        Ok(true)
+    }
+
+    async fn stored_monitor(&self, caller: &Caller, id: MonitorId) -> Result<StoredMonitor> {
+        let found = self.store().team(caller.team).monitor(id).await?;
+        found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
     }
 
     fn drafted(

@@ -16,17 +16,15 @@ use wakeful_core::notifier::{
 use wakeful_outbound::mail;
 use wakeful_outbound::notify::preview::{self, Preview};
 use wakeful_outbound::notify::{email, letters, template, webhook};
-use wakeful_store::{DeletedNotifier, ListedDelivery, Resent, StoreError};
+use wakeful_store::{ChangedNotifier, DeletedNotifier, ListedDelivery, Resent, StoreError};
 
 use crate::caller::Caller;
-use crate::monitors::{Page, and_one};
+use crate::monitors::{Page, ROUNDS, and_one};
 use crate::{Engine, Error, Result, random};
 
 /// What people set of a notifier, complete and valid.
 #[derive(Clone, Debug)]
 pub struct NotifierDraft {
-    /// Nothing: a new notifier.
-    pub notifier: Option<NotifierId>,
     pub name: Name,
     pub channel: ChannelDraft,
     /// Nothing: as it is.
@@ -87,30 +85,64 @@ impl Engine {
         found.ok_or(Error::NotFound("notifier"))
     }
 
-    /// Makes a notifier, or changes the one that the draft names.
-    pub async fn save_notifier(
+    /// Makes a notifier, or changes the one that is named. `merge` lays what is
+    /// wanted over what is stored, and does so anew when that changed meanwhile.
+    pub async fn save_notifier<E: From<Error>>(
         &self,
         caller: &Caller,
-        draft: NotifierDraft,
-    ) -> Result<NotifierView> {
-        self.vet(&draft.channel)?;
-        let team = self.store().team(caller.team);
-        let before = match draft.notifier {
-            Some(id) => Some(self.notifier(caller, id).await?),
-            None => None,
+        id: Option<NotifierId>,
+        mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
+    ) -> std::result::Result<NotifierView, E> {
+        let Some(id) = id else {
+            let draft = merge(None)?;
+            return Ok(self.make_notifier(caller, draft).await?);
         };
-        let notifier = self.drafted_notifier(caller, draft, before.as_ref());
-        if before.is_none() {
-            team.add_notifier(&notifier).await.map_err(|error| match error {
-                StoreError::Gone => Error::NotAuthenticated,
-                error => error.into(),
-            })?;
-        } else if !team.change_notifier(&notifier).await? {
-            return Err(Error::NotFound("notifier"));
+        for _ in 0..ROUNDS {
+            let before = self.notifier(caller, id).await?;
+            let draft = merge(Some(&before))?;
+            if let Some(view) = self.change_notifier(caller, &before, draft).await? {
+                return Ok(view);
+            }
         }
-        let known = before.as_ref().and_then(signing_secret);
-        let secret = signing_secret(&notifier).filter(|made| Some(*made) != known).cloned();
+        Err(Error::Overtaken.into())
+    }
+
+    async fn make_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
+        self.vet(&draft.channel)?;
+        let notifier = self.drafted_notifier(caller, draft, None);
+        let added = self.store().team(caller.team).add_notifier(&notifier).await;
+        added.map_err(|error| match error {
+            StoreError::Gone => Error::NotAuthenticated,
+            error => error.into(),
+        })?;
+        let secret = signing_secret(&notifier).cloned();
         Ok(NotifierView { notifier, secret })
+    }
+
+    /// Nothing when the notifier was changed since it was read.
+    async fn change_notifier(
+        &self,
+        caller: &Caller,
+        before: &Notifier,
+        draft: NotifierDraft,
+    ) -> Result<Option<NotifierView>> {
+        self.vet(&draft.channel)?;
+        let notifier = self.drafted_notifier(caller, draft, Some(before));
+        if !self.keep_notifier(caller, &notifier).await? {
+            return Ok(None);
+        }
+        let known = signing_secret(before);
+        let secret = signing_secret(&notifier).filter(|made| Some(*made) != known).cloned();
+        Ok(Some(NotifierView { notifier, secret }))
+    }
+
+    /// False when the notifier was changed since it was read.
+    async fn keep_notifier(&self, caller: &Caller, notifier: &Notifier) -> Result<bool> {
+        match self.store().team(caller.team).change_notifier(notifier).await? {
+            ChangedNotifier::Done => Ok(true),
+            ChangedNotifier::Overtaken => Ok(false),
+            ChangedNotifier::Missing => Err(Error::NotFound("notifier")),
+        }
     }
 
     /// Refuses at once what would fail at the first message.
@@ -186,6 +218,7 @@ impl Engine {
                     was.or_else(|| Some(Disabled { at: now, why: "turned off by its team".into() }))
                 }
             },
+            revision: before.map_or(1, |before| before.revision),
             created: before.map_or(now, |before| before.created),
             modified: now,
         }
@@ -193,15 +226,19 @@ impl Engine {
 
     /// Makes a new signing secret; the old one signs beside it for a day.
     pub async fn rotate_notifier(&self, caller: &Caller, id: NotifierId) -> Result<NotifierView> {
-        let mut notifier = self.notifier(caller, id).await?;
         let new = SigningSecret::issue(random::bytes());
-        let Channel::Webhook(hook) = &mut notifier.channel else { return Err(Error::Unsigned) };
-        hook.keys = hook.keys.clone().rotated(new.clone(), self.now());
-        notifier.modified = self.now();
-        match self.store().team(caller.team).change_notifier(&notifier).await? {
-            true => Ok(NotifierView { notifier, secret: Some(new) }),
-            false => Err(Error::NotFound("notifier")),
+        for _ in 0..ROUNDS {
+            let mut notifier = self.notifier(caller, id).await?;
+            let Channel::Webhook(hook) = &mut notifier.channel else {
+                return Err(Error::Unsigned);
+            };
+            hook.keys = hook.keys.clone().rotated(new.clone(), self.now());
+            notifier.modified = self.now();
+            if self.keep_notifier(caller, &notifier).await? {
+                return Ok(NotifierView { notifier, secret: Some(new) });
+            }
         }
+        Err(Error::Overtaken)
     }
 
     /// Sends a test message, and tells what the receiver answered.

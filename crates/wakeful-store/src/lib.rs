@@ -63,7 +63,7 @@ pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{Linked, MonitorFilter, Saved, StoredMonitor};
 pub use nodes::{ListedNode, Node, Renewal, Server};
-pub use notifiers::DeletedNotifier;
+pub use notifiers::{ChangedNotifier, DeletedNotifier};
 pub use open::{Location, Options};
 pub use operator::ListedUser;
 pub use payments::{Attempt, Begun, NewAttempt};

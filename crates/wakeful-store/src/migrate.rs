@@ -44,6 +44,7 @@ const STEPS: &[Step] = steps![
     "0013_history",
     "0014_notifying",
     "0015_membership",
+    "0016_notifier_revision",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -27,9 +27,20 @@ pub enum DeletedNotifier {
     Linked(Vec<String>),
 }
 
+/// What came of changing a notifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangedNotifier {
+    Done,
+    /// The team has no such notifier.
+    Missing,
+    /// It was changed since it was read; nothing was saved.
+    Overtaken,
+}
+
 macro_rules! columns {
     () => {
-        "id, team_id, name, kind, config, secret, disabled_at, disabled_why, created, modified"
+        "id, team_id, name, kind, config, secret, disabled_at, disabled_why, revision, created,
+         modified"
     };
 }
 
@@ -42,6 +53,7 @@ struct Row {
     secret: Option<Vec<u8>>,
     disabled_at: Option<i64>,
     disabled_why: String,
+    revision: i64,
     created: i64,
     modified: i64,
 }
@@ -55,6 +67,7 @@ from_row!(Row, |row| Self {
     secret: row.try_get("secret")?,
     disabled_at: row.try_get("disabled_at")?,
     disabled_why: row.try_get("disabled_why")?,
+    revision: row.try_get("revision")?,
     created: row.try_get("created")?,
     modified: row.try_get("modified")?,
 });
@@ -79,6 +92,7 @@ impl Row {
             name: Name::parse(&self.name).map_err(|_| damaged())?,
             channel: Channel::from_parts(kind, &self.config, &secret).ok_or_else(damaged)?,
             disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
+            revision: self.revision,
             created: Millis(self.created),
             modified: Millis(self.modified),
         })
@@ -179,11 +193,14 @@ impl TeamStore<'_> {
         Ok(())
     }
 
-    /// Changes a notifier; false when the team has no such one. Turned off, it
-    /// gives up what waits: it would be old news, and perhaps untrue, when it is
-    /// on again. Turned on, or with another address, it begins without a past.
-    pub async fn change_notifier(&self, notifier: &Notifier) -> Result<bool> {
-        let Some(before) = self.notifier(notifier.id).await? else { return Ok(false) };
+    /// Changes a notifier that was read with its revision: what others changed
+    /// since is not undone. Turned off, it gives up what waits: it would be old
+    /// news, and perhaps untrue, when it is on again. Turned on, or with another
+    /// address, it begins without a past.
+    pub async fn change_notifier(&self, notifier: &Notifier) -> Result<ChangedNotifier> {
+        let Some(before) = self.notifier(notifier.id).await? else {
+            return Ok(ChangedNotifier::Missing);
+        };
         let turned = before.disabled.is_some() != notifier.disabled.is_some();
         let anew = turned || before.channel != notifier.channel;
         let secret = seal(&self.store.keyring, notifier);
@@ -193,8 +210,9 @@ impl TeamStore<'_> {
                 "update notifiers
                  set name = $3, kind = $4, config = $5, secret = $6, disabled_at = $7,
                      disabled_why = $8, modified = $9,
-                     failing_since = case when $10 then null else failing_since end
-                 where id = $1 and team_id = $2",
+                     failing_since = case when $10 then null else failing_since end,
+                     revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $11",
             )
             .bind(notifier.id.uuid())
             .bind(self.team.uuid())
@@ -206,14 +224,18 @@ impl TeamStore<'_> {
             .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
             .bind(notifier.modified.0)
             .bind(anew)
+            .bind(notifier.revision)
             .execute(&mut *db)
             .await?;
+            if done.rows_affected() == 0 {
+                return Ok(ChangedNotifier::Overtaken);
+            }
             // What was written at the moment it was turned off goes when it is on.
             if turned {
                 let answer = "not sent: the notifier was turned off";
                 give_up!(db, notifier.id, answer, notifier.modified)?;
             }
-            Ok::<_, Error>(done.rows_affected() == 1)
+            Ok::<_, Error>(ChangedNotifier::Done)
         })?;
         tx.commit().await?;
         Ok(changed)
@@ -298,7 +320,7 @@ impl Store {
         let disabled = within!(tx, |db| {
             let done = sqlx::query(
                 "update notifiers
-                 set disabled_at = $2, disabled_why = $3
+                 set disabled_at = $2, disabled_why = $3, revision = revision + 1
                  where id = $1 and disabled_at is null",
             )
             .bind(id.uuid())

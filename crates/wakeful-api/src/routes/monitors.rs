@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use std::time::Duration;
 use wakeful_core::id::MonitorId;
+use wakeful_core::monitor::Monitor;
 use wakeful_engine::MonitorView;
 
 use crate::app::Api;
@@ -59,19 +60,20 @@ pub(crate) async fn delete(
 #[utoipa::path(post, path = "/api/v1/monitor/save", tag = "Monitors", request_body = SaveMonitor,
     responses(
         (status = 200, description = "Saved", body = MonitorAnswer),
-        (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
+        (status = 404, description = "The team has no such monitor", body = ErrorBody),
+        (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MonitorAnswer> {
-    let stored = match fields.optional_text("monitorid") {
-        Some(monitorid) => Some(api.engine().monitor(&caller.who, id(&monitorid)?).await?),
-        None => None,
+    let id = fields.optional_text("monitorid").map(|monitorid| id(&monitorid)).transpose()?;
+    let merge = |stored: Option<&Monitor>| {
+        let mut fields = fields.again();
+        let draft = wire::draft(&mut fields, stored);
+        fields.finish(draft)
     };
-    let draft = wire::draft(&mut fields, stored.as_ref().map(|view| &view.monitor));
-    let draft = fields.finish(draft)?;
-    let view = api.engine().save_monitor(&caller.who, draft).await?;
+    let view = api.engine().save_monitor(&caller.who, id, merge).await?;
     let message = "The monitor was saved.".to_owned();
     Ok(Json(MonitorAnswer { success: true, message, monitor: show(&api, &view) }))
 }

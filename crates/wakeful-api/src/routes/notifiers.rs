@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use wakeful_core::id::{DeliveryId, NotifierId};
+use wakeful_core::notifier::Notifier;
 
 use crate::app::Api;
 use crate::body::Body;
@@ -31,19 +32,20 @@ pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<No
     request_body = SaveNotifier,
     responses(
         (status = 200, description = "The notifier as saved", body = NotifierBody),
-        (status = 404, description = "The team has no such notifier", body = ErrorBody)))]
+        (status = 404, description = "The team has no such notifier", body = ErrorBody),
+        (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierBody> {
-    let stored = match fields.optional_text("notifierid") {
-        Some(notifierid) => Some(api.engine().notifier(&caller.who, id(&notifierid)?).await?),
-        None => None,
+    let id = fields.optional_text("notifierid").map(|notifierid| id(&notifierid)).transpose()?;
+    let merge = |stored: Option<&Notifier>| {
+        let mut fields = fields.again();
+        let draft = wire::draft(&mut fields, stored, api.engine());
+        fields.finish(draft)
     };
-    let draft = wire::draft(&mut fields, stored.as_ref(), api.engine());
-    let draft = fields.finish(draft)?;
-    let view = api.engine().save_notifier(&caller.who, draft).await?;
+    let view = api.engine().save_notifier(&caller.who, id, merge).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 

@@ -59,6 +59,12 @@ impl Fields {
         }
     }
 
+    /// The same fields once more, for what has to be read again.
+    pub(crate) fn again(&self) -> Self {
+        let Self { values, prefix, errors } = self;
+        Self { values: values.clone(), prefix: prefix.clone(), errors: errors.clone() }
+    }
+
     /// What was read, or 422 with every wrong field.
     pub(crate) fn finish<T>(mut self, read: Option<T>) -> Result<T, ApiError> {
         match read {

@@ -118,12 +118,7 @@ pub(crate) fn draft(
             fields.within("webhook", |fields| hook(fields, old, engine))
         }
     };
-    Some(NotifierDraft {
-        notifier: stored.map(|old| old.id),
-        name: name?,
-        channel: channel?,
-        isactive,
-    })
+    Some(NotifierDraft { name: name?, channel: channel?, isactive })
 }
 
 /// A parser whose value must also pass `vet`.

@@ -17,6 +17,7 @@ mod payment_callback;
 mod paymentmethods;
 mod races;
 mod regions;
+mod saves;
 mod secrets;
 mod sessions;
 mod settings;

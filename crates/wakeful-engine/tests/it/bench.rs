@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::email::Email;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitor::spec::{Headers, Hostname, TcpSpec};
-use wakeful_core::monitor::{Interval, Name, Spec, Tags};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::notifier::{
     Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec, webhook,
 };
@@ -21,7 +21,8 @@ use wakeful_core::password::NewPassword;
 use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Status;
 use wakeful_engine::{
-    Caller, Draft, Engine, Event, MonitorView, Origin, Settings, SignUp, Subscription, Via, watch,
+    Caller, Draft, Engine, Error, Event, MonitorView, Origin, Settings, SignUp, Subscription, Via,
+    watch,
 };
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
@@ -99,7 +100,17 @@ impl Bench {
     }
 
     pub(crate) async fn save(&self, draft: Draft) -> MonitorView {
-        self.engine.save_monitor(&self.ann, draft).await.expect("saved")
+        self.put(None, draft).await
+    }
+
+    /// Makes all of a monitor as the draft says.
+    pub(crate) async fn change(&self, id: MonitorId, draft: Draft) -> MonitorView {
+        self.put(Some(id), draft).await
+    }
+
+    async fn put(&self, id: Option<MonitorId>, draft: Draft) -> MonitorView {
+        let wanted = |_: Option<&Monitor>| Ok::<_, Error>(draft.clone());
+        self.engine.save_monitor(&self.ann, id, wanted).await.expect("saved")
     }
 
     pub(crate) async fn view(&self, id: MonitorId) -> MonitorView {
@@ -123,6 +134,7 @@ impl Bench {
                 keys: Keys::new(SigningSecret::issue([7; 32])),
             }),
             disabled: None,
+            revision: 1,
             created: now,
             modified: now,
         };
@@ -158,7 +170,6 @@ fn begin(engine: &Engine) -> (CancellationToken, JoinHandle<()>) {
 pub(crate) fn tcp(address: SocketAddr) -> Draft {
     let hostname = Hostname::parse(&address.ip().to_string()).expect("a host");
     Draft {
-        monitor: None,
         name: Name::parse("site").expect("a name"),
         spec: Spec::Tcp(TcpSpec { hostname, port: address.port() }),
         isactive: true,

@@ -22,7 +22,7 @@ both_engines! {
         let refused = bench.engine.check_now(&bench.ann, id).await;
         assert!(matches!(refused, Err(Error::Inactive)), "{refused:?}");
         // Made active, it takes them from the next call on.
-        bench.save(Draft { monitor: Some(id), isactive: true, ..asleep }).await;
+        bench.change(id, Draft { isactive: true, ..asleep }).await;
         bench.engine.notify(&bench.ann, id, report, None).await.expect("reported");
         bench.stop().await;
     }

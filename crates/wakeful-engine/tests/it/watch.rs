@@ -97,17 +97,17 @@ both_engines! {
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 
         target.go_down().await;
-        bench.save(Draft { monitor: Some(id), upside_down_mode: true, ..hourly.clone() }).await;
+        bench.change(id, Draft { upside_down_mode: true, ..hourly.clone() }).await;
         // Upside down and refused: up, though nobody waited for the hour to pass.
         beats(&mut events, id, 1).await;
         assert_eq!(bench.view(id).await.state.status, Status::Up);
-        bench.save(Draft { monitor: Some(id), ..hourly.clone() }).await;
+        bench.change(id, hourly.clone()).await;
         becomes(&mut events, id, Status::Down).await;
-        bench.save(Draft { monitor: Some(id), ..tcp(other.address) }).await;
+        bench.change(id, tcp(other.address)).await;
         becomes(&mut events, id, Status::Up).await;
         other.more(2).await;
 
-        bench.save(Draft { monitor: Some(id), isactive: false, ..tcp(other.address) }).await;
+        bench.change(id, Draft { isactive: false, ..tcp(other.address) }).await;
         let later = bench.save(tcp(target.address)).await.monitor.id;
         // By then what was seen before the stop is on record.
         beats(&mut events, later, 2).await;

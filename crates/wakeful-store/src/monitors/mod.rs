@@ -51,6 +51,8 @@ pub enum Saved {
     Done,
     /// The team has no such monitor.
     NoMonitor,
+    /// It was changed since it was read; nothing was saved.
+    Overtaken,
     /// The team has as many active monitors as it may; nothing was saved.
     Full,
     /// The team has no such notifiers; nothing was saved.

@@ -74,15 +74,17 @@ impl TeamStore<'_> {
         Ok(Saved::Done)
     }
 
-    /// Changes what people set of a monitor, and nothing of its state.
-    pub async fn change_monitor(&self, monitor: &Monitor) -> Result<Saved> {
-        self.change_monitor_within(monitor, None).await
+    /// Changes what people set of a monitor, and nothing of its state. `revision`
+    /// is the one it was read with: what others changed since is not undone.
+    pub async fn change_monitor(&self, monitor: &Monitor, revision: i64) -> Result<Saved> {
+        self.change_monitor_within(monitor, revision, None).await
     }
 
     /// As `change_monitor`, unless it would become active beside `most` others.
     pub async fn change_monitor_within(
         &self,
         monitor: &Monitor,
+        revision: i64,
         most: Option<u32>,
     ) -> Result<Saved> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
@@ -114,7 +116,7 @@ impl TeamStore<'_> {
                      upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
                      quorum = $20, revision = revision + 1
-                 where id = $1 and team_id = $2",
+                 where id = $1 and team_id = $2 and revision = $21",
             )
             .bind(monitor.id.uuid())
             .bind(self.team.uuid())
@@ -136,18 +138,16 @@ impl TeamStore<'_> {
             .bind(resend_interval(monitor))
             .bind(json(&monitor.regions))
             .bind(monitor.quorum.to_string())
+            .bind(revision)
             .execute(&mut *db)
             .await?;
-            if done.rows_affected() == 0 {
+            let Some((resend_interval, isactive, spec)) = before else {
                 return Ok(Saved::NoMonitor);
-            }
-            let (pace, spec) = match before {
-                Some((resend_interval, isactive, spec)) => {
-                    (Some((resend_interval, isactive)), spec)
-                }
-                None => (None, String::new()),
             };
-            crate::reminders::pace_anew!(db, monitor, pace);
+            if done.rows_affected() == 0 {
+                return Ok(Saved::Overtaken);
+            }
+            crate::reminders::pace_anew!(db, monitor, Some((resend_interval, isactive)));
             if spec != sealed.spec {
                 // What another target showed says nothing about this one.
                 sqlx::query("delete from certificates where monitor_id = $1")

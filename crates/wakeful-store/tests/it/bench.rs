@@ -97,6 +97,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
             keys: Keys::new(SigningSecret::issue([7; 32])),
         }),
         disabled: None,
+        revision: 1,
         created: NOW,
         modified: NOW,
     };

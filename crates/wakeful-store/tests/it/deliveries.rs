@@ -6,7 +6,7 @@ use wakeful_core::id::{AlertId, EventId, MonitorId, NotifierId, TeamId};
 use wakeful_core::monitor::{Monitor, Name};
 use wakeful_core::notifier::{Channel, Disabled, Notifier, webhook};
 use wakeful_core::time::Millis;
-use wakeful_store::{NewEvent, Record, Resent, Store};
+use wakeful_store::{ChangedNotifier, NewEvent, Record, Resent, Store};
 
 use crate::bench::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -15,6 +15,7 @@ use crate::record::down;
 on_both! {
     failures_count_as_one_unless_there_was_a_long_silence => silence;
     what_works_or_is_new_has_no_past => clean;
+    a_notifier_that_was_turned_off_meanwhile_is_not_turned_on_by_a_rename => overtaken;
     what_waits_is_given_up_when_it_is_turned_off_or_on => turned;
     an_outage_is_claimed_with_its_own_recovery_and_no_other => recoveries;
 }
@@ -45,7 +46,8 @@ async fn clean(store: Store) {
     let change = async |change: &dyn Fn(&mut Notifier)| {
         let mut changed = kept().await;
         change(&mut changed);
-        assert!(store.team(team).change_notifier(&changed).await.expect("written"));
+        let written = store.team(team).change_notifier(&changed).await.expect("written");
+        assert_eq!(written, ChangedNotifier::Done);
     };
     assert_eq!(fails(&store, id, 0).await, 0);
     store.notifier_works(id).await.expect("written");
@@ -62,6 +64,28 @@ async fn clean(store: Store) {
     change(&|hook| hook.disabled = Some(Disabled { at: NOW, why: "by hand".into() })).await;
     change(&|hook| hook.disabled = None).await;
     assert_eq!(fails(&store, id, 4).await, 4);
+}
+
+async fn overtaken(store: Store) {
+    let team = team(&store).await;
+    let id = notifier(&store, team, "hook").await;
+    let kept = async || store.team(team).notifier(id).await.expect("read").expect("there");
+    let rename = async |read: Notifier, name: &str| {
+        let renamed = Notifier { name: Name::parse(name).expect("a name"), ..read };
+        store.team(team).change_notifier(&renamed).await.expect("tried")
+    };
+    let read = kept().await;
+    assert!(store.disable_notifier(id, "410 Gone", &[], NOW).await.expect("written"));
+    assert_eq!(rename(read, "other").await, ChangedNotifier::Overtaken);
+    let off = kept().await;
+    assert_eq!((off.name.as_str(), off.disabled.is_some()), ("hook", true));
+    assert_eq!(rename(off.clone(), "other").await, ChangedNotifier::Done);
+    assert_eq!(rename(off, "third").await, ChangedNotifier::Overtaken);
+    let now = kept().await;
+    assert_eq!((now.name.as_str(), now.disabled.is_some()), ("other", true));
+    let foreign = crate::bench::team(&store).await;
+    let tried = store.team(foreign).change_notifier(&now).await.expect("tried");
+    assert_eq!(tried, ChangedNotifier::Missing);
 }
 
 async fn watched(store: &Store, team: TeamId, notifier: NotifierId) -> MonitorId {

@@ -18,6 +18,7 @@ on_both! {
     a_list_shows_what_matches => filters;
     a_list_goes_on_behind_its_cursor => pages;
     an_edit_leaves_the_state_alone => edit_and_state;
+    a_change_made_from_an_old_reading_is_not_written => overtaken;
     deleting_a_monitor_leaves_nothing_of_it => deletes;
     a_team_takes_its_monitors_along => team_goes;
     a_linked_notifier_and_its_monitor_go_with_the_team => linked_team_goes;
@@ -56,7 +57,7 @@ async fn reads_back(store: Store) {
         push_token: None,
         ..saved
     };
-    assert_eq!(store.team(team).change_monitor(&changed).await.expect("kept"), Saved::Done);
+    assert_eq!(store.team(team).change_monitor(&changed, 1).await.expect("kept"), Saved::Done);
     let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision), (changed, 2));
 }
@@ -68,7 +69,7 @@ async fn apart(store: Store) {
     let us = store.team(ours);
     assert!(us.monitor(kept.id).await.expect("read").is_none());
     assert!(us.monitors(&MonitorFilter::default()).await.expect("read").is_empty());
-    assert_eq!(us.change_monitor(&kept).await.expect("tried"), Saved::NoMonitor);
+    assert_eq!(us.change_monitor(&kept, 1).await.expect("tried"), Saved::NoMonitor);
     assert!(!us.delete_monitor(kept.id).await.expect("tried"));
     assert!(store.team(theirs).monitor(kept.id).await.expect("read").is_some());
 }
@@ -90,7 +91,7 @@ async fn unknown_notifiers(store: Store) {
         ..kept.clone()
     };
     let refused = Saved::NoNotifiers(vec![foreign]);
-    assert_eq!(store.team(ours).change_monitor(&renamed).await.expect("tried"), refused);
+    assert_eq!(store.team(ours).change_monitor(&renamed, 1).await.expect("tried"), refused);
     let (read, _) = store.team(ours).monitor(kept.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, kept);
 }
@@ -167,11 +168,30 @@ async fn edit_and_state(store: Store) {
     store.team(team).add_monitor(&kept).await.expect("kept");
     store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
     let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..kept };
-    store.team(team).change_monitor(&renamed).await.expect("kept");
+    store.team(team).change_monitor(&renamed, 1).await.expect("kept");
     store.record(&[passing(renamed.id, 2, NOW)]).await.expect("recorded");
     let (read, _) = store.team(team).monitor(renamed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor.name.as_str(), read.seq, read.revision), ("renamed", 2, 2));
     assert_eq!(read.state.status, Status::Up);
+}
+
+async fn overtaken(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&kept).await.expect("kept");
+    let stopped = Monitor { isactive: false, ..kept.clone() };
+    let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..kept.clone() };
+    let change = async |wanted: &Monitor, revision| {
+        store.team(team).change_monitor(wanted, revision).await.expect("tried")
+    };
+    assert_eq!(change(&stopped, 1).await, Saved::Done);
+    assert_eq!(change(&renamed, 1).await, Saved::Overtaken);
+    let (read, links) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    assert_eq!((read.monitor, read.revision, links.len()), (stopped, 2, 1));
+    let foreign = crate::bench::team(&store).await;
+    let tried = store.team(foreign).change_monitor(&renamed, 2).await.expect("tried");
+    assert_eq!(tried, Saved::NoMonitor);
 }
 
 async fn deletes(store: Store) {

@@ -44,7 +44,7 @@ async fn regions(store: Store) {
         let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, kept);
         let changed = Monitor { quorum: Quorum::Any, ..kept };
-        store.team(team).change_monitor(&changed).await.expect("changed");
+        store.team(team).change_monitor(&changed, 1).await.expect("changed");
         let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, changed);
     }

@@ -151,7 +151,6 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Dra
     let regions = regions.or(stored.map(|old| old.regions.clone())).unwrap_or_default();
     let quorum = quorum(fields, stored, &regions);
     Some(Draft {
-        monitor: stored.map(|old| old.id),
         name: name?,
         spec: spec?,
         isactive: isactive?,
@@ -352,7 +351,7 @@ mod tests {
     fn stored(draft: Draft) -> Monitor {
         let at = Millis(1_763_199_000_123);
         Monitor {
-            id: draft.monitor.unwrap_or_else(|| MonitorId::new(at, [1; 10])),
+            id: MonitorId::new(at, [1; 10]),
             team: TeamId::new(at, [2; 10]),
             name: draft.name,
             spec: draft.spec,

@@ -1,0 +1,3 @@
+-- How often a notifier was changed: a change names the revision it was made from,
+-- so that of two at once neither undoes the other.
+alter table notifiers add column revision integer not null default 1;
