@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use serde_json::Value;
 use std::collections::HashMap;
 use wakeful_core::Invalid;
+use wakeful_engine::Page;
 
 use crate::app::Api;
 use crate::error::ApiError;
@@ -48,7 +49,42 @@ pub(crate) fn cursor<T>(fields: &mut Fields, parse: impl FnOnce(&str) -> Option<
     })
 }
 
+/// `next_cursor`: left out, null or a text.
+pub(crate) type NextCursor = Option<Option<String>>;
+
 /// `next_cursor` is there only for those who asked for pages.
-pub(crate) fn next(limit: Option<u32>, next: Option<String>) -> Option<Option<String>> {
+pub(crate) fn next(limit: Option<u32>, next: Option<String>) -> NextCursor {
     limit.map(|_| next)
+}
+
+/// Which part of a short list is wanted: all of it, or what stands behind a place.
+pub(crate) struct Part<K> {
+    limit: Option<u32>,
+    behind: Option<K>,
+}
+
+impl<K: Ord> Part<K> {
+    pub(crate) fn read(
+        Query(mut query): Query,
+        parse: impl FnOnce(&str) -> Option<K>,
+    ) -> Result<Self, ApiError> {
+        let limit = limit(&mut query);
+        let behind = cursor(&mut query, parse);
+        query.finish(Some(Self { limit, behind }))
+    }
+
+    /// This part of a list that was read whole and stands in the order of
+    /// `place`, with its `next_cursor`; `text` writes a place as it is read.
+    pub(crate) fn of<T>(
+        self,
+        mut items: Vec<T>,
+        place: impl Fn(&T) -> K,
+        text: impl FnOnce(K) -> String,
+    ) -> (Vec<T>, NextCursor) {
+        if let Some(behind) = self.behind {
+            items.retain(|item| place(item) > behind);
+        }
+        let page = Page::of(items, self.limit, place);
+        (page.items, next(self.limit, page.next.map(text)))
+    }
 }

@@ -75,7 +75,7 @@ pub struct Page<T, C> {
 
 impl<T, C> Page<T, C> {
     /// A page of items that were asked for with one more than `limit`.
-    pub(crate) fn of(mut items: Vec<T>, limit: Option<u32>, cursor: impl Fn(&T) -> C) -> Self {
+    pub fn of(mut items: Vec<T>, limit: Option<u32>, cursor: impl Fn(&T) -> C) -> Self {
         let most = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let more = items.len() > most;
         items.truncate(most);

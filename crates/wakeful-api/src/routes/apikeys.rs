@@ -9,13 +9,26 @@ use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiResult, ErrorBody};
 use crate::pathid;
+use crate::query::{Part, Query};
 use crate::wire::{ApiKeyList, ApiKeyMade, Done, NewApiKey};
 
 /// Lists the caller's API keys, without their secrets.
 #[utoipa::path(get, path = "/api/v1/integrations/apikeys", tag = "Integrations",
-    responses((status = 200, description = "The keys", body = ApiKeyList)))]
-pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<ApiKeyList> {
-    Ok(Json(ApiKeyList::of(api.engine().api_keys(&caller.who).await?)))
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Keys a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The keys", body = ApiKeyList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn list(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<ApiKeyList> {
+    let part = Part::read(query, ApiKeyId::parse)?;
+    let keys = api.engine().api_keys(&caller.who).await?;
+    let (keys, next) = part.of(keys, |key| key.id, |id| id.to_string());
+    Ok(Json(ApiKeyList::of(keys, next)))
 }
 
 /// Makes an API key pair; both keys are shown this once.

@@ -2,13 +2,16 @@
 
 use axum::Json;
 use axum::extract::State;
+use std::cmp::Reverse;
 use wakeful_core::Invalid;
+use wakeful_engine::billing::Invoice;
 
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody, wrong_plan};
+use crate::query::{Part, Query};
 use crate::wire::membership::With;
 use crate::wire::{
     Done, Fields, InvoiceList, MembershipAnswer, MembershipSaved, PlanList, SaveMembership,
@@ -57,9 +60,21 @@ pub(crate) async fn stop(State(api): State<Api>, caller: Caller) -> ApiResult<Do
 
 /// Lists the plans.
 #[utoipa::path(get, path = "/api/v1/membership/plans", tag = "Membership",
-    responses((status = 200, description = "The plans", body = PlanList)))]
-pub(crate) async fn plans(State(api): State<Api>, _caller: Caller) -> ApiResult<PlanList> {
-    Ok(Json(PlanList::of(api.engine().plans())))
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Plans a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The plans", body = PlanList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn plans(
+    State(api): State<Api>,
+    _caller: Caller,
+    query: Query,
+) -> ApiResult<PlanList> {
+    let part = Part::read(query, |text| text.parse::<usize>().ok())?;
+    let plans = api.engine().plans().iter().enumerate().collect();
+    let (plans, next) = part.of(plans, |(at, _)| *at, |at| at.to_string());
+    Ok(Json(PlanList::of(plans.into_iter().map(|(_, plan)| plan), next)))
 }
 
 /// Tells the team's plan and what is paid.
@@ -74,7 +89,20 @@ pub(crate) async fn get(State(api): State<Api>, caller: Caller) -> ApiResult<Mem
 
 /// Lists the team's invoices.
 #[utoipa::path(get, path = "/api/v1/membership/invoices", tag = "Membership",
-    responses((status = 200, description = "The invoices", body = InvoiceList)))]
-pub(crate) async fn invoices(State(api): State<Api>, caller: Caller) -> ApiResult<InvoiceList> {
-    Ok(Json(InvoiceList::of(api.engine().invoices(&caller.who).await?)))
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Invoices a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The invoices", body = InvoiceList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn invoices(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<InvoiceList> {
+    let part = Part::read(query, |text| text.parse::<i64>().ok().map(Reverse))?;
+    let invoices = api.engine().invoices(&caller.who).await?;
+    let of = |invoice: &Invoice| Reverse(invoice.serial);
+    let (invoices, next) = part.of(invoices, of, |Reverse(serial)| serial.to_string());
+    Ok(Json(InvoiceList::of(invoices, next)))
 }

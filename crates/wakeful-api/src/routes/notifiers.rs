@@ -10,7 +10,7 @@ use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
-use crate::query::{self, Query};
+use crate::query::{self, Part, Query};
 use crate::wire::notifiers::{
     self as wire, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
     PreviewNotifier, SaveNotifier, TestNotifier,
@@ -19,11 +19,22 @@ use crate::wire::{Done, Fields};
 
 /// Lists the team's notifiers.
 #[utoipa::path(get, path = "/api/v1/notifiers", tag = "Notifiers",
-    responses((status = 200, description = "The notifiers", body = NotifierList)))]
-pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<NotifierList> {
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Notifiers a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The notifiers", body = NotifierList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn list(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<NotifierList> {
+    let part = Part::read(query, NotifierId::parse)?;
     let notifiers = api.engine().notifiers(&caller.who).await?;
+    let (notifiers, next_cursor) = part.of(notifiers, |notifier| notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::listed).collect();
-    Ok(Json(NotifierList { success: true, notifiers }))
+    Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
 }
 
 /// Creates a notifier, or changes the one whose `notifierid` is given; what a

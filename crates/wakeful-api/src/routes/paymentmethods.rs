@@ -2,21 +2,35 @@
 
 use axum::Json;
 use axum::extract::State;
+use wakeful_core::id::MethodId;
 
 use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::query::{Part, Query};
 use crate::wire::{
     Fields, MethodDefault, MethodDeleted, MethodList, MethodName, MethodSaved, SaveMethod, source,
 };
 
 /// Lists the team's payment methods.
 #[utoipa::path(get, path = "/api/v1/paymentmethods/get", tag = "Payment methods",
-    responses((status = 200, description = "The methods", body = MethodList)))]
-pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<MethodList> {
-    Ok(Json(MethodList::of(api.engine().payment_methods(&caller.who).await?)))
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Methods a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The methods", body = MethodList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn list(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<MethodList> {
+    let part = Part::read(query, MethodId::parse)?;
+    let methods = api.engine().payment_methods(&caller.who).await?;
+    let (methods, next) = part.of(methods, |method| method.id, |id| id.to_string());
+    Ok(Json(MethodList::of(methods, next)))
 }
 
 /// Saves a card at the processor; the team's first becomes the default.

@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
+use std::cmp::Reverse;
 use wakeful_core::id::SessionId;
+use wakeful_core::time::Millis;
+use wakeful_engine::Session;
 
 use crate::address::From;
 use crate::app::Api;
@@ -12,6 +15,7 @@ use crate::caller::{Caller, Credentials};
 use crate::cookie::{self, Said};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
+use crate::query::{Part, Query};
 use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SessionList, SignedIn, Token};
 
 /// Verifies the credentials of the request: answers the Bearer Token it came
@@ -93,10 +97,29 @@ pub(crate) async fn logout_all(
 
 /// Lists the caller's sessions, the one used last first.
 #[utoipa::path(get, path = "/api/v1/sessions", tag = "User",
-    responses((status = 200, description = "The sessions", body = SessionList)))]
-pub(crate) async fn list(State(api): State<Api>, caller: Caller) -> ApiResult<SessionList> {
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Sessions a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The sessions", body = SessionList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn list(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<SessionList> {
+    let part = Part::read(query, place)?;
     let sessions = api.engine().sessions(&caller.who).await?;
-    Ok(Json(SessionList::of(sessions, caller.who.via)))
+    let of = |session: &Session| (Reverse(session.last_used), Reverse(session.id));
+    let text = |(used, id): (Reverse<Millis>, Reverse<SessionId>)| format!("{}.{}", used.0.0, id.0);
+    let (sessions, next) = part.of(sessions, of, text);
+    Ok(Json(SessionList::of(sessions, caller.who.via, next)))
+}
+
+/// Where a session stands in the list: by its last use, then by its id.
+fn place(text: &str) -> Option<(Reverse<Millis>, Reverse<SessionId>)> {
+    let (used, id) = text.split_once('.')?;
+    Some((Reverse(Millis(used.parse().ok()?)), Reverse(SessionId::parse(id)?)))
 }
 
 /// Ends one of the caller's sessions; its token opens nothing from now on.

@@ -2,18 +2,32 @@
 
 use axum::Json;
 use axum::extract::State;
+use wakeful_core::id::UserId;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::query::{Part, Query};
 use crate::wire::{Done, SaveUser, TeamList, UserSaved, Users};
 
 /// Lists the team's users.
 #[utoipa::path(get, path = "/api/v1/team/get", tag = "Team",
-    responses((status = 200, description = "The users", body = TeamList)))]
-pub(crate) async fn get(State(api): State<Api>, caller: Caller) -> ApiResult<TeamList> {
-    Ok(Json(TeamList::of(api.engine().members(&caller.who).await?)))
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Users a page"),
+        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+    responses(
+        (status = 200, description = "The users", body = TeamList),
+        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
+pub(crate) async fn get(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<TeamList> {
+    let part = Part::read(query, UserId::parse)?;
+    let members = api.engine().members(&caller.who).await?;
+    let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
+    Ok(Json(TeamList::of(members, next)))
 }
 
 /// Adds a user to the team, or changes the one whose `userid` is given.

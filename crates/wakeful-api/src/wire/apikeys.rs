@@ -7,6 +7,7 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{ApiKey, NewKeyPair};
 
 use super::fields::{Fields, Wire};
+use crate::query::NextCursor;
 
 #[derive(ToSchema)]
 pub(crate) struct NewApiKey {
@@ -24,6 +25,9 @@ impl Wire for NewApiKey {
 pub(crate) struct ApiKeyList {
     success: bool,
     apikeys: Vec<ListedKey>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -41,7 +45,7 @@ pub(crate) struct ListedKey {
 }
 
 impl ApiKeyList {
-    pub(crate) fn of(keys: Vec<ApiKey>) -> Self {
+    pub(crate) fn of(keys: Vec<ApiKey>, next_cursor: NextCursor) -> Self {
         let apikeys = keys
             .into_iter()
             .map(|key| ListedKey {
@@ -52,7 +56,7 @@ impl ApiKeyList {
                 prefix: key.prefix,
             })
             .collect();
-        Self { success: true, apikeys }
+        Self { success: true, apikeys, next_cursor }
     }
 }
 

@@ -10,6 +10,7 @@ use wakeful_engine::billing::{Chosen, Invoice, MembershipView, PayWith, Plan, Pr
 
 use super::fields::Fields;
 use super::paymentmethods;
+use crate::query::NextCursor;
 
 /// A plan, and what it is paid with.
 #[derive(ToSchema)]
@@ -125,6 +126,9 @@ pub(crate) struct PlanList {
     success: bool,
     /// From the smallest to the largest.
     plans: Vec<PlanBody>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -165,8 +169,8 @@ impl PlanBody {
 const CURRENCY: &str = "USD";
 
 impl PlanList {
-    pub(crate) fn of(plans: &[Plan]) -> Self {
-        Self { success: true, plans: plans.iter().map(PlanBody::of).collect() }
+    pub(crate) fn of<'a>(plans: impl Iterator<Item = &'a Plan>, next_cursor: NextCursor) -> Self {
+        Self { success: true, plans: plans.map(PlanBody::of).collect(), next_cursor }
     }
 }
 
@@ -239,6 +243,9 @@ pub(crate) struct InvoiceList {
     success: bool,
     /// Newest first.
     invoices: Vec<InvoiceBody>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -272,7 +279,7 @@ pub(crate) struct InvoiceBody {
 }
 
 impl InvoiceList {
-    pub(crate) fn of(invoices: Vec<Invoice>) -> Self {
+    pub(crate) fn of(invoices: Vec<Invoice>, next_cursor: NextCursor) -> Self {
         let cents = Money::as_cents;
         let invoices = invoices
             .into_iter()
@@ -293,6 +300,6 @@ impl InvoiceList {
                 paid: invoice.paid,
             })
             .collect();
-        Self { success: true, invoices }
+        Self { success: true, invoices, next_cursor }
     }
 }

@@ -23,6 +23,7 @@ use wakeful_engine::{
 
 use super::fields::{Fields, Wire};
 use super::monitors::{TextOrList, TextOrNumber};
+use crate::query::NextCursor;
 
 /// A notifier to make (no `notifierid`) or to change.
 #[derive(ToSchema)]
@@ -318,6 +319,9 @@ impl WebhookBody {
 pub(crate) struct NotifierList {
     pub(crate) success: bool,
     pub(crate) notifiers: Vec<NotifierBody>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: NextCursor,
 }
 
 /// Which notifier to try.

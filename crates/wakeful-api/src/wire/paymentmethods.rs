@@ -11,6 +11,7 @@ use wakeful_core::time::Millis;
 use wakeful_engine::billing::Method;
 
 use super::fields::{Fields, Wire};
+use crate::query::NextCursor;
 
 /// A card to save; `token` in place of its fields when the processor's own page took it.
 #[derive(ToSchema)]
@@ -99,6 +100,9 @@ impl MethodName {
 pub(crate) struct MethodList {
     success: bool,
     payment_methods: Vec<MethodBody>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(rename = "next_cursor", skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -118,7 +122,7 @@ pub(crate) struct MethodBody {
 }
 
 impl MethodList {
-    pub(crate) fn of(methods: Vec<Method>) -> Self {
+    pub(crate) fn of(methods: Vec<Method>, next_cursor: NextCursor) -> Self {
         let payment_methods = methods
             .into_iter()
             .map(|method| MethodBody {
@@ -131,7 +135,7 @@ impl MethodList {
                 isdefault: method.isdefault,
             })
             .collect();
-        Self { success: true, payment_methods }
+        Self { success: true, payment_methods, next_cursor }
     }
 }
 

@@ -8,6 +8,7 @@ use wakeful_core::time::Millis;
 use wakeful_engine::{Credentials, KeyPair, Session, Via};
 
 use super::fields::{Fields, Wire};
+use crate::query::NextCursor;
 
 #[derive(ToSchema)]
 pub(crate) struct LogIn {
@@ -166,6 +167,9 @@ mod tests {
 pub(crate) struct SessionList {
     success: bool,
     sessions: Vec<ListedSession>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -186,7 +190,7 @@ pub(crate) struct ListedSession {
 }
 
 impl SessionList {
-    pub(crate) fn of(sessions: Vec<Session>, via: Via) -> Self {
+    pub(crate) fn of(sessions: Vec<Session>, via: Via, next_cursor: NextCursor) -> Self {
         let sessions = sessions
             .into_iter()
             .map(|session| ListedSession {
@@ -198,6 +202,6 @@ impl SessionList {
                 current: via == Via::Session(session.id),
             })
             .collect();
-        Self { success: true, sessions }
+        Self { success: true, sessions, next_cursor }
     }
 }

@@ -9,6 +9,7 @@ use wakeful_engine::Member;
 
 use super::accounts::{optional_passwords, passwords};
 use super::fields::{Fields, Wire};
+use crate::query::NextCursor;
 
 /// As many as one call may name.
 const MOST: usize = 100;
@@ -85,6 +86,9 @@ pub(crate) struct TeamList {
     success: bool,
     /// The team's users.
     message: Vec<TeamUser>,
+    /// Only with `limit`: where the next page begins, null at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: NextCursor,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -96,11 +100,11 @@ pub(crate) struct TeamUser {
 }
 
 impl TeamList {
-    pub(crate) fn of(members: Vec<Member>) -> Self {
+    pub(crate) fn of(members: Vec<Member>, next_cursor: NextCursor) -> Self {
         let message = members
             .into_iter()
             .map(|member| TeamUser { email: member.email, userid: member.user })
             .collect();
-        Self { success: true, message }
+        Self { success: true, message, next_cursor }
     }
 }

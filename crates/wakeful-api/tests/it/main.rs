@@ -6,6 +6,7 @@ mod apikeys;
 mod contact;
 mod events;
 mod figures;
+mod lists;
 mod membership;
 mod mfa;
 mod monitors;
