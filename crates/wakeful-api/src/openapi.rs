@@ -2,6 +2,7 @@
 //! every route (which errors it may answer, what credentials it takes) is added
 //! here by rule, so that it cannot be forgotten.
 
+use std::collections::BTreeSet;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
@@ -43,9 +44,13 @@ fn header(name: &str) -> SecurityScheme {
 }
 
 fn described(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi {
+    let paths: BTreeSet<String> = document.paths.paths.keys().cloned().collect();
     for (path, item) in &mut document.paths.paths {
+        // What has a second address without a version has a name for that one too.
+        let twin = paths.contains(&path.replacen("/api/", "/api/v1/", 1));
         for (method, operation) in operations(item) {
-            operation.operation_id = Some(operation_id(method, path));
+            let id = operation_id(method, path);
+            operation.operation_id = Some(if twin { id + "_unversioned" } else { id });
             if !security.is_empty() {
                 operation.security = Some(security.to_vec());
                 refusal(operation, "401", "No valid credentials were sent");

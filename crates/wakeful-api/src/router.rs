@@ -2,7 +2,7 @@
 //! everything in `protected` takes a `Caller` and is 401 without one.
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::get;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -72,6 +72,7 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(history::monitor_alerts))
         .routes(routes!(events::stream))
         .routes(routes!(membership::save))
+        .routes(routes!(membership::save_unversioned))
         .routes(routes!(membership::stop))
         .routes(routes!(membership::plans))
         .routes(routes!(membership::get))
@@ -95,8 +96,6 @@ pub fn router(state: Api) -> Router {
     let mut router = routes
         .route("/", get(page::answer))
         .route("/assets/{*path}", get(page::answer))
-        // The reference prints this path too, without its version.
-        .route("/api/membership/save", post(membership::save))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));

@@ -45,6 +45,25 @@ pub(crate) async fn save(
     Ok(Json(MembershipSaved::of(&chosen)))
 }
 
+/// The same at the second address that the reference prints, without a version.
+#[utoipa::path(post, path = "/api/membership/save", tag = "Membership",
+    request_body = SaveMembership,
+    responses(
+        (status = 200, description = "Saved and paid", body = MembershipSaved),
+        (status = 402, description = "Declined; nothing has changed", body = ErrorBody),
+        (status = 403, description = "An administrator is needed", body = ErrorBody),
+        (status = 404, description = "The team has no such payment method", body = ErrorBody),
+        (status = 409, description = "A payment is under way", body = ErrorBody),
+        (status = 502, description = "The payment processor failed", body = ErrorBody)))]
+pub(crate) async fn save_unversioned(
+    api: State<Api>,
+    caller: Caller,
+    from: ClientIp,
+    body: Body<Fields>,
+) -> ApiResult<MembershipSaved> {
+    save(api, caller, from, body).await
+}
+
 /// Gives the plan up at the end of what is paid.
 #[utoipa::path(post, path = "/api/v1/membership/stop", tag = "Membership",
     responses(

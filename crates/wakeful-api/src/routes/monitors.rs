@@ -60,6 +60,7 @@ pub(crate) async fn delete(
 #[utoipa::path(post, path = "/api/v1/monitor/save", tag = "Monitors", request_body = SaveMonitor,
     responses(
         (status = 200, description = "Saved", body = MonitorAnswer),
+        (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
         (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
 pub(crate) async fn save(

@@ -34,6 +34,7 @@ pub(crate) async fn get(
 #[utoipa::path(post, path = "/api/v1/team/save", tag = "Team", request_body = SaveUser,
     responses(
         (status = 200, description = "Saved", body = UserSaved),
+        (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such user", body = ErrorBody),
         (status = 409, description = "The email is used by another user", body = ErrorBody)))]
 pub(crate) async fn save(

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod apikeys;
+mod codes;
 mod contact;
 mod events;
 mod figures;

@@ -90,7 +90,7 @@ both_engines! {
         saved(&ann, "4000000000000341").await;
         ann.post("paymentmethod/save", &json!({"token": "pm_card_visa"})).await.ok();
         let bad = ann.post("paymentmethod/save", &json!({"token": "pm_nobody"})).await;
-        bad.refused(402, "bad_token");
+        bad.refused(402, "bad_card_token");
         assert_eq!(methods(&ann).await.len(), 2);
         app.stop().await;
     }

@@ -330,6 +330,11 @@ const ROWS: &[Row] = &[
         ..of_method("POST /api/v1/membership/save")
     },
     Row {
+        takes: "methodID",
+        body: |id| json!({"plan": "starter", "method": "methodID", "methodID": id}),
+        ..of_method("POST /api/membership/save")
+    },
+    Row {
         operation: "POST /api/v1/password/update",
         takes: "tokenid",
         id: |team| &team.reset,

@@ -150,7 +150,7 @@ impl Decline {
             Self::Expired => "expired_card",
             Self::AuthenticationRequired => "authentication_required",
             Self::Incorrect => "incorrect_card",
-            Self::BadToken => "bad_token",
+            Self::BadToken => "bad_card_token",
             Self::MethodGone => "method_gone",
         }
     }

@@ -129,7 +129,7 @@ async fn plans_are_paid_renewed_and_declined_at_stripe() {
     client
         .post("paymentmethod/save", &json!({"token": "pm_nobody"}))
         .await
-        .refused(402, "bad_token");
+        .refused(402, "bad_card_token");
     app.stop().await;
 }
 
