@@ -1,4 +1,4 @@
-//! API key pairs: made, listed and removed by their owner. Both keys are shown
+//! API key pairs: made, named, listed and removed by their owner. Both keys are shown
 //! once; what the API key stands for is sealed under the Enc key.
 
 use wakeful_core::id::ApiKeyId;
@@ -42,6 +42,14 @@ impl Engine {
         };
         self.store().add_api_key(&key, self.now()).await?;
         Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) })
+    }
+
+    /// Gives a key of the caller another name; what it opens stays as it is.
+    pub async fn rename_api_key(&self, caller: &Caller, id: ApiKeyId, name: &str) -> Result<()> {
+        match self.store().rename_api_key(caller.user, id, name).await? {
+            true => Ok(()),
+            false => Err(Error::NotFound("API key")),
+        }
     }
 
     pub async fn delete_api_key(&self, caller: &Caller, id: ApiKeyId) -> Result<()> {

@@ -119,6 +119,19 @@ impl Store {
         Ok(())
     }
 
+    /// Gives a key of this user another name; false when the user has no such key.
+    pub async fn rename_api_key(&self, user: UserId, id: ApiKeyId, name: &str) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("update api_keys set name = $3 where id = $1 and user_id = $2")
+                .bind(id.uuid())
+                .bind(user.uuid())
+                .bind(name)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
     /// Removes a key of this user; false when the user has no such key.
     pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId) -> Result<bool> {
         Ok(write!(self, |db| {

@@ -7,10 +7,10 @@ use wakeful_core::id::ApiKeyId;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
-use crate::error::{ApiResult, ErrorBody};
+use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
 use crate::query::{Part, Query};
-use crate::wire::{ApiKeyList, ApiKeyMade, Done, NewApiKey};
+use crate::wire::{ApiKeyList, ApiKeySaved, Done, SaveApiKey};
 
 /// Lists the caller's API keys, without their secrets.
 #[utoipa::path(get, path = "/api/v1/integrations/apikeys", tag = "Integrations",
@@ -31,17 +31,25 @@ pub(crate) async fn list(
     Ok(Json(ApiKeyList::of(keys, next)))
 }
 
-/// Makes an API key pair; both keys are shown this once.
+/// Makes an API key pair, whose keys are shown this once, or gives the one whose
+/// `apikeyid` is sent another name.
 #[utoipa::path(post, path = "/api/v1/integrations/apikey/save", tag = "Integrations",
-    request_body = NewApiKey,
-    responses((status = 200, description = "Made", body = ApiKeyMade)))]
+    request_body = SaveApiKey,
+    responses(
+        (status = 200, description = "Made or renamed", body = ApiKeySaved),
+        (status = 404, description = "The caller has no such key", body = ErrorBody)))]
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
-    Body(wanted): Body<NewApiKey>,
-) -> ApiResult<ApiKeyMade> {
-    let pair = api.engine().new_api_key(&caller.who, &wanted.name).await?;
-    Ok(Json(ApiKeyMade::of(&pair)))
+    Body(wanted): Body<SaveApiKey>,
+) -> ApiResult<ApiKeySaved> {
+    let Some(apikeyid) = wanted.apikeyid else {
+        let pair = api.engine().new_api_key(&caller.who, &wanted.name).await?;
+        return Ok(Json(ApiKeySaved::made(&pair)));
+    };
+    let id = id(&apikeyid)?;
+    api.engine().rename_api_key(&caller.who, id, &wanted.name).await?;
+    Ok(Json(ApiKeySaved::renamed(id)))
 }
 
 /// Removes an API key; calls with it fail from now on.
@@ -55,7 +63,10 @@ pub(crate) async fn delete(
     caller: Caller,
     Path(apikeyid): Path<String>,
 ) -> ApiResult<Done> {
-    let id = pathid::parse(&apikeyid, "API key", ApiKeyId::parse)?;
-    api.engine().delete_api_key(&caller.who, id).await?;
+    api.engine().delete_api_key(&caller.who, id(&apikeyid)?).await?;
     Done::say("The API key is removed.")
+}
+
+fn id(text: &str) -> Result<ApiKeyId, ApiError> {
+    pathid::parse(text, "API key", ApiKeyId::parse)
 }

@@ -9,15 +9,19 @@ use wakeful_engine::{ApiKey, NewKeyPair};
 use super::fields::{Fields, Wire};
 use crate::query::NextCursor;
 
+/// A key pair to make (no `apikeyid`), or one to be called otherwise.
 #[derive(ToSchema)]
-pub(crate) struct NewApiKey {
+pub(crate) struct SaveApiKey {
+    #[schema(value_type = Option<String>)]
+    pub(crate) apikeyid: Option<String>,
     #[schema(max_length = 255, min_length = 1, pattern = r"\S")]
     pub(crate) name: String,
 }
 
-impl Wire for NewApiKey {
+impl Wire for SaveApiKey {
     fn read(fields: &mut Fields) -> Option<Self> {
-        Some(Self { name: fields.short_text("name", 255)? })
+        let apikeyid = fields.optional_text("apikeyid");
+        Some(Self { apikeyid, name: fields.short_text("name", 255)? })
     }
 }
 
@@ -61,25 +65,34 @@ impl ApiKeyList {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ApiKeyMade {
+pub(crate) struct ApiKeySaved {
     success: bool,
     message: String,
     #[schema(value_type = String, format = Uuid)]
     apikeyid: ApiKeyId,
-    /// For the header X-API-Key; shown this once.
-    apikey: String,
-    /// For the header X-Enc-Key; shown this once and kept nowhere.
-    enckey: String,
+    /// For the header X-API-Key; shown when it is made and never again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    apikey: Option<String>,
+    /// For the header X-Enc-Key; shown when it is made and kept nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    enckey: Option<String>,
 }
 
-impl ApiKeyMade {
-    pub(crate) fn of(pair: &NewKeyPair) -> Self {
+impl ApiKeySaved {
+    pub(crate) fn renamed(apikeyid: ApiKeyId) -> Self {
+        let message = "The API key has its new name; both keys stay as they are.".into();
+        Self { success: true, message, apikeyid, apikey: None, enckey: None }
+    }
+
+    pub(crate) fn made(pair: &NewKeyPair) -> Self {
         Self {
             success: true,
             message: "Keep both keys: they are shown this once.".into(),
             apikeyid: pair.id,
-            apikey: pair.apikey.expose().to_owned(),
-            enckey: pair.enckey.expose().to_owned(),
+            apikey: Some(pair.apikey.expose().to_owned()),
+            enckey: Some(pair.enckey.expose().to_owned()),
         }
     }
 }

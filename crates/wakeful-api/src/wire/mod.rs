@@ -21,7 +21,7 @@ mod sessions;
 mod team;
 
 pub(crate) use accounts::{Me, SaveSettings, SignUp, UserSaved};
-pub(crate) use apikeys::{ApiKeyList, ApiKeyMade, NewApiKey};
+pub(crate) use apikeys::{ApiKeyList, ApiKeySaved, SaveApiKey};
 pub(crate) use contact::ContactUs;
 pub(crate) use done::Done;
 pub(crate) use events::event;

@@ -24,6 +24,27 @@ both_engines! {
         assert!(!list.text.contains(apikey) && !list.text.contains(enckey), "{}", list.text);
     }
 
+    async fn an_element_of_the_list_sent_back_makes_no_second_key(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let list = async || ann.client.get("integrations/apikeys").await.ok()["apikeys"].clone();
+        let before = list().await;
+        let back = ann.client.post("integrations/apikey/save", &before[0]).await;
+        assert_eq!(back.keys(), ["apikeyid", "message", "success"], "no key is shown again");
+        assert_eq!(back.ok()["apikeyid"], keys.id.as_str());
+        assert_eq!(list().await, before);
+        let renamed = json!({"apikeyid": keys.id, "name": "laptop"});
+        ann.client.post("integrations/apikey/save", &renamed).await.ok();
+        let after = list().await;
+        assert_eq!((after.as_array().unwrap().len(), &after[0]["name"]), (1, &json!("laptop")));
+        assert!(keys.client.is_let_in().await, "it opens what it did");
+        // A colleague's keys are as little mine as those of another team.
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let refused = bob.client.post("integrations/apikey/save", &renamed).await;
+        refused.refused(404, "not_found");
+    }
+
     async fn the_list_tells_when_a_key_was_used(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

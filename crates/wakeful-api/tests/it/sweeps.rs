@@ -288,6 +288,13 @@ const ROWS: &[Row] = &[
         ..of_monitor("")
     },
     Row {
+        operation: "POST /api/v1/integrations/apikey/save",
+        takes: "apikeyid",
+        id: |team| &team.apikeyid,
+        body: |id| json!({"apikeyid": id, "name": "x"}),
+        ..of_monitor("")
+    },
+    Row {
         operation: "DELETE /api/v1/session/{sessionid}/delete",
         takes: "sessionid",
         id: |team| &team.sessionid,
