@@ -39,7 +39,8 @@ impl From<LogIn> for Credentials {
 fn credentials(fields: &mut Fields, email: &str) -> Option<Credentials> {
     let email = fields.text(email);
     let password = fields.text("password").map(Secret::new);
-    let mfacode = fields.optional_digits("mfacode", 6);
+    // A form sends the field empty when it has no code: that is no guess.
+    let mfacode = fields.optional_digits("mfacode", 6).filter(|code| !code.trim().is_empty());
     Some(Credentials { email: email?, password: password?, mfacode })
 }
 

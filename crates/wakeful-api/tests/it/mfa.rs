@@ -87,6 +87,20 @@ both_engines! {
         app.anonymous().post("authenticated", &body).await.ok();
     }
 
+    async fn an_empty_code_is_no_code_and_no_guess(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (phone, _) = Phone::enable(&ann, &app.clock).await;
+        // Five wrong codes would lock the user.
+        for code in ["", " ", "", "\t", "", "  "] {
+            log_in(&app, &ann, code).await.refused(401, "mfa_required");
+            let body = json!({"username": ann.email, "password": PASSWORD, "mfacode": code});
+            app.anonymous().post("authenticated", &body).await.refused(401, "mfa_required");
+            app.clock.advance(STEP);
+        }
+        log_in(&app, &ann, phone.code(&app.clock)).await.ok();
+    }
+
     async fn the_password_comes_before_the_code(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
