@@ -83,7 +83,8 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await.client;
         for (number, code) in [("4000000000000002", "card_declined"),
             ("4000000000009995", "insufficient_funds"), ("4000000000000069", "expired_card"),
-            ("4000002500003155", "authentication_required")] {
+            ("4000000000000127", "incorrect_card"), ("4000000000000119", "processing_error"),
+            ("4000000000009987", "card_declined"), ("4000002500003155", "authentication_required")] {
             ann.post("paymentmethod/save", &card(number)).await.refused(402, code);
         }
         assert!(methods(&ann).await.is_empty());

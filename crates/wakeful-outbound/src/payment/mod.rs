@@ -111,6 +111,8 @@ pub enum Decline {
     AuthenticationRequired,
     /// The number or the code is not the card's.
     Incorrect,
+    /// The bank or the processor stumbled; the card may be good.
+    Processing,
     /// The token is unknown, used up or of another customer.
     BadToken,
     /// The processor cannot charge the saved card any more: it was removed
@@ -133,6 +135,9 @@ impl Decline {
             Self::Incorrect => {
                 "The card was declined because its number or code is wrong; check both."
             }
+            Self::Processing => {
+                "The card could not be processed just now; try again or use another card."
+            }
             Self::BadToken => {
                 "The token is unknown to the payment processor or was used; enter the card again."
             }
@@ -150,6 +155,7 @@ impl Decline {
             Self::Expired => "expired_card",
             Self::AuthenticationRequired => "authentication_required",
             Self::Incorrect => "incorrect_card",
+            Self::Processing => "processing_error",
             Self::BadToken => "bad_card_token",
             Self::MethodGone => "method_gone",
         }

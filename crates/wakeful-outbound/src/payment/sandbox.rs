@@ -23,21 +23,41 @@ enum Manner {
     FailsLater,
 }
 
-const MANNERS: [(&str, Manner); 6] = [
+const MANNERS: [(&str, Manner); 8] = [
     ("pays", Manner::Pays),
     ("declined", Manner::Refuses(Decline::Generic)),
     ("nofunds", Manner::Refuses(Decline::InsufficientFunds)),
     ("expired", Manner::Refuses(Decline::Expired)),
+    ("incorrect", Manner::Refuses(Decline::Incorrect)),
+    ("processing", Manner::Refuses(Decline::Processing)),
     ("authentication", Manner::Refuses(Decline::AuthenticationRequired)),
     ("failslater", Manner::FailsLater),
 ];
 
 /// Test numbers and test tokens that do something else than pay.
-const NUMBERS: [(&str, &str, &str); 5] = [
+const NUMBERS: [(&str, &str, &str); 17] = [
     ("4000000000000002", "pm_card_visa_chargeDeclined", "declined"),
     ("4000000000009995", "pm_card_visa_chargeDeclinedInsufficientFunds", "nofunds"),
     ("4000000000000069", "pm_card_chargeDeclinedExpiredCard", "expired"),
-    ("4000002500003155", "pm_card_authenticationRequired", "authentication"),
+    ("4000000000000127", "pm_card_chargeDeclinedIncorrectCvc", "incorrect"),
+    ("4000000000000119", "pm_card_chargeDeclinedProcessingError", "processing"),
+    // Why a card is lost, stolen, overused or blocked is not told to who holds it.
+    ("4000000000009987", "pm_card_visa_chargeDeclinedLostCard", "declined"),
+    ("4000000000009979", "pm_card_visa_chargeDeclinedStolenCard", "declined"),
+    ("4000000000006975", "pm_card_visa_chargeDeclinedVelocityLimitExceeded", "declined"),
+    ("4100000000000019", "pm_card_radarBlock", "declined"),
+    // Nobody is there to authenticate a payment that comes on its day.
+    ("4000002500003155", "pm_card_authenticationRequiredOnSetup", "authentication"),
+    ("4000002760003184", "pm_card_authenticationRequired", "authentication"),
+    (
+        "4000008260003178",
+        "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds",
+        "authentication",
+    ),
+    ("4000000000003220", "pm_card_threeDSecure2Required", "authentication"),
+    ("4000000000003063", "pm_card_threeDSecureRequired", "authentication"),
+    ("4000008400001629", "pm_card_threeDSecureRequiredChargeDeclined", "authentication"),
+    ("4000008400001280", "pm_card_threeDSecureRequiredProcessingError", "authentication"),
     ("4000000000000341", "pm_card_chargeCustomerFail", "failslater"),
 ];
 const PAYING_TOKEN: &str = "pm_card_visa";
@@ -179,12 +199,32 @@ mod tests {
             ("4000000000000002", Decline::Generic),
             ("4000000000009995", Decline::InsufficientFunds),
             ("4000000000000069", Decline::Expired),
+            ("4000000000000127", Decline::Incorrect),
+            ("4000000000000119", Decline::Processing),
+            ("4000000000009987", Decline::Generic),
+            ("4000000000009979", Decline::Generic),
+            ("4000000000006975", Decline::Generic),
+            ("4100000000000019", Decline::Generic),
             ("4000002500003155", Decline::AuthenticationRequired),
+            ("4000002760003184", Decline::AuthenticationRequired),
+            ("4000008260003178", Decline::AuthenticationRequired),
+            ("4000000000003220", Decline::AuthenticationRequired),
+            ("4000000000003063", Decline::AuthenticationRequired),
+            ("4000008400001629", Decline::AuthenticationRequired),
+            ("4000008400001280", Decline::AuthenticationRequired),
         ] {
             assert_eq!(tried(&card(number)).await.0, declined(decline), "{number}");
         }
         let (saved, charged) = tried(&card("4000000000000341")).await;
         assert_eq!((saved, charged.is_err()), (Ok(()), true));
+    }
+
+    #[test]
+    fn every_test_number_is_one_that_can_be_sent_and_has_its_manner() {
+        for (number, _, word) in NUMBERS {
+            assert!(CardNumber::parse(&Secret::new(number)).is_ok(), "{number}");
+            assert!(MANNERS.iter().any(|(name, _)| *name == word), "{number}: {word}");
+        }
     }
 
     #[tokio::test]

@@ -248,6 +248,7 @@ fn decline(error: &Value) -> Decline {
         ("incorrect_cvc" | "incorrect_number" | "invalid_number" | "invalid_cvc", _) => {
             Decline::Incorrect
         }
+        ("processing_error", _) => Decline::Processing,
         _ => Decline::Generic,
     }
 }
