@@ -119,7 +119,8 @@ impl Engine {
         Ok(NotifierView { notifier, secret })
     }
 
-    /// Nothing when the notifier was changed since it was read.
+    /// Nothing when the notifier was changed since it was read. What is saved as
+    /// it is stored is not written.
     async fn change_notifier(
         &self,
         caller: &Caller,
@@ -128,6 +129,9 @@ impl Engine {
     ) -> Result<Option<NotifierView>> {
         self.vet(&draft.channel)?;
         let notifier = self.drafted_notifier(caller, draft, Some(before));
+        if notifier == (Notifier { modified: notifier.modified, ..before.clone() }) {
+            return Ok(Some(before.clone().into()));
+        }
         if !self.keep_notifier(caller, &notifier).await? {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! monitors, monitor/save, get, delete, notify, check, try, and the push address.
 
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use wakeful_testkit::{Client, Site, both_engines};
@@ -111,7 +112,7 @@ both_engines! {
         assert_eq!(told().await, shown);
 
         // The same one again keeps the time when it was first seen.
-        app.clock.advance(std::time::Duration::from_secs(60));
+        app.clock.advance(Duration::from_secs(60));
         look().await;
         assert_eq!(told().await, shown);
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
@@ -158,9 +159,11 @@ both_engines! {
             json!({"type": "tcp", "hostname": "127.0.0.1", "port": "1"}),
         ] {
             let before = saved(&ann.client, &monitor(&extra)).await;
-            let mut after = saved(&ann.client, &before).await;
-            after["modified"] = before["modified"].clone();
-            assert_eq!(after, before);
+            app.clock.advance(Duration::from_secs(1));
+            let after = saved(&ann.client, &before).await;
+            assert_eq!(after, before, "not even when it was changed");
+            let change = json!({"monitorid": before["monitorid"], "name": "other"});
+            assert_ne!(saved(&ann.client, &change).await["modified"], before["modified"]);
         }
     }
 

@@ -14,7 +14,6 @@ use wakeful_store::Use;
 use super::words;
 use crate::bus::{Edit, Event};
 use crate::letters::Words;
-use crate::monitors::Draft;
 use crate::{Engine, Error, Result};
 
 const WATCH_EVERY: Duration = Duration::from_secs(3600);
@@ -34,14 +33,14 @@ impl Engine {
     pub(crate) fn allow_interval(
         &self,
         plan: &Plan,
-        draft: &Draft,
+        wanted: &Monitor,
         before: Option<&Monitor>,
     ) -> Result<()> {
-        let seconds = draft.heartbeat_interval.seconds();
+        let seconds = wanted.heartbeat_interval.seconds();
         let same = before.is_some_and(|before| {
-            before.isactive && before.heartbeat_interval == draft.heartbeat_interval
+            before.isactive && before.heartbeat_interval == wanted.heartbeat_interval
         });
-        if !draft.isactive || same || seconds >= plan.limits.shortest_interval {
+        if !wanted.isactive || same || seconds >= plan.limits.shortest_interval {
             return Ok(());
         }
         let limit = format!("intervals of {} s or more", plan.limits.shortest_interval);

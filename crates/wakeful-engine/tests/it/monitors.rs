@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use std::time::Duration;
-use wakeful_core::monitor::Spec;
 use wakeful_core::monitor::spec::ApiSpec;
+use wakeful_core::monitor::{Name, Spec};
 use wakeful_core::verdict::{Beat, Report, Status};
-use wakeful_engine::{Draft, Error, MonitorFilter};
+use wakeful_engine::{Draft, Error, Event, MonitorFilter};
 use wakeful_testkit::both_engines;
 
 use crate::bench::{Bench, Target, tcp};
@@ -24,6 +24,28 @@ both_engines! {
         // Made active, it takes them from the next call on.
         bench.change(id, Draft { isactive: true, ..asleep }).await;
         bench.engine.notify(&bench.ann, id, report, None).await.expect("reported");
+        bench.stop().await;
+    }
+
+    async fn what_is_saved_as_it_is_stored_is_not_written_and_nobody_hears_of_it(setup: Setup) {
+        let bench = Bench::start(&setup).await;
+        let target = Target::new().await;
+        let asleep = Draft { isactive: false, ..tcp(target.address) };
+        let id = bench.save(asleep.clone()).await.monitor.id;
+        let team = bench.store.team(bench.ann.team);
+        let revision = async || team.monitor(id).await.expect("read").expect("there").0.revision;
+        let mut events = bench.events();
+        bench.change(id, asleep.clone()).await;
+        assert_eq!(revision().await, 1);
+        let renamed = Draft { name: Name::parse("other").expect("a name"), ..asleep };
+        bench.change(id, renamed.clone()).await;
+        bench.change(id, renamed).await;
+        assert_eq!(revision().await, 2);
+        bench.engine.delete_monitor(&bench.ann, id).await.expect("deleted");
+        let told = [events.next().await, events.next().await];
+        let of = |event: &Option<Event>| format!("{event:?}");
+        assert!(matches!(told[0], Some(Event::Saved(_))), "{}", of(&told[0]));
+        assert!(matches!(told[1], Some(Event::Deleted(_))), "{}", of(&told[1]));
         bench.stop().await;
     }
 
