@@ -20,6 +20,8 @@ use crate::wire::{
 /// How long a check that is only tried may take, unless the caller says.
 const TRY_WITHIN: Duration = Duration::from_secs(10);
 
+const PASSWORD_LEFT_BEHIND: &str = "The monitor was saved. The password was not kept, because the address is now another server's; send it again.";
+
 /// Tells all of one monitor.
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/get", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
@@ -69,14 +71,21 @@ pub(crate) async fn save(
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MonitorAnswer> {
     let id = fields.optional_text("monitorid").map(|monitorid| id(&monitorid)).transpose()?;
+    let mut left_behind = false;
     let merge = |stored: Option<&Monitor>| {
         let mut fields = fields.again();
         let draft = wire::draft(&mut fields, stored);
+        let (old, new) = (stored, draft.as_ref());
+        left_behind =
+            old.zip(new).is_some_and(|(old, new)| wire::leaves_password(&mut fields, old, new));
         fields.finish(draft)
     };
     let view = api.engine().save_monitor(&caller.who, id, merge).await?;
-    let message = "The monitor was saved.".to_owned();
-    Ok(Json(MonitorAnswer { success: true, message, monitor: show(&api, &view) }))
+    let message = match left_behind {
+        true => PASSWORD_LEFT_BEHIND,
+        false => "The monitor was saved.",
+    };
+    Ok(Json(MonitorAnswer { success: true, message: message.into(), monitor: show(&api, &view) }))
 }
 
 /// Reports a status to a monitor: one heartbeat with that status.

@@ -167,6 +167,25 @@ both_engines! {
         }
     }
 
+    async fn a_password_that_does_not_go_along_to_another_server_is_told(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = monitor(&json!({"type": "http", "http": {"url": "http://127.0.0.1:1/",
+            "username": "u", "password": "p"}}));
+        let made = saved(&ann.client, &body).await;
+        let told = async |http: Value| {
+            let change = json!({"monitorid": made["monitorid"], "http": http});
+            let answer = ann.client.post("monitor/save", &change).await.ok();
+            answer["message"].as_str().unwrap().contains("The password was not kept")
+        };
+        assert!(!told(json!({"url": "http://127.0.0.1:1/other"})).await, "the same server");
+        assert!(!told(json!({"url": "http://127.0.0.1:2/", "password": "q"})).await, "sent again");
+        assert!(told(json!({"url": "http://127.0.0.1:3/"})).await);
+        assert!(!told(json!({"url": "http://127.0.0.1:4/"})).await, "there was none any more");
+        told(json!({"password": "r"})).await;
+        assert!(!told(json!({"url": "http://127.0.0.1:5/", "password": ""})).await, "removed");
+    }
+
     async fn a_password_of_a_monitor_is_kept_and_never_shown(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

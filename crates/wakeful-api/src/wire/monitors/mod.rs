@@ -8,6 +8,8 @@ mod row;
 mod show;
 
 pub(crate) use certificate::CertificateBody;
-pub(crate) use read::{SaveMonitor, TextOrList, TextOrNumber, draft, spec, timeout};
+pub(crate) use read::{
+    SaveMonitor, TextOrList, TextOrNumber, draft, leaves_password, spec, timeout,
+};
 pub(crate) use row::{MonitorRow, MonitorRows};
 pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, MonitorWhole, millis};

@@ -319,6 +319,14 @@ fn moved(old: &HttpSpec, url: HttpUrl) -> HttpSpec {
     HttpSpec { url, password, ..old.clone() }
 }
 
+/// Whether a stored password stays behind because the address is now another
+/// server's, and nobody sent one or asked to remove it.
+pub(crate) fn leaves_password(fields: &mut Fields, stored: &Monitor, draft: &Draft) -> bool {
+    let sent = fields.within("http", |fields| fields.has("password"));
+    let had = stored.spec.secret().is_some();
+    had && !sent && draft.spec.http().is_some() && draft.spec.secret().is_none()
+}
+
 fn texts(items: &[String]) -> impl Iterator<Item = &str> {
     items.iter().map(String::as_str)
 }
