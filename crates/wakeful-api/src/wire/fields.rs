@@ -187,8 +187,22 @@ impl Fields {
         field: &str,
         parse: impl FnOnce(&str) -> Result<T, Invalid>,
     ) -> Option<T> {
-        let text = self.optional_digits(field, 0)?;
-        self.believe(field, parse(&text))
+        match self.values.get(field) {
+            None | Some(Value::Null | Value::String(_)) => self.optional(field, parse),
+            Some(Value::Number(number)) if number.is_u64() => {
+                let text = number.to_string();
+                self.believe(field, parse(&text))
+            }
+            // The parser knows best what it takes.
+            Some(other) => {
+                let why = match parse(&other.to_string()) {
+                    Err(Invalid(why)) => why,
+                    Ok(_) => "must be a string or a whole number".into(),
+                };
+                self.refuse(field, why);
+                None
+            }
+        }
     }
 
     /// A whole number that may be left out, turned into a value by `parse`.
@@ -203,8 +217,13 @@ impl Fields {
                 let number = number.as_u64()?;
                 self.believe(field, parse(number))
             }
+            // No number is as large: the parser names what it takes.
             Some(_) => {
-                self.refuse(field, "must be a whole number");
+                let why = match parse(u64::MAX) {
+                    Err(Invalid(why)) => why,
+                    Ok(_) => "must be a whole number".into(),
+                };
+                self.refuse(field, why);
                 None
             }
         }

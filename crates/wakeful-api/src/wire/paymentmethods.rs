@@ -59,13 +59,11 @@ pub(crate) fn source(fields: &mut Fields, now: Millis) -> Option<Source> {
 }
 
 fn expiry(fields: &mut Fields, now: Millis) -> Option<Expiry> {
-    let number =
-        |text: &str| text.trim().parse::<u64>().map_err(|_| Invalid::new("must be a whole number"));
-    let month =
-        fields.optional_text_or_number("expiryMonth", |text| number(text).and_then(Expiry::month));
+    // What is no number is no month and no year either.
+    let number = |text: &str| text.trim().parse::<u64>().unwrap_or(u64::MAX);
+    let month = fields.optional_text_or_number("expiryMonth", |text| Expiry::month(number(text)));
     let month = fields.require("expiryMonth", month);
-    let year =
-        fields.optional_text_or_number("expiryYear", |text| number(text).and_then(Expiry::year));
+    let year = fields.optional_text_or_number("expiryYear", |text| Expiry::year(number(text)));
     let year = fields.require("expiryYear", year);
     let expiry = Expiry::new(month?, year?);
     if !expiry.good_at(now) {

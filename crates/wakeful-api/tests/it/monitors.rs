@@ -186,6 +186,32 @@ both_engines! {
         assert!(!told(json!({"url": "http://127.0.0.1:5/", "password": ""})).await, "removed");
     }
 
+    async fn what_is_no_such_number_is_told_the_numbers_there_are(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let why = async |path: &str, body: &Value| {
+            let answer = ann.client.post(path, body).await.refused(422, "invalid_fields");
+            answer["errors"][0]["message"].as_str().unwrap().to_owned()
+        };
+        for wrong in [json!(-1), json!(1.5), json!("x"), json!(true), json!(0)] {
+            let mut body = monitor(&json!({"type": "tcp", "hostname": "127.0.0.1", "port": 1}));
+            body["heartbeat_interval"] = wrong.clone();
+            let told = why("monitor/save", &body).await;
+            assert_eq!(told, "must be a whole number of seconds from 1 to 2592000", "{wrong}");
+            let body = json!({"type": "email", "name": "mail", "email": {"hostname": "127.0.0.1",
+                "from_email": "a@example.com", "to_email": "b@example.com", "port": wrong}});
+            assert_eq!(why("notifier/save", &body).await, "must be a whole number from 1 to 65535", "{wrong}");
+        }
+        for wrong in [json!(-5), json!(12.0), json!(true), json!(0), json!(13), json!("x"), json!([1])] {
+            let mut body = crate::paymentmethods::card("4242424242424242");
+            body["expiryMonth"] = wrong.clone();
+            assert_eq!(why("paymentmethod/save", &body).await, "must be a month from 1 to 12", "{wrong}");
+        }
+        let mut body = crate::paymentmethods::card("4242424242424242");
+        body["zipCode"] = json!(true);
+        assert_eq!(why("paymentmethod/save", &body).await, "must be a string or a whole number");
+    }
+
     async fn a_password_of_a_monitor_is_kept_and_never_shown(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -68,7 +68,7 @@ pub fn max_redirects(number: u64) -> Result<u8, Invalid> {
     u8::try_from(number)
         .ok()
         .filter(|number| *number <= MOST_REDIRECTS)
-        .ok_or_else(|| Invalid::new(format!("must be a number from 0 to {MOST_REDIRECTS}")))
+        .ok_or_else(|| Invalid::new(format!("must be a whole number from 0 to {MOST_REDIRECTS}")))
 }
 
 fn no_password() -> Secret {

@@ -165,7 +165,7 @@ pub fn port(text: &str) -> Result<u16, Invalid> {
         .then(|| text.parse().ok())
         .flatten()
         .filter(|port| *port != 0)
-        .ok_or_else(|| Invalid::new("must be a number from 1 to 65535"))
+        .ok_or_else(|| Invalid::new("must be a whole number from 1 to 65535"))
 }
 
 #[cfg(test)]

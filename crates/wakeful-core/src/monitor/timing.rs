@@ -29,7 +29,7 @@ impl Interval {
             .map(Self)
             .ok_or_else(|| {
                 Invalid::new(format!(
-                    "must be a number of seconds from {} to {}",
+                    "must be a whole number of seconds from {} to {}",
                     Self::SHORTEST,
                     Self::LONGEST
                 ))
@@ -79,7 +79,11 @@ pub fn grace(seconds: u64) -> Result<Duration, Invalid> {
 /// How many re-checks confirm a failure.
 pub fn retries(number: u64) -> Result<u16, Invalid> {
     u16::try_from(number).ok().filter(|_| RETRIES.contains(&number)).ok_or_else(|| {
-        Invalid::new(format!("must be a number from {} to {}", RETRIES.start(), RETRIES.end()))
+        Invalid::new(format!(
+            "must be a whole number from {} to {}",
+            RETRIES.start(),
+            RETRIES.end()
+        ))
     })
 }
 
@@ -87,7 +91,7 @@ fn within(range: &RangeInclusive<u64>, seconds: u64) -> Result<Duration, Invalid
     match range.contains(&seconds) {
         true => Ok(Duration::from_secs(seconds)),
         false => Err(Invalid::new(format!(
-            "must be a number of seconds from {} to {}",
+            "must be a whole number of seconds from {} to {}",
             range.start(),
             range.end()
         ))),

@@ -160,7 +160,10 @@ impl Engine {
         let plan = self.plan_called(plan)?;
         let team = match TeamId::parse(team) {
             Some(id) => id,
-            None => self.account_of(team).await?.team,
+            None => match self.account_of(team).await {
+                Err(Error::NotFound(_)) => return Err(Error::NotFound("team or email")),
+                found => found?.team,
+            },
         };
         for _ in 0..ROUNDS {
             let before = self.standing(team).await?;

@@ -123,6 +123,9 @@ async fn an_operator_gives_a_team_its_plan_beside_a_running_server() {
     home.run(&["membership", "set", "ann@example.com", "none"]).await.ok();
     ann.client.post_nothing("membership/stop").await.refused(409, "no_plan");
     home.run(&["membership", "set", "ann@example.com", "platinum"]).await.refused();
-    home.run(&["membership", "set", "nobody@example.com", "pro"]).await.refused();
+    for nobody in ["nobody@example.com", "nope"] {
+        let why = home.run(&["membership", "set", nobody, "pro"]).await.refused();
+        assert!(why.contains("no such team or email"), "{why}");
+    }
     server.stop().await;
 }

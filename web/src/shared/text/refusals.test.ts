@@ -6,7 +6,7 @@ import { refusals } from "./refusals.de";
 test("what the service says of a field is told in German, numbers and all", () => {
   expect(told("is required", refusals)).toBe("Das wird gebraucht.");
   expect(told("must have at most 255 characters", refusals)).toBe("Höchstens 255 Zeichen.");
-  expect(told("must be a number of seconds from 1 to 2592000", refusals)).toBe("Sekunden, von 1 bis 2592000.");
+  expect(told("must be a whole number of seconds from 1 to 2592000", refusals)).toBe("Ganze Sekunden, von 1 bis 2592000.");
   expect(told("its host must be a name or an address", refusals)).toBe("Der Host darin stimmt nicht. Ein Name oder eine Adresse.");
 });
 
