@@ -68,7 +68,7 @@ impl Crowd {
                 Spec::Http(HttpSpec::new(http(format!("https://127.0.0.1:{port}/{number}"))?))
             }
             Kind::Tcp => Spec::Tcp(TcpSpec { hostname: host(address.to_string())?, port }),
-            Kind::Ping => Spec::Ping(PingSpec { hostname: host(address.to_string())? }),
+            Kind::Ping => Spec::Ping(PingSpec::of(host(address.to_string())?)),
             Kind::Dns => {
                 let server = format!("{}:{port}", Ipv4Addr::LOCALHOST);
                 Spec::Dns(DnsSpec {

@@ -185,7 +185,7 @@ async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
 async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let net = Net::new(Policy::Private, Vec::new(), std::sync::Arc::new(SystemClock));
     let loopback = Hostname::parse("127.0.0.1").map_err(|why| why.to_string())?;
-    let ping = Spec::Ping(PingSpec { hostname: loopback.clone() });
+    let ping = Spec::Ping(PingSpec::of(loopback.clone()));
     match check::look(&net, &ping, Deadline::within(WITHIN)).await {
         Ok(seen) if seen.up => findings.well("ping", "is allowed"),
         Ok(seen) => findings.trouble("ping", seen.message),

@@ -41,6 +41,10 @@ pub(crate) async fn heartbeats(
     let to = time(&mut query, "to")
         .unwrap_or_else(|| api.engine().now().after(Duration::from_millis(1)));
     let from = time(&mut query, "from").unwrap_or_else(|| to.before(DAY));
+    // Who asks for what comes from now on, by a clock that is ahead, is told: nothing yet.
+    if query.has("to") && from > to {
+        query.refuse("to", "must be later than from");
+    }
     let limit = query::limit(&mut query).or(Some(MOST_AT_ONCE));
     let before = query::cursor(&mut query, place);
     let span = query.finish(Some(Span { from, to, limit, before }))?;

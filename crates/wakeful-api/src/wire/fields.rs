@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 use wakeful_core::Invalid;
 use wakeful_core::secret::Secret;
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroize as _;
 
 use crate::error::{ApiError, FieldError};
 
@@ -141,14 +141,11 @@ impl Fields {
     }
 
     /// Digits that nobody else shall see: taken out of the request and wiped
-    /// after use. They may come as a string or as a number that lost its zeros.
-    pub(crate) fn secret_digits(&mut self, field: &str, width: usize) -> Option<Secret> {
+    /// after use. They may come as a string or as a number.
+    pub(crate) fn secret_digits(&mut self, field: &str) -> Option<Secret> {
         let digits = match self.values.remove(field) {
             Some(Value::String(text)) => Secret::new(text),
-            Some(Value::Number(number)) if number.is_u64() => {
-                let plain = Zeroizing::new(number.to_string());
-                Secret::new(format!("{:0>width$}", *plain))
-            }
+            Some(Value::Number(number)) if number.is_u64() => Secret::new(number.to_string()),
             None | Some(Value::Null) => {
                 self.refuse(field, "is required");
                 return None;
@@ -255,14 +252,31 @@ impl Fields {
     /// Several values in one of the two shapes of the interface: a text with
     /// commas, or an array of texts (or of objects that hold the text in `key`).
     pub(crate) fn optional_items(&mut self, field: &str, key: Option<&str>) -> Option<Vec<String>> {
-        let text_of = |item: &Value| match item {
+        self.items(field, |item| match item {
             Value::String(text) => Some(text.clone()),
             Value::Object(object) => object.get(key?)?.as_str().map(str::to_owned),
             _ => None,
-        };
+        })
+    }
+
+    /// The same of values that are also written as a number, or as several.
+    pub(crate) fn optional_items_or_numbers(&mut self, field: &str) -> Option<Vec<String>> {
+        self.items(field, |item| match item {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) if number.is_u64() => Some(number.to_string()),
+            _ => None,
+        })
+    }
+
+    fn items(
+        &mut self,
+        field: &str,
+        text_of: impl Fn(&Value) -> Option<String>,
+    ) -> Option<Vec<String>> {
         let items = match self.values.get(field) {
             None | Some(Value::Null) => return None,
             Some(Value::String(text)) => Some(text.split(',').map(str::to_owned).collect()),
+            Some(number @ Value::Number(_)) => text_of(number).map(|text| vec![text]),
             Some(Value::Array(items)) => items.iter().map(text_of).collect::<Option<Vec<String>>>(),
             Some(_) => None,
         };

@@ -42,11 +42,10 @@ pub(crate) fn source(fields: &mut Fields, now: Millis) -> Option<Source> {
     }
     let name = fields.short_text("cardholderName", 255);
     let number = fields
-        .secret_digits("cardNumber", 0)
+        .secret_digits("cardNumber")
         .and_then(|text| fields.believe("cardNumber", CardNumber::parse(&text)));
     let expiry = expiry(fields, now);
-    let cvc =
-        fields.secret_digits("cvc", 3).and_then(|text| fields.believe("cvc", Cvc::parse(text)));
+    let cvc = fields.secret_digits("cvc").and_then(|text| fields.believe("cvc", Cvc::parse(text)));
     let zip = fields.optional_text_or_number("zipCode", |text| {
         let length = text.trim().chars().count();
         match length {

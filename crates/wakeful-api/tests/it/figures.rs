@@ -205,6 +205,7 @@ both_engines! {
             (format!("monitor/{id}/stats?from=x&to=2026-11-15T09:00:00Z"), vec!["from"]),
             (format!("monitor/{id}/stats?from=2026-11-15T09:00:00Z&to=2026-11-15T09:00:00Z"), vec!["to"]),
             (format!("monitor/{id}/series?points=0"), vec!["points"]),
+            (format!("monitor/{id}/heartbeats?from=2026-11-15T10:00:00Z&to=2026-11-15T09:00:00Z"), vec!["to"]),
             (format!("monitor/{id}/series?points=1001&from=y"), vec!["from", "points"]),
             ("monitors/summary".to_owned(), vec!["ids"]),
             (format!("monitors/summary?beats=101&ids={}", "x,".repeat(201)), vec!["ids", "beats"]),

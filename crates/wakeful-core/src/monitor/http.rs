@@ -142,7 +142,8 @@ pub enum AuthenticationKind {
 impl Authentication {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let kind = match text.trim().to_ascii_lowercase().as_str() {
-            "" | "none" => AuthenticationKind::None,
+            "" => return Ok(Self::default()),
+            "none" => AuthenticationKind::None,
             "basic" => AuthenticationKind::Basic,
             "ntlm" => AuthenticationKind::Ntlm,
             _ => return Err(Invalid::new("must be none, basic or ntlm")),
@@ -244,13 +245,13 @@ mod tests {
     fn authentication_is_echoed_as_sent() {
         for (text, kind) in [
             ("None", AuthenticationKind::None),
-            ("", AuthenticationKind::None),
             ("BASIC", AuthenticationKind::Basic),
             ("Ntlm", AuthenticationKind::Ntlm),
         ] {
             let parsed = Authentication::parse(text).expect("known");
             assert_eq!((parsed.kind, parsed.as_sent()), (kind, text));
         }
+        assert_eq!(Authentication::parse(" ").expect("known").as_sent(), "none");
         assert!(Authentication::parse("digest").is_err());
     }
 

@@ -155,7 +155,7 @@ mod tests {
             id: MonitorId::new(Millis(0), [1; 10]),
             team: TeamId::new(Millis(0), [2; 10]),
             name: Name::parse("site").expect("a name"),
-            spec: Spec::Ping(PingSpec { hostname: Hostname::parse("::1").expect("a host") }),
+            spec: Spec::Ping(PingSpec::of(Hostname::parse("::1").expect("a host"))),
             isactive: true,
             heartbeat_interval: Interval::new(seconds).expect("an interval"),
             timeout: None,
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_new_target_or_an_activation_asks_for_a_check_at_once() {
         let before = monitor(60);
-        let moved = PingSpec { hostname: Hostname::parse("127.0.0.1").expect("a host") };
+        let moved = PingSpec::of(Hostname::parse("127.0.0.1").expect("a host"));
         let sleeping = Monitor { isactive: false, ..before.clone() };
         assert!(
             Monitor { spec: Spec::Ping(moved.clone()), ..before.clone() }

@@ -86,6 +86,7 @@ impl Spec {
     pub fn port(&self) -> Option<u16> {
         match self {
             Self::Dns(dns) => dns.port,
+            Self::Ping(ping) => ping.port,
             Self::Tcp(tcp) => Some(tcp.port),
             _ => None,
         }
@@ -149,6 +150,15 @@ pub struct ApiSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PingSpec {
     pub hostname: Hostname,
+    /// An echo has none: it is kept for who sends one, and returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+}
+
+impl PingSpec {
+    pub fn of(hostname: Hostname) -> Self {
+        Self { hostname, port: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,7 +207,7 @@ mod tests {
                     .expect("valid"),
                 "http://b.example",
             ),
-            (Spec::Ping(PingSpec { hostname: host("::1") }), "::1"),
+            (Spec::Ping(PingSpec::of(host("::1"))), "::1"),
             (Spec::Tcp(TcpSpec { hostname: host("::1"), port: 80 }), "[::1]:80"),
         ]
     }

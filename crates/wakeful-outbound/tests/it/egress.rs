@@ -127,7 +127,7 @@ fn sinks(spelling: &str) -> Vec<Spec> {
     specs.push(Spec::Http(http(redirected)));
     if let Ok(hostname) = Hostname::parse(spelling) {
         specs.push(Spec::Tcp(TcpSpec { hostname: hostname.clone(), port: 80 }));
-        specs.push(Spec::Ping(PingSpec { hostname }));
+        specs.push(Spec::Ping(PingSpec::of(hostname)));
     }
     if let Ok(resolver_server) = Resolver::parse(spelling) {
         let hostname = Hostname::parse("one.example").unwrap();

@@ -7,7 +7,7 @@ use wakeful_core::observation::{Evidence, FaultKind};
 use crate::peer::{ENOUGH, SHORT, assert_down, is_root, look_by, net, run_inside};
 
 fn ping(hostname: &str) -> Spec {
-    Spec::Ping(PingSpec { hostname: Hostname::parse(hostname).unwrap() })
+    Spec::Ping(PingSpec::of(Hostname::parse(hostname).unwrap()))
 }
 
 fn allowed() -> bool {

@@ -45,7 +45,7 @@ pub(crate) struct SaveMonitor {
     tags: (),
     /// For dns, ping and tcp.
     hostname: Option<String>,
-    /// For tcp, and for dns when it is not 53.
+    /// For tcp, and for dns when it is not 53; with ping it is kept and not used.
     #[schema(value_type = Option<TextOrNumber>)]
     port: (),
     http: Option<SaveHttp>,
@@ -76,8 +76,8 @@ pub(crate) struct SaveMonitor {
 pub(crate) struct SaveHttp {
     /// Required.
     url: Option<String>,
-    /// Such as `200-299, 301`, or an array of these.
-    #[schema(value_type = Option<TextOrList>)]
+    /// Such as `200-299, 301`, one code, or an array of these.
+    #[schema(value_type = Option<Codes>)]
     accepted_status_codes: (),
     /// Text the page must hold; required for http_keyword.
     keyword: Option<String>,
@@ -112,6 +112,15 @@ pub(crate) struct SaveDns {
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum TextOrList {
     Text(String),
+    List(Vec<serde_json::Value>),
+}
+
+#[derive(serde::Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum Codes {
+    Text(String),
+    Number(u16),
     List(Vec<serde_json::Value>),
 }
 
@@ -235,10 +244,14 @@ pub(crate) fn spec(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Spec
             fields.within("http", |fields| fields.believe("keyword", Spec::http_keyword(http)))
         }
         Kind::Dns => dns(fields, old).map(Spec::Dns),
-        Kind::Ping => hostname(fields, old).map(|hostname| Spec::Ping(PingSpec { hostname })),
+        Kind::Ping => {
+            let hostname = hostname(fields, old);
+            let port = optional_port(fields, old.filter(|old| old.kind() == Kind::Ping));
+            hostname.map(|hostname| Spec::Ping(PingSpec { hostname, port }))
+        }
         Kind::Tcp => {
             let hostname = hostname(fields, old);
-            let kept = old.and_then(Spec::port);
+            let kept = old.filter(|old| old.kind() != Kind::Ping).and_then(Spec::port);
             let port = fields.optional_text_or_number("port", port).or(kept);
             let port = fields.require("port", port);
             Some(Spec::Tcp(TcpSpec { hostname: hostname?, port: port? }))
@@ -252,14 +265,19 @@ fn hostname(fields: &mut Fields, old: Option<&Spec>) -> Option<Hostname> {
     fields.require("hostname", hostname)
 }
 
-fn dns(fields: &mut Fields, old: Option<&Spec>) -> Option<DnsSpec> {
-    let hostname = hostname(fields, old);
-    // An empty port is the resolver's own.
-    let port = fields.optional_text_or_number("port", |text| match text.trim() {
+/// A port that may be left out, and sent empty to remove it.
+fn optional_port(fields: &mut Fields, old: Option<&Spec>) -> Option<u16> {
+    let sent = fields.optional_text_or_number("port", |text| match text.trim() {
         "" => Ok(None),
         text => port(text).map(Some),
     });
-    let port = port.unwrap_or_else(|| old.and_then(Spec::dns).and_then(|old| old.port));
+    sent.unwrap_or_else(|| old.and_then(Spec::port))
+}
+
+fn dns(fields: &mut Fields, old: Option<&Spec>) -> Option<DnsSpec> {
+    let hostname = hostname(fields, old);
+    // Without a port it is the resolver's own.
+    let port = optional_port(fields, old.filter(|old| old.kind() == Kind::Dns));
     let old = old.and_then(Spec::dns);
     fields.within("dns", |fields| {
         let resolver = fields.optional("resolver_server", Resolver::parse);
@@ -288,7 +306,7 @@ fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
         };
         // Without an address the rest is still read, for its errors.
         let mut http = base.clone().unwrap_or_else(nowhere);
-        let codes = fields.optional_items("accepted_status_codes", None);
+        let codes = fields.optional_items_or_numbers("accepted_status_codes");
         let codes = codes.and_then(|codes| {
             fields.believe("accepted_status_codes", StatusCodes::of(texts(&codes)))
         });
@@ -399,6 +417,7 @@ mod tests {
             json!({"type": "http_keyword", "http": {"url": "http://[::1]:8080/x?y=1",
                 "accepted_status_codes": "200-299", "keyword": "ok"}}),
             json!({"type": "ping", "hostname": "127.0.0.1", "regions": "eu, us,,EU", "quorum": 2}),
+            json!({"type": "ping", "hostname": "127.0.0.1", "port": "80"}),
             json!({"type": "tcp", "hostname": "localhost", "port": 22}),
         ]
         .iter()
@@ -475,6 +494,10 @@ mod tests {
             ["port"]
         );
         assert_eq!(
+            wrong(with(&json!({"type": "ping", "hostname": "x", "port": "70000"}))),
+            ["port"]
+        );
+        assert_eq!(
             wrong(with(&json!({"type": "dns", "hostname": "x"}))),
             ["dns.resolver_server", "dns.record_type"]
         );
@@ -493,6 +516,39 @@ mod tests {
         assert_eq!(read(json!({"type": "tcp"}), Some(&ping)).expect_err("wrong"), ["port"]);
         assert_eq!(read(json!({"type": "http"}), Some(&ping)).expect_err("wrong"), ["http.url"]);
         assert!(read(json!({"type": "tcp", "port": "80"}), Some(&ping)).is_ok());
+    }
+
+    #[test]
+    fn the_port_of_a_ping_is_kept_as_text_and_removed_when_it_is_empty() {
+        let body = with(&json!({"type": "ping", "hostname": "x", "port": 80}));
+        let ping = stored(read(body, None).expect("good"));
+        let shown = MonitorBody::of(&ping, &State::default(), &[], "http://x");
+        assert_eq!(serde_json::to_value(shown).unwrap()["port"], "80");
+        let port = |body| read(body, Some(&ping)).expect("good").spec.port();
+        assert_eq!(port(json!({"name": "y"})), Some(80));
+        assert_eq!(port(json!({"port": ""})), None);
+    }
+
+    #[test]
+    fn accepted_codes_may_be_text_a_number_or_an_array_of_both() {
+        for (sent, kept) in [
+            (json!("200-299, 301"), json!(["200-299", "301"])),
+            (json!(200), json!(["200"])),
+            (json!([200]), json!(["200"])),
+            (json!(["200-299", 301]), json!(["200-299", "301"])),
+        ] {
+            let http = json!({"url": "http://x", "accepted_status_codes": sent});
+            let monitor =
+                stored(read(with(&json!({"type": "http", "http": http})), None).expect("good"));
+            let shown = MonitorBody::of(&monitor, &State::default(), &[], "http://x");
+            let http = serde_json::to_value(shown).unwrap()["http"].clone();
+            assert_eq!(http["accepted_status_codes"], kept);
+        }
+        for wrong in [json!(20), json!([600]), json!(-200), json!(200.5), json!(true)] {
+            let http = json!({"url": "http://x", "accepted_status_codes": wrong});
+            let body = with(&json!({"type": "http", "http": http}));
+            assert_eq!(read(body, None).expect_err("wrong"), ["http.accepted_status_codes"]);
+        }
     }
 
     #[test]
