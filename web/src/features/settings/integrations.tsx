@@ -14,7 +14,8 @@ import { Buttons, Needed, Sheet } from "../../shared/ui/sheet";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
-type Made = components["schemas"]["ApiKeyMade"];
+/** Both keys of a new pair: a name that is changed shows none. */
+type Made = { apikey: string; enckey: string };
 
 const keys = queryOptions({
   queryKey: ["apikeys"],
@@ -93,7 +94,8 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
   const t = useTexts();
   const [made, setMade] = useState<Made | null>(null);
   const form = useForm({ name: "" }, async (body) => {
-    setMade(await take(POST("/api/v1/integrations/apikey/save", { body })));
+    const { apikey = "", enckey = "" } = await take(POST("/api/v1/integrations/apikey/save", { body }));
+    setMade({ apikey, enckey });
     await saved();
   });
   return (

@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/api/membership/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The same at the second address that the reference prints, without a version. */
+        post: operations["post_membership_save_unversioned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/push/{token}": {
         parameters: {
             query?: never;
@@ -126,7 +143,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an API key pair; both keys are shown this once. */
+        /**
+         * Makes an API key pair, whose keys are shown this once, or gives the one whose
+         *     `apikeyid` is sent another name.
+         */
         post: operations["post_integrations_apikey_save"];
         delete?: never;
         options?: never;
@@ -1071,15 +1091,17 @@ export interface components {
         };
         ApiKeyList: {
             apikeys: components["schemas"]["ListedKey"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             success: boolean;
         };
-        ApiKeyMade: {
-            /** @description For the header X-API-Key; shown this once. */
-            apikey: string;
+        ApiKeySaved: {
+            /** @description For the header X-API-Key; shown when it is made and never again. */
+            apikey?: string;
             /** Format: uuid */
             apikeyid: string;
-            /** @description For the header X-Enc-Key; shown this once and kept nowhere. */
-            enckey: string;
+            /** @description For the header X-Enc-Key; shown when it is made and kept nowhere. */
+            enckey?: string;
             message: string;
             success: boolean;
         };
@@ -1135,6 +1157,7 @@ export interface components {
             /** Format: int64 */
             up: number;
         };
+        Codes: string | number | unknown[];
         ContactUs: {
             /** Format: email */
             "contact-email": string;
@@ -1270,6 +1293,8 @@ export interface components {
         InvoiceList: {
             /** @description Newest first. */
             invoices: components["schemas"]["InvoiceBody"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             success: boolean;
         };
         LinkedNotifier: {
@@ -1423,6 +1448,8 @@ export interface components {
             success: boolean;
         };
         MethodList: {
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             paymentMethods: components["schemas"]["MethodBody"][];
             success: boolean;
         };
@@ -1587,9 +1614,6 @@ export interface components {
             monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
-        NewApiKey: {
-            name: string;
-        };
         /** @description A notifier as it is returned. */
         Notifier: {
             /** Format: date-time */
@@ -1653,6 +1677,8 @@ export interface components {
             username: string;
         };
         NotifierList: {
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             notifiers: components["schemas"]["Notifier"][];
             success: boolean;
         };
@@ -1683,6 +1709,7 @@ export interface components {
             /** @description up or down, in any letter case. */
             status: string;
         };
+        Option: null | (null | string);
         /** @description Where the time went in the mean; null for what was never reached. */
         PhaseMeans: {
             /** Format: double */
@@ -1755,6 +1782,8 @@ export interface components {
             users?: number | null;
         };
         PlanList: {
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             /** @description From the smallest to the largest. */
             plans: components["schemas"]["PlanBody"][];
             success: boolean;
@@ -1840,6 +1869,8 @@ export interface components {
             region: string;
         };
         RegionList: {
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             /** @description `local`, the service itself, stands first. */
             regions: components["schemas"]["Region"][];
             success: boolean;
@@ -1933,6 +1964,11 @@ export interface components {
              */
             uptime?: number | null;
         };
+        /** @description A key pair to make (no `apikeyid`), or one to be called otherwise. */
+        SaveApiKey: {
+            apikeyid?: string | null;
+            name: string;
+        };
         /** @description What is asked of which resolver. */
         SaveDns: {
             /** @description A, AAAA, CAA, CNAME, MX, NS, PTR, SOA, SRV or TXT. */
@@ -1961,7 +1997,7 @@ export interface components {
         };
         /** @description How a page is asked for and what counts as up. */
         SaveHttp: {
-            accepted_status_codes?: components["schemas"]["TextOrList"] | null;
+            accepted_status_codes?: components["schemas"]["Codes"] | null;
             /** @description none, basic or ntlm. */
             authentication_type?: string | null;
             body?: string | null;
@@ -2159,6 +2195,8 @@ export interface components {
             to: string;
         };
         SessionList: {
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
         };
@@ -2251,6 +2289,8 @@ export interface components {
         TeamList: {
             /** @description The team's users. */
             message: components["schemas"]["TeamUser"][];
+            /** @description Only with `limit`: where the next page begins, null at the end. */
+            next_cursor?: components["schemas"]["Option"];
             success: boolean;
         };
         TeamUser: {
@@ -2312,6 +2352,156 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    post_membership_save_unversioned: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMembership"];
+            };
+        };
+        responses: {
+            /** @description Saved and paid */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipSaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Declined; nothing has changed */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description An administrator is needed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such payment method */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A payment is under way */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are wrong; all of them are listed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too often; Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A defect of ours; the log has it under the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The payment processor failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Storage is not available; Retry-After says when to come back */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_push: {
         parameters: {
             query?: {
@@ -3363,17 +3553,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewApiKey"];
+                "application/json": components["schemas"]["SaveApiKey"];
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Made or renamed */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApiKeyMade"];
+                    "application/json": components["schemas"]["ApiKeySaved"];
                 };
             };
             /** @description The body is not valid JSON */
@@ -3387,6 +3577,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The caller has no such key */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3547,7 +3746,12 @@ export interface operations {
     };
     get_integrations_apikeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Keys a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3574,6 +3778,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3948,7 +4161,12 @@ export interface operations {
     };
     get_membership_invoices: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Invoices a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3975,6 +4193,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4022,7 +4249,12 @@ export interface operations {
     };
     get_membership_plans: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Plans a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4049,6 +4281,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4813,8 +5054,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The team's plan does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Others keep changing it; nothing was saved */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6119,6 +6378,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Others keep changing it; nothing was saved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -6599,7 +6867,12 @@ export interface operations {
     };
     get_notifiers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Notifiers a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6626,6 +6899,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7302,7 +7584,12 @@ export interface operations {
     };
     get_paymentmethods_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Methods a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7329,6 +7616,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7376,7 +7672,12 @@ export interface operations {
     };
     get_regions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Regions a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7403,6 +7704,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7628,7 +7938,12 @@ export interface operations {
     };
     get_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Sessions a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7655,6 +7970,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8044,7 +8368,12 @@ export interface operations {
     };
     get_team_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Users a page */
+                limit?: number;
+                /** @description next_cursor of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8071,6 +8400,15 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A part of the query is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8263,6 +8601,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team's plan does not allow it */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
