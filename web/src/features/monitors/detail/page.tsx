@@ -4,7 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { isMissing } from "../../../shared/api/error";
+import { ApiError, isMissing } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/text";
@@ -101,7 +101,10 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
     setBusy(what);
     act()
-      .catch((error: unknown) => say(sentence(error), true))
+      .catch((error: unknown) => {
+        // Of a session that is over the login tells.
+        if (!(error instanceof ApiError && error.signedOut)) say(sentence(error), true);
+      })
       .finally(() => setBusy(null));
   };
   const check = async () => {
