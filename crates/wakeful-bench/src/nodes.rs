@@ -93,8 +93,8 @@ async fn race(url: &str, key: &std::path::Path, nodes: i64) -> Outcome<f64> {
         let node = Node { id, name: "bench".into(), home: String::new(), version: String::new() };
         store.renew_node(&node, LEASE * 10).await?;
         let most = usize::from(SLOTS) / usize::try_from(nodes)?;
-        let grants = store.take_slots(id, most, true).await?;
-        running.spawn(write(store, grants));
+        let taken = store.take_slots(id, most, true).await?;
+        running.spawn(write(store, taken.into_iter().map(|taken| taken.grant).collect()));
     }
     let mut written = 0;
     while let Some(done) = running.join_next().await {

@@ -20,8 +20,8 @@ use crate::bus::{Edit, Event, Subscription};
 use crate::caller::Caller;
 use crate::cluster::Wish;
 use crate::history::keeper;
-use crate::probe::{self, Place};
-use crate::watch::{Arrival, Looked, guarded};
+use crate::probe;
+use crate::watch::{Arrival, Begun, Looked, guarded};
 use crate::{Engine, Error, Result, random};
 
 /// Heartbeats of a deleted monitor that go at once; the janitor has the rest.
@@ -317,32 +317,30 @@ impl Engine {
             let patience = monitor.timeout() + 2 * RECORDED_WITHIN;
             return self.ask_holder(id, &Wish::Check, patience).await?.ok_or(Error::NotRecorded);
         }
-        self.check_known(&monitor).await
+        self.check_known(id).await
     }
 
     /// Checks a monitor that this node watches, for another node.
     pub(crate) async fn check_held(&self, id: MonitorId) -> Result<Heartbeat> {
         let found = self.store().monitors_by_id(&[id]).await?.into_iter().next();
         let stored = found.ok_or(Error::NotFound("monitor"))?;
-        let monitor = stored.monitor.clone();
-        match &monitor.spec {
-            _ if !monitor.isactive => Err(Error::Inactive),
-            Spec::Api(_) => Err(Error::Passive),
-            _ => {
-                self.watch().configure(stored, Arrival::Resumed);
-                self.check_known(&monitor).await
-            }
+        if !stored.monitor.isactive {
+            return Err(Error::Inactive);
         }
+        self.watch().configure(stored, Arrival::Resumed);
+        self.check_known(id).await
     }
 
-    async fn check_known(&self, monitor: &Monitor) -> Result<Heartbeat> {
-        let id = monitor.id;
-        let target = self.watch().target(id).ok_or(Error::NotFound("monitor"))?;
-        let times = (monitor.timeout(), monitor.heartbeat_interval.duration());
-        let place = Place::of(&monitor.regions, monitor.quorum);
-        let upside_down = monitor.upside_down_mode;
+    async fn check_known(&self, id: MonitorId) -> Result<Heartbeat> {
         let turn = self.watch().asked().acquire().await;
-        let seen = probe::look(self, id, &monitor.spec, times, place.as_deref(), upside_down).await;
+        // What is looked at and what it is judged as come from one hand.
+        let Begun { target, spec, timeout, interval, place, upside_down } =
+            self.watch().aim(id).ok_or(Error::NotFound("monitor"))?;
+        if matches!(*spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        let times = (timeout, interval);
+        let seen = probe::look(self, id, &spec, times, place.as_deref(), upside_down).await;
         drop(turn);
         self.judge(id, Some(target), seen, None).await
     }

@@ -62,7 +62,7 @@ pub use memberships::{InvoiceEntry, Settled, Settlement, StoredMembership};
 pub use methods::{KeptMethod, Method, Removal};
 pub use mfa::Mfa;
 pub use monitors::{Linked, MonitorFilter, Saved, StoredMonitor};
-pub use nodes::{ListedNode, Node, Renewal, Server};
+pub use nodes::{ListedNode, Node, Renewal, Server, Taken};
 pub use notifiers::{ChangedNotifier, DeletedNotifier};
 pub use open::{Location, Options};
 pub use operator::ListedUser;

@@ -45,6 +45,7 @@ const STEPS: &[Step] = steps![
     "0014_notifying",
     "0015_membership",
     "0016_notifier_revision",
+    "0017_orphaned",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

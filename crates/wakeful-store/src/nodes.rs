@@ -62,6 +62,15 @@ pub struct Renewal {
     pub dead: Vec<NodeId>,
 }
 
+/// A slot that a node has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub grant: Grant,
+    /// For how many milliseconds the holder before it was dead by its lease, less
+    /// than 0 when it was known to be dead earlier; nothing: it gave the slot back.
+    pub dead_for: Option<i64>,
+}
+
 struct Held(Option<Grant>);
 
 from_row!(Held, |row| Self(
@@ -132,14 +141,18 @@ impl Store {
         node: NodeId,
         most: usize,
         from_dead: bool,
-    ) -> Result<Vec<Grant>> {
+    ) -> Result<Vec<Taken>> {
         let now = self.lease_time().await?;
         // Rows that a result is being written under are passed over: whoever
         // holds them lives, or they are free at the next look.
         let sql = either!(
             self,
             sqlite: "update slots
-                 set owner = $1, epoch = epoch + 1
+                 set owner = $1, epoch = epoch + 1,
+                     orphaned = case
+                         when owner is null then orphaned
+                         else (select n.expires from nodes n where n.id = slots.owner)
+                     end
                  where slot in (
                      select s.slot from slots s
                      where s.owner is null
@@ -147,9 +160,13 @@ impl Store {
                          select 1 from nodes n where n.id = s.owner and n.expires > $2))
                      order by s.slot
                      limit $4)
-                 returning slot, epoch",
+                 returning slot, epoch, orphaned",
             postgres: "update slots
-                 set owner = $1, epoch = epoch + 1
+                 set owner = $1, epoch = epoch + 1,
+                     orphaned = case
+                         when owner is null then orphaned
+                         else (select n.expires from nodes n where n.id = slots.owner)
+                     end
                  where slot in (
                      select s.slot from slots s
                      where s.owner is null
@@ -158,9 +175,9 @@ impl Store {
                      order by s.slot
                      limit $4
                      for update skip locked)
-                 returning slot, epoch"
+                 returning slot, epoch, orphaned"
         );
-        let rows: Vec<Held> = write!(self, |db| {
+        let rows: Vec<(i64, i64, Option<i64>)> = write!(self, |db| {
             sqlx::query_as(sql)
                 .bind(node.uuid())
                 .bind(now.0)
@@ -169,7 +186,11 @@ impl Store {
                 .fetch_all(db)
                 .await
         })?;
-        Ok(rows.into_iter().filter_map(|held| held.0).collect())
+        let taken = rows.into_iter().filter_map(|(slot, epoch, orphaned)| {
+            let grant = Grant { slot: Slot::new(slot)?, epoch };
+            Some(Taken { grant, dead_for: orphaned.map(|expired| now.0 - expired) })
+        });
+        Ok(taken.collect())
     }
 
     /// Gives slots back that this node holds.
@@ -179,9 +200,9 @@ impl Store {
         // for each other.
         let sql = either!(
             self,
-            sqlite: "update slots set owner = null
+            sqlite: "update slots set owner = null, orphaned = null
                  where owner = $1 and slot in (select value from json_each($2))",
-            postgres: "update slots set owner = null
+            postgres: "update slots set owner = null, orphaned = null
                  where slot in (
                      select slot from slots
                      where owner = $1 and slot in (
@@ -218,23 +239,29 @@ impl Store {
         let now = self.lease_time().await?;
         let mut tx = self.begin().await?;
         let buried = within!(tx, |db| {
-            let gone = sqlx::query("delete from nodes where id = $1 and (not $2 or expires <= $3)")
-                .bind(node.uuid())
-                .bind(unless_live)
-                .bind(now.0)
-                .execute(&mut *db)
-                .await?;
-            if gone.rows_affected() == 0 {
-                return Ok(false);
-            }
+            let expired: Option<i64> = sqlx::query_scalar(
+                "delete from nodes
+                 where id = $1 and (not $2 or expires <= $3)
+                 returning expires",
+            )
+            .bind(node.uuid())
+            .bind(unless_live)
+            .bind(now.0)
+            .fetch_optional(&mut *db)
+            .await?;
+            let Some(expired) = expired else { return Ok(false) };
             let lock = either!(
                 self,
                 sqlite: "select slot from slots where owner = $1",
                 postgres: "select slot from slots where owner = $1 order by slot for update"
             );
             sqlx::query(lock).bind(node.uuid()).execute(&mut *db).await?;
+            sqlx::query("update slots set owner = null, orphaned = $2 where owner = $1")
+                .bind(node.uuid())
+                .bind(expired)
+                .execute(&mut *db)
+                .await?;
             for sql in [
-                "update slots set owner = null where owner = $1",
                 "update deliveries set lease_until = 0
                  where claimed_by = $1 and next_try is not null and lease_until > 0",
                 "update mails set lease_until = 0

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{AskId, MonitorId};
+use wakeful_core::slot::Slot;
 use wakeful_core::verdict::{Heartbeat, Report, Seen};
 use wakeful_store::{Ask, StoreError};
 
@@ -109,13 +110,12 @@ fn understood(answer: &str) -> Result<Heartbeat> {
     }
 }
 
-/// Takes up what is asked about the monitors held here.
-pub(super) async fn serve(engine: &Engine, tasks: &TaskTracker) -> Result<()> {
-    let held = engine.cluster().held();
+/// Takes up what is asked about the monitors of these slots, which are held here.
+pub(crate) async fn serve(engine: &Engine, held: &[Slot], tasks: &TaskTracker) -> Result<()> {
     if held.is_empty() {
         return Ok(());
     }
-    for ask in engine.store().open_asks(&held, AT_ONCE).await? {
+    for ask in engine.store().open_asks(held, AT_ONCE).await? {
         if !lock(&engine.cluster().doing).insert(ask.id) {
             continue;
         }

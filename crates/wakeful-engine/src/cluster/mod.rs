@@ -6,10 +6,10 @@
 mod asks;
 mod rounds;
 
-pub(crate) use asks::Wish;
+pub(crate) use asks::{Wish, serve};
 pub(crate) use rounds::{join, leave, run};
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use wakeful_core::id::{AskId, MonitorId, NodeId};
 use wakeful_core::slot::{Grant, SLOTS, Slot};
+use wakeful_store::Taken;
 
 pub(crate) struct Cluster {
     node: NodeId,
@@ -29,6 +30,8 @@ pub(crate) struct Cluster {
     heard_of: Mutex<HeardOf>,
     /// Slots whose monitors are not loaded yet.
     gained: Mutex<Vec<Slot>>,
+    /// Those of them whose holder died, and when it was heard of last.
+    orphaned: Mutex<HashMap<Slot, Instant>>,
     live: AtomicUsize,
     pub(crate) signals: Signals,
     /// What is being done for others right now.
@@ -94,6 +97,7 @@ impl Cluster {
             losses: AtomicU64::new(0),
             heard_of: Mutex::new(HeardOf { last: None, steady_since: Instant::now() }),
             gained: Mutex::default(),
+            orphaned: Mutex::default(),
             live: AtomicUsize::new(1),
             signals: Signals::default(),
             doing: Mutex::default(),
@@ -187,6 +191,23 @@ impl Cluster {
         std::mem::take(&mut *lock(&self.gained))
     }
 
+    /// Takes note that the monitors of these slots are in memory.
+    pub(crate) fn loaded(&self, slots: &[Slot]) {
+        let mut orphaned = lock(&self.orphaned);
+        for slot in slots {
+            orphaned.remove(slot);
+        }
+    }
+
+    /// For how long nobody has watched the monitors of a slot, when its holder
+    /// died and they are not loaded yet.
+    pub(crate) fn deaf_for(&self, slot: Slot) -> Option<Duration> {
+        if self.alone {
+            return None;
+        }
+        lock(&self.orphaned).get(&slot).map(Instant::elapsed)
+    }
+
     fn epoch(&self, slot: Slot) -> i64 {
         self.epochs[usize::from(slot.number())].load(Ordering::Acquire)
     }
@@ -218,8 +239,37 @@ impl Cluster {
         }
         if !slots.is_empty() {
             lock(&self.gained).retain(|slot| !slots.contains(slot));
+            lock(&self.orphaned).retain(|slot, _| !slots.contains(slot));
             self.losses.fetch_add(1, Ordering::AcqRel);
         }
+    }
+
+    /// Takes note of slots that were granted anew: those still known under an
+    /// older epoch are lost, and their monitors must go from memory before the
+    /// grants are taken note of.
+    fn lose_older(&self, taken: &[Taken]) -> HashSet<Slot> {
+        let older = taken.iter().filter(|taken| {
+            let known = self.epoch(taken.grant.slot);
+            known > 0 && known != taken.grant.epoch
+        });
+        let lost: HashSet<Slot> = older.map(|taken| taken.grant.slot).collect();
+        self.lose(&lost);
+        lost
+    }
+
+    /// Takes slots that were free, or whose holder died.
+    fn take(&self, taken: &[Taken]) -> usize {
+        let now = Instant::now();
+        for Taken { grant, dead_for } in taken {
+            let Some(dead_for) = dead_for else { continue };
+            // It was heard of a lease before its death.
+            let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
+            let silent = lease.saturating_add(*dead_for).max(0).cast_unsigned();
+            let since = now.checked_sub(Duration::from_millis(silent)).unwrap_or(now);
+            lock(&self.orphaned).insert(grant.slot, since);
+        }
+        let grants: Vec<Grant> = taken.iter().map(|taken| taken.grant).collect();
+        self.gain(&grants)
     }
 
     fn gain(&self, grants: &[Grant]) -> usize {
@@ -282,6 +332,32 @@ mod tests {
         assert_eq!(node.lose_all_but(&[grant(5)]), HashSet::from([grant(3).slot]));
         assert!(!node.holds(monitor()) && node.losses() > before);
         assert_eq!(node.gain(&[grant(5)]), 1, "it is loaded again");
+    }
+
+    #[test]
+    fn a_slot_that_is_granted_anew_before_its_loss_was_heard_of_is_loaded_again() {
+        let node = cluster(false);
+        node.gain(&[grant(3)]);
+        assert_eq!(node.take_gained(), [grant(3).slot]);
+        let taken = [Taken { grant: grant(5), dead_for: None }];
+        assert_eq!(node.lose_older(&taken), HashSet::from([grant(3).slot]));
+        assert!(!node.holds(monitor()), "its monitors go from memory first");
+        assert_eq!(node.take(&taken), 1);
+        assert_eq!(node.take_gained(), [grant(5).slot]);
+        assert!(node.lose_older(&taken).is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_slot_whose_holder_died_it_is_known_since_when_nobody_listened() {
+        let node = cluster(false);
+        let slot = grant(1).slot;
+        assert_eq!(node.take(&[Taken { grant: grant(1), dead_for: Some(2_000) }]), 1);
+        assert_eq!(node.deaf_for(slot), Some(LEASE + Duration::from_secs(2)));
+        node.loaded(&[slot]);
+        assert_eq!(node.deaf_for(slot), None, "we do");
+        node.lose(&HashSet::from([slot]));
+        node.take(&[Taken { grant: grant(2), dead_for: None }]);
+        assert_eq!(node.deaf_for(slot), None, "the one before did until now");
     }
 
     #[tokio::test]

@@ -160,7 +160,7 @@ impl Rounds {
         } else {
             self.come_to_share(false).await?;
         }
-        asks::serve(&self.engine, &self.tasks).await?;
+        asks::serve(&self.engine, &self.cluster().held(), &self.tasks).await?;
         self.find_edits().await?;
         self.tell_pages();
         Ok(())
@@ -204,8 +204,10 @@ impl Rounds {
         match balance(SLOTS.into(), held.len(), live) {
             Move::Stay => {}
             Move::Take(most) => {
-                let grants = self.engine.store().take_slots(self.node.id, most, rebalance).await?;
-                let gained = self.cluster().gain(&grants);
+                let taken = self.engine.store().take_slots(self.node.id, most, rebalance).await?;
+                let lost = self.cluster().lose_older(&taken);
+                self.engine.watch().drop_slots(&lost);
+                let gained = self.cluster().take(&taken);
                 if gained > 0 {
                     tracing::info!("this node has taken {gained} slots");
                 }

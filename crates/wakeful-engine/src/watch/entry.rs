@@ -20,6 +20,10 @@ use crate::probe::Place;
 /// Never due.
 pub(super) const NEVER: u64 = u64::MAX;
 
+/// Milliseconds that a monitor which is taken up again has at least, so that what
+/// was reported while nobody held it comes before the verdict on its silence.
+const TAKEN_FIRST: u64 = 2_000;
+
 pub(super) struct Entry {
     pub(super) id: MonitorId,
     pub(super) team: TeamId,
@@ -35,7 +39,7 @@ pub(super) struct Entry {
     pub(super) armed: u64,
     /// Which of its places in the wheel counts.
     pub(super) stamp: u32,
-    /// Raised when results of checks under way no longer count.
+    /// Another when results of checks under way no longer count.
     pub(super) target: u32,
     pub(super) host: u64,
     /// A hash of the certificate that was shown last; 0: none that we know of.
@@ -72,7 +76,7 @@ impl From<Millis32> for Duration {
 
 impl Entry {
     /// A monitor that was not watched so far. It is not due yet.
-    pub(super) fn new(stored: StoredMonitor) -> Self {
+    pub(super) fn new(stored: StoredMonitor, target: u32) -> Self {
         let StoredMonitor { monitor, state, seq, revision } = stored;
         Self {
             id: monitor.id,
@@ -95,14 +99,14 @@ impl Entry {
             due: NEVER,
             armed: NEVER,
             stamp: 0,
-            target: 0,
+            target,
             busy: false,
             resumed: false,
         }
     }
 
     /// Takes over what a person has set. What the checks have come to stays.
-    pub(super) fn set(&mut self, monitor: Monitor, revision: i64, now: u64) {
+    pub(super) fn set(&mut self, monitor: Monitor, revision: i64, target: u32, now: u64) {
         let place = Place::of(&monitor.regions, monitor.quorum);
         let looks_elsewhere = *self.spec != monitor.spec
             || self.upside_down != monitor.upside_down_mode
@@ -110,7 +114,7 @@ impl Entry {
         let begins = monitor.isactive && (!self.active || looks_elsewhere);
         let paced_anew = self.interval != monitor.heartbeat_interval;
         if looks_elsewhere || self.active != monitor.isactive {
-            self.target = self.target.wrapping_add(1);
+            self.target = target;
             self.busy = false;
             self.state = std::mem::take(&mut self.state).renewed();
         }
@@ -139,6 +143,12 @@ impl Entry {
         };
     }
 
+    /// Takes over what the checks of another node have come to.
+    pub(super) fn catch_up(&mut self, state: State, seq: i64) {
+        self.state = state.renewed();
+        self.seq = seq;
+    }
+
     /// When a new, activated or changed monitor is due.
     pub(super) fn first(&self, now: u64) -> u64 {
         match self.listens() {
@@ -156,9 +166,21 @@ impl Entry {
             (true, None) => self.first(now),
             (true, Some(last)) => {
                 let (interval, grace) = (self.interval, self.grace.into());
-                schedule::resumed_deadline(last.min(now), deaf_since, now, interval, grace)
+                let due =
+                    schedule::resumed_deadline(last.min(now), deaf_since, now, interval, grace);
+                // A report that waits for whoever holds the monitor is taken first.
+                due.max(now.saturating_add(TAKEN_FIRST))
             }
         }
+    }
+
+    /// When a monitor that listens is due, after nobody could since then. Its due
+    /// time tells when it was heard last, by the clock that counts.
+    pub(super) fn heard_again(&self, now: u64, deaf_since: u64) -> u64 {
+        let silence = u64::try_from(self.silence().as_millis()).unwrap_or(u64::MAX);
+        let last = self.due.saturating_sub(silence);
+        let (interval, grace) = (self.interval, self.grace.into());
+        schedule::resumed_deadline(last, deaf_since, now, interval, grace)
     }
 
     /// When a monitor that listens is due, which should have been before we were

@@ -20,7 +20,7 @@ pub use run::{record, run};
 
 use serde_json::Value;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, oneshot};
@@ -39,6 +39,7 @@ use crate::probe::Place;
 use entry::{Entry, NEVER};
 use gate::{Gate, Job};
 use meters::Meters;
+use presence::Hearing;
 use recorder::{Item, Recorder};
 use roll::Roll;
 use wheel::Wheel;
@@ -66,6 +67,9 @@ pub(crate) struct Watch {
     loaded: AtomicBool,
     /// Until all are loaded: when somebody listened to reports last.
     deaf_since: AtomicU64,
+    hearing: Hearing,
+    /// How many targets there were so far, of all monitors.
+    targets: AtomicU32,
 }
 
 /// Milliseconds that begin at the wall's time and from then on only count.
@@ -96,15 +100,32 @@ struct Shard {
 struct Monitors {
     entries: Roll,
     wheel: Wheel<(MonitorId, u32)>,
+    /// Those that heard nothing in time, as far as they could have.
+    unproven: Vec<MonitorId>,
 }
 
 /// What a check needs to know.
-struct Begun {
-    spec: Arc<Spec>,
-    timeout: Duration,
-    interval: Duration,
-    place: Option<Arc<Place>>,
-    upside_down: bool,
+pub(crate) struct Begun {
+    /// `judge` drops what was seen of another.
+    pub(crate) target: u32,
+    pub(crate) spec: Arc<Spec>,
+    pub(crate) timeout: Duration,
+    pub(crate) interval: Duration,
+    pub(crate) place: Option<Arc<Place>>,
+    pub(crate) upside_down: bool,
+}
+
+impl Begun {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            target: entry.target,
+            spec: Arc::clone(&entry.spec),
+            timeout: entry.timeout(),
+            interval: entry.interval(),
+            place: entry.place.clone(),
+            upside_down: entry.upside_down,
+        }
+    }
 }
 
 /// What comes with a verdict.
@@ -140,6 +161,7 @@ impl Watch {
             inner: Mutex::new(Monitors {
                 entries: Roll::default(),
                 wheel: Wheel::new(ticker.now()),
+                unproven: Vec::new(),
             }),
             sooner: Notify::new(),
         };
@@ -156,16 +178,26 @@ impl Watch {
             begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
             deaf_since: AtomicU64::new(0),
+            hearing: Hearing::default(),
+            targets: AtomicU32::new(0),
         }
     }
 
-    /// Since when nobody listens to reports. Once all are loaded we do; what
+    /// Since when nobody listens to reports on this monitor: since the node was
+    /// last heard of that died with it. Else, once all are loaded, we do; what
     /// comes then comes from another node, which did until now.
-    fn deaf_since(&self, now: u64) -> u64 {
-        match self.is_loaded() {
-            true => now,
-            false => self.deaf_since.load(Ordering::Acquire),
+    fn deaf_since(&self, id: MonitorId, now: u64) -> u64 {
+        match self.cluster.deaf_for(Slot::of(id)) {
+            Some(span) => now.saturating_sub(u64::try_from(span.as_millis()).unwrap_or(now)),
+            None if self.is_loaded() => now,
+            None => self.deaf_since.load(Ordering::Acquire),
         }
+    }
+
+    /// One that no check under way was begun under, whichever monitor it is and
+    /// however often that came and went.
+    fn new_target(&self) -> u32 {
+        self.targets.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Whether nothing is left to be loaded: all is there, or nothing is watched.
@@ -183,21 +215,29 @@ impl Watch {
         self.shards.iter().map(|shard| shard.lock().entries.len()).sum()
     }
 
-    /// Brings what is known of a monitor up to date; an older revision than the
-    /// one known, or the same, changes nothing.
+    /// Brings what is known of a monitor up to date: what people set when the
+    /// revision is newer, what checks have come to when the count of verdicts is
+    /// higher, because then another node has watched it meanwhile.
     pub(crate) fn configure(&self, stored: StoredMonitor, arrival: Arrival) {
         let now = self.ticker.now();
         let shard = self.shard(stored.monitor.id);
         let mut monitors = shard.lock();
-        let Monitors { entries, wheel } = &mut *monitors;
+        let Monitors { entries, wheel, .. } = &mut *monitors;
         let id = stored.monitor.id;
         if !self.cluster.holds(id) {
             // Another node watches it.
             return;
         }
+        // As many as are in this shard are in each of the others.
+        let monitors = entries.len().saturating_mul(self.shards.len());
+        let monitors = u64::try_from(monitors).unwrap_or(u64::MAX);
         if let Some(entry) = entries.get_mut(id) {
+            if entry.seq < stored.seq {
+                entry.catch_up(stored.state, stored.seq);
+                entry.due = entry.resumed(now, monitors, self.deaf_since(id, now));
+            }
             if entry.revision < stored.revision {
-                entry.set(stored.monitor, stored.revision, now);
+                entry.set(stored.monitor, stored.revision, self.new_target(), now);
             } else if entry.resumed && arrival == Arrival::Saved {
                 // It was saved while all were being loaded, and seemed to be
                 // one of them, which take their time.
@@ -210,13 +250,10 @@ impl Watch {
         if !stored.monitor.isactive {
             return;
         }
-        // As many as are in this shard are in each of the others.
-        let monitors = entries.len().saturating_mul(self.shards.len());
-        let monitors = u64::try_from(monitors).unwrap_or(u64::MAX);
-        let mut entry = Box::new(Entry::new(stored));
+        let mut entry = Box::new(Entry::new(stored, self.new_target()));
         entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
-            Arrival::Resumed => entry.resumed(now, monitors, self.deaf_since(now)),
+            Arrival::Resumed => entry.resumed(now, monitors, self.deaf_since(id, now)),
             Arrival::Saved => entry.first(now),
         };
         shard.arm(&mut entry, wheel);
@@ -238,10 +275,10 @@ impl Watch {
         }
     }
 
-    /// Which of its targets a monitor has now: `judge` drops what was seen of another.
-    pub(crate) fn target(&self, id: MonitorId) -> Option<u32> {
+    /// What it takes to check a monitor now, on somebody's behalf.
+    pub(crate) fn aim(&self, id: MonitorId) -> Option<Begun> {
         let monitors = self.shard(id).lock();
-        monitors.entries.get(id).filter(|entry| entry.active).map(|entry| entry.target)
+        monitors.entries.get(id).filter(|entry| entry.active).map(Begun::of)
     }
 
     /// A verdict on what was reported or seen on somebody's behalf. The receiver
@@ -256,7 +293,7 @@ impl Watch {
     ) -> Option<(Heartbeat, oneshot::Receiver<()>)> {
         let shard = self.shard(id);
         let mut monitors = shard.lock();
-        let Monitors { entries, wheel } = &mut *monitors;
+        let Monitors { entries, wheel, .. } = &mut *monitors;
         let entry = entries.get_mut(id).filter(|entry| entry.active)?;
         if target.is_some_and(|target| target != entry.target) {
             return None;
@@ -298,7 +335,7 @@ impl Watch {
         let shard = &self.shards[shard];
         let now = self.ticker.now();
         let mut monitors = shard.lock();
-        let Monitors { entries, wheel } = &mut *monitors;
+        let Monitors { entries, wheel, unproven } = &mut *monitors;
         let mut due = Vec::new();
         wheel.expire(now, &mut due);
         for (id, stamp) in due {
@@ -306,6 +343,12 @@ impl Watch {
                 continue;
             };
             entry.armed = NEVER;
+            if entry.due <= now && entry.listens() && !self.hearing.proves(entry.due) {
+                // Whether it could have been heard of is found out first.
+                unproven.push(id);
+                self.hearing.want();
+                continue;
+            }
             if entry.due <= now {
                 self.fall_due(entry, now, wall, jobs);
             }
@@ -342,20 +385,14 @@ impl Watch {
     fn begin(&self, job: &Job) -> Option<Begun> {
         let monitors = self.shard(job.monitor).lock();
         let entry = monitors.entries.get(job.monitor)?;
-        (entry.target == job.target && entry.active).then(|| Begun {
-            spec: Arc::clone(&entry.spec),
-            timeout: entry.timeout(),
-            interval: entry.interval(),
-            place: entry.place.clone(),
-            upside_down: entry.upside_down,
-        })
+        (entry.target == job.target && entry.active).then(|| Begun::of(entry))
     }
 
     /// The verdict on what a job has seen.
     fn finish(&self, job: &Job, seen: Seen, wall: Millis) {
         let shard = self.shard(job.monitor);
         let mut monitors = shard.lock();
-        let Monitors { entries, wheel } = &mut *monitors;
+        let Monitors { entries, wheel, .. } = &mut *monitors;
         let Some(entry) = entries.get_mut(job.monitor) else { return };
         if entry.target != job.target {
             return;

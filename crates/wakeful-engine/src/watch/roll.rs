@@ -38,6 +38,10 @@ impl Roll {
         self.0.retain(|entry| keep(entry.id));
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.0.iter_mut().map(Box::as_mut)
+    }
+
     pub(super) fn ids(&self) -> Vec<MonitorId> {
         self.0.iter().map(|entry| entry.id).collect()
     }

@@ -223,6 +223,8 @@ async fn load_slots(runner: &Runner, slots: &[Slot]) {
 
 async fn load_part(runner: Runner, slots: Vec<Slot>) {
     let (store, cluster) = (runner.engine.store(), runner.engine.cluster());
+    // Reports that waited for a holder are taken before silence is judged.
+    patiently("reports are taken", || cluster::serve(&runner.engine, &slots, &runner.tasks)).await;
     loop {
         let losses = cluster.losses();
         let found = patiently("monitors are read", || store.active_in(&slots)).await;
@@ -233,6 +235,7 @@ async fn load_part(runner: Runner, slots: Vec<Slot>) {
         for stored in found {
             runner.engine.watch().configure(stored, Arrival::Resumed);
         }
+        cluster.loaded(&slots);
         return;
     }
 }
@@ -308,7 +311,7 @@ async fn make_check(engine: &Engine, job: &Job) {
     // A result that finds no room would be lost: better to look a little later.
     watch.recorder.room().await;
     let Some(begun) = watch.begin(job) else { return };
-    let Begun { spec, timeout, interval, place, upside_down } = begun;
+    let Begun { spec, timeout, interval, place, upside_down, .. } = begun;
     watch.meters.begun(watch.ticker.now().saturating_sub(job.due));
     let times = (timeout, interval);
     let seen = look(engine, job.monitor, &spec, times, place.as_deref(), upside_down).await;

@@ -164,6 +164,80 @@ async fn time_in_which_we_stood_still_is_nobodys_silence() {
     assert_eq!(status(), Status::Down);
 }
 
+#[tokio::test(start_paused = true)]
+async fn silence_counts_once_it_is_proven_that_it_could_have_been_broken() {
+    let watch = watch();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    watch.hearing.keep();
+    watch.prove(watch.ticker.now());
+    watch.configure(job, Arrival::Saved);
+    let status = || watch.shard(id).lock().entries.get(id).expect("watched").state.status;
+    pass(&watch, Duration::from_millis(66_500)).await;
+    assert_eq!(status(), Status::Up, "nobody knows whether the store is there");
+    watch.prove(watch.ticker.now());
+    pass(&watch, Duration::from_millis(1)).await;
+    assert_eq!(status(), Status::Down);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_could_not_report_is_given_the_time_again() {
+    let watch = watch();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    watch.hearing.keep();
+    watch.configure(job, Arrival::Saved);
+    let status = || watch.shard(id).lock().entries.get(id).expect("watched").state.status;
+    let gone = watch.ticker.now();
+    watch.prove(gone);
+    pass(&watch, Duration::from_secs(90)).await;
+    watch.hear_again(gone);
+    watch.prove(watch.ticker.now());
+    pass(&watch, Duration::from_secs(65)).await;
+    watch.prove(watch.ticker.now());
+    assert_eq!(status(), Status::Up);
+    pass(&watch, Duration::from_secs(2)).await;
+    watch.prove(watch.ticker.now());
+    pass(&watch, Duration::from_millis(1)).await;
+    assert_eq!(status(), Status::Down, "nobody reported after that, either");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_node_found_out_meanwhile_is_taken_over() {
+    let watch = watch();
+    let mut known = stored(1, http(1), 60);
+    known.seq = 100;
+    let id = known.monitor.id;
+    watch.configure(known.clone(), Arrival::Resumed);
+    let mut newer = known.clone();
+    newer.seq = 101;
+    newer.state.status = Status::Down;
+    let told = |watch: &Watch| {
+        let monitors = watch.shard(id).lock();
+        let entry = monitors.entries.get(id).expect("watched");
+        (entry.seq, entry.state.status)
+    };
+    watch.configure(newer, Arrival::Resumed);
+    assert_eq!(told(&watch), (101, Status::Down));
+    watch.configure(known, Arrival::Resumed);
+    assert_eq!(told(&watch), (101, Status::Down), "what is older came too late");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_from_before_a_slot_went_and_came_back_does_not_count() {
+    let watch = watch();
+    let before = stored(1, http(1), 60);
+    let id = before.monitor.id;
+    watch.configure(before, Arrival::Saved);
+    let job = pass(&watch, Duration::from_secs(1)).await.remove(0);
+    watch.drop_slots(&HashSet::from([Slot::of(id)]));
+    watch.configure(stored(1, http(2), 60), Arrival::Saved);
+    assert!(watch.begin(&job).is_none());
+    watch.finish(&job, failed(), WALL);
+    let monitors = watch.shard(id).lock();
+    assert_eq!(monitors.entries.get(id).expect("watched").state.failing, None);
+}
+
 #[test]
 fn a_monitor_takes_less_than_a_kibibyte() {
     const COUNT: u64 = 100_000;

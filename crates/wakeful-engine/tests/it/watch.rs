@@ -69,6 +69,26 @@ both_engines! {
         bench.stop().await;
     }
 
+    async fn silence_is_no_outage_while_the_store_is_away(setup: Setup) {
+        let bench = Bench::start(&setup).await;
+        let target = Target::new().await;
+        let mut events = bench.events();
+        // It tells how time goes by.
+        let site = bench.save(tcp(target.address)).await.monitor.id;
+        let second = Some(Duration::from_secs(1));
+        let job = bench.save(Draft { spec: Spec::Api(ApiSpec { grace: second }), ..tcp(target.address) }).await;
+        let job = job.monitor.id;
+        let report = Report::parse("up").expect("known");
+        bench.engine.notify(&bench.ann, job, report, None).await.expect("taken");
+        becomes(&mut events, site, Status::Up).await;
+        bench.database.execute("alter table meta rename to away").await;
+        beats(&mut events, site, 5).await;
+        assert_eq!(bench.view(job).await.state.status, Status::Up);
+        bench.database.execute("alter table away rename to meta").await;
+        becomes(&mut events, job, Status::Down).await;
+        bench.stop().await;
+    }
+
     async fn a_team_that_was_deleted_is_no_longer_watched(setup: Setup) {
         let bench = Bench::start(&setup).await;
         let target = Target::new().await;

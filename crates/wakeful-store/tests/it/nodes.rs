@@ -19,6 +19,7 @@ on_both! {
     a_slot_is_granted_to_one_node_and_each_grant_has_a_new_epoch => granted;
     a_result_under_an_old_epoch_is_refused_and_the_others_are_written => fenced;
     a_dead_node_is_buried_once_and_all_it_held_is_free => buried;
+    a_slot_of_a_dead_node_says_so_before_it_is_buried => taken_unburied;
     a_node_that_leaves_gives_back_its_slots_and_keeps_what_it_sends => left;
     what_is_asked_is_found_by_the_holder_and_answered_once => asked;
     monitors_are_loaded_by_their_slots => by_slot;
@@ -42,14 +43,20 @@ async fn dead(store: &Store) -> Node {
     node
 }
 
+/// The grants of slots that a node takes.
+async fn take(store: &Store, node: NodeId, most: usize, from_dead: bool) -> Vec<Grant> {
+    let taken = store.take_slots(node, most, from_dead).await.unwrap();
+    taken.into_iter().map(|taken| taken.grant).collect()
+}
+
 fn under(grant: Grant, record: Record) -> Record {
     Record { grant: Some(grant), ..record }
 }
 
 async fn granted(store: Store) {
     let (one, two) = (joined(&store).await, joined(&store).await);
-    let first = store.take_slots(one.id, 700, true).await.unwrap();
-    let second = store.take_slots(two.id, 700, true).await.unwrap();
+    let first = take(&store, one.id, 700, true).await;
+    let second = take(&store, two.id, 700, true).await;
     assert_eq!((first.len(), second.len()), (700, 324));
     let all: HashSet<Slot> = first.iter().chain(&second).map(|grant| grant.slot).collect();
     assert_eq!(all.len(), usize::from(SLOTS));
@@ -58,7 +65,7 @@ async fn granted(store: Store) {
     store.release_slots(two.id, &back).await.unwrap();
     assert_eq!(store.held_slots(one.id).await.unwrap().len(), 700, "only its holder gives back");
     store.release_slots(one.id, &back).await.unwrap();
-    let again = store.take_slots(two.id, 700, true).await.unwrap();
+    let again = take(&store, two.id, 700, true).await;
     assert_eq!(again.len(), 3);
     assert!(again.iter().all(|grant| grant.epoch == 2 && back.contains(&grant.slot)));
     let renewal = store.renew_node(&one, LEASE).await.unwrap();
@@ -72,14 +79,14 @@ async fn fenced(store: Store) {
         store.team(team).add_monitor(monitor).await.unwrap();
     }
     let (one, two) = (joined(&store).await, joined(&store).await);
-    store.take_slots(one.id, SLOTS.into(), true).await.unwrap();
+    take(&store, one.id, SLOTS.into(), true).await;
     let grant = |id: MonitorId, epoch: i64| Grant { slot: Slot::of(id), epoch };
     let old = grant(kept.id, 1);
     let written = store.record(&[under(old, passing(kept.id, 1, NOW))]).await.unwrap();
     assert_eq!((written.heartbeats, written.stale.len()), (1, 0));
 
     store.release_slots(one.id, &[old.slot]).await.unwrap();
-    let new = store.take_slots(two.id, 1, true).await.unwrap();
+    let new = take(&store, two.id, 1, true).await;
     assert_eq!(new, [grant(kept.id, 2)]);
     let mut late = passing(kept.id, 2, NOW.after(Duration::from_secs(1)));
     late.events.push(NewEvent {
@@ -120,7 +127,7 @@ async fn buried(store: Store) {
 
     let gone = dead(&store).await;
     let its_store = store.clone().in_name_of(gone.id);
-    store.take_slots(gone.id, 5, true).await.unwrap();
+    take(&store, gone.id, 5, true).await;
     let due = store.due_deliveries(NOW, 10, 10).await.unwrap();
     let ids: Vec<_> = due.iter().map(|due| due.id).collect();
     let lease = NOW.after(Duration::from_secs(60));
@@ -135,14 +142,30 @@ async fn buried(store: Store) {
     assert!(!store.bury_node(gone.id, true).await.unwrap(), "once");
     assert!(store.held_slots(gone.id).await.unwrap().is_empty());
     assert_eq!(store.claim_deliveries(&ids, NOW, lease).await.unwrap().len(), 1, "free at once");
-    assert_eq!(store.take_slots(living.id, SLOTS.into(), false).await.unwrap().len(), 1_024);
+    let taken = store.take_slots(living.id, SLOTS.into(), false).await.unwrap();
+    assert_eq!(taken.len(), 1_024);
+    let orphans: Vec<i64> = taken.iter().filter_map(|taken| taken.dead_for).collect();
+    assert_eq!(orphans.len(), 5, "of these the holder died");
+    assert!(orphans.iter().all(|span| (0..60_000).contains(span)), "{orphans:?}");
+    let all: Vec<Slot> = taken.iter().map(|taken| taken.grant.slot).collect();
+    store.release_slots(living.id, &all).await.unwrap();
+    let again = store.take_slots(living.id, SLOTS.into(), true).await.unwrap();
+    assert!(again.iter().all(|taken| taken.dead_for.is_none()), "they were given back");
+}
+
+async fn taken_unburied(store: Store) {
+    let (gone, living) = (dead(&store).await, joined(&store).await);
+    take(&store, gone.id, 5, true).await;
+    let taken = store.take_slots(living.id, SLOTS.into(), true).await.unwrap();
+    assert_eq!(taken.len(), 1_024);
+    assert_eq!(taken.iter().filter(|taken| taken.dead_for.is_some()).count(), 5);
 }
 
 async fn left(store: Store) {
     let (going, staying) = (joined(&store).await, joined(&store).await);
-    store.take_slots(going.id, SLOTS.into(), true).await.unwrap();
+    take(&store, going.id, SLOTS.into(), true).await;
     store.leave(going.id).await.unwrap();
-    assert_eq!(store.take_slots(staying.id, SLOTS.into(), false).await.unwrap().len(), 1_024);
+    assert_eq!(take(&store, staying.id, SLOTS.into(), false).await.len(), 1_024);
     let renewal = store.renew_node(&staying, LEASE).await.unwrap();
     assert_eq!((renewal.live, renewal.dead.len()), (1, 0), "it neither counts nor is dead");
     let listed = store.nodes().await.unwrap();
@@ -237,7 +260,7 @@ async fn nodes_that_race_on_postgres_never_write_under_one_epoch() {
     let slots: HashSet<Slot> = kept.iter().map(|id| Slot::of(*id)).collect();
     // All others are held by somebody who lives, so that the race is for these.
     let bystander = joined(&store).await;
-    store.take_slots(bystander.id, SLOTS.into(), true).await.unwrap();
+    take(&store, bystander.id, SLOTS.into(), true).await;
     let few: Vec<Slot> = slots.iter().copied().collect();
     store.release_slots(bystander.id, &few).await.unwrap();
 
@@ -257,7 +280,7 @@ async fn nodes_that_race_on_postgres_never_write_under_one_epoch() {
                     store.release_slots(owner.node.id, &slots).await.unwrap();
                 }
             }
-            for grant in store.take_slots(node.id, 4, true).await.unwrap() {
+            for grant in take(&store, node.id, 4, true).await {
                 held.insert(grant.slot, grant);
             }
             let seq = number * 1_000 + round + 1;

@@ -2,6 +2,7 @@
 //! them: no change goes untold, none is told twice, nothing is told that did not
 //! happen.
 
+mod jobs;
 #[expect(clippy::print_stdout, reason = "the figures of a trial are for reading")]
 mod town;
 

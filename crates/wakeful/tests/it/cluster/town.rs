@@ -30,7 +30,7 @@ const VICTIMS: usize = 6;
 /// After so long PostgreSQL ends a transaction whose client says nothing.
 const SILENT_HALFWAY: Duration = Duration::from_secs(5);
 /// 32 bytes as base64: all nodes open what any has sealed.
-const KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+pub(crate) const KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
 
 /// How much is watched, and how long a node may be silent.
 #[derive(Clone, Copy)]
