@@ -254,7 +254,14 @@ impl Engine {
         &self.0.settings
     }
 
+    /// The time by which everything is done and written: that of all nodes, where
+    /// there are several and this one follows it.
     pub fn now(&self) -> Millis {
+        Millis(self.wall().0.saturating_add(self.cluster().ahead()))
+    }
+
+    /// The time on this machine's own clock.
+    fn wall(&self) -> Millis {
         self.0.clock.now()
     }
 }

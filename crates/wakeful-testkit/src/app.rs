@@ -89,6 +89,11 @@ impl App {
         Self::node(self.database.clone(), self.clock.clone(), self.setup.clone()).await
     }
 
+    /// Another node on the same database, with a clock of its own.
+    pub async fn beside_with(&self, clock: TestClock) -> Self {
+        Self::node(self.database.clone(), Arc::new(clock), self.setup.clone()).await
+    }
+
     /// Stops the service and starts it again on what it left behind.
     pub async fn restart(self) -> Self {
         let (database, clock) = (self.database.clone(), self.clock.clone());

@@ -14,6 +14,14 @@ impl Default for TestClock {
 }
 
 impl TestClock {
+    pub fn at(now: Millis) -> Self {
+        Self(AtomicI64::new(now.0))
+    }
+
+    pub fn set(&self, now: Millis) {
+        self.0.store(now.0, Ordering::SeqCst);
+    }
+
     pub fn set_back(&self, span: Duration) {
         self.0.fetch_sub(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
     }

@@ -48,6 +48,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
     let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats.clone(), home);
+    engine.follow_clock().await?;
     if let Some(nats) = &nats
         && let Some(probes) = wiring::probes(settings, nats)?
     {

@@ -4,6 +4,7 @@
 //! that does not hold a monitor has something done about it.
 
 mod asks;
+mod clock;
 mod rounds;
 
 pub(crate) use asks::{Wish, serve};
@@ -19,6 +20,8 @@ use wakeful_core::id::{AskId, MonitorId, NodeId};
 use wakeful_core::slot::{Grant, SLOTS, Slot};
 use wakeful_store::Taken;
 
+use clock::SharedClock;
+
 pub(crate) struct Cluster {
     node: NodeId,
     alone: bool,
@@ -33,6 +36,7 @@ pub(crate) struct Cluster {
     /// Those of them whose holder died, and when it was heard of last.
     orphaned: Mutex<HashMap<Slot, Instant>>,
     live: AtomicUsize,
+    clock: SharedClock,
     pub(crate) signals: Signals,
     /// What is being done for others right now.
     doing: Mutex<HashSet<AskId>>,
@@ -99,6 +103,7 @@ impl Cluster {
             gained: Mutex::default(),
             orphaned: Mutex::default(),
             live: AtomicUsize::new(1),
+            clock: SharedClock::default(),
             signals: Signals::default(),
             doing: Mutex::default(),
             pending: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),

@@ -12,7 +12,7 @@ use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::slot::{Move, RENEWALS, SLOTS, Slot, balance};
 use wakeful_core::time::Millis;
-use wakeful_store::{Node, Renewal};
+use wakeful_store::Node;
 
 use super::{Cluster, asks};
 use crate::bus::{Edit, Event, News};
@@ -20,7 +20,8 @@ use crate::{Engine, Result};
 
 /// How often free slots, questions and edits are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How far back edits are looked for: more than the clocks of nodes differ.
+/// How far behind the last look edits are looked for: more than it takes to save
+/// one, and than the nodes' ideas of the time they share differ.
 const EDITS_BACK: Duration = Duration::from_secs(20);
 /// How often pages are told to look for themselves while the bus is away.
 const PAGES_LOOK_EVERY: Duration = Duration::from_secs(3);
@@ -40,6 +41,8 @@ struct Rounds {
     next_renewal: Instant,
     /// Revisions that the watch was told of, with the time of the telling.
     told: HashMap<MonitorId, (i64, Instant)>,
+    /// When edits were looked for last, and found.
+    edits_found: Option<Millis>,
     pages_told: Instant,
     skew_told: bool,
 }
@@ -127,6 +130,7 @@ impl Rounds {
             tasks: TaskTracker::new(),
             next_renewal: now,
             told: HashMap::new(),
+            edits_found: None,
             pages_told: now,
             skew_told: false,
         }
@@ -181,7 +185,7 @@ impl Rounds {
             self.engine.watch().drop_slots(&lost);
         }
         self.cluster().gain(&renewal.held);
-        self.look_at_clock(&renewal);
+        self.look_at_clock().await?;
         // After a time of our own silence the others may be as alive as we are:
         // they are heard of before anything is taken from them.
         let steady = steady_for >= lease / RENEWALS;
@@ -232,9 +236,11 @@ impl Rounds {
 
     /// Finds edits of monitors held here that nobody told of.
     async fn find_edits(&mut self) -> Result<()> {
-        let now = Instant::now();
-        let since = self.engine.now().before(EDITS_BACK);
+        let (now, looked) = (Instant::now(), self.engine.now());
+        // A node that was held up for long looks back for as long.
+        let since = self.edits_found.map_or(looked, |found| found.min(looked)).before(EDITS_BACK);
         let edits = self.engine.store().edited_since(since).await?;
+        self.edits_found = Some(looked);
         self.told.retain(|_, (_, at)| now.duration_since(*at) < 2 * EDITS_BACK);
         for (team, monitor, revision) in edits {
             let known = self.told.get(&monitor).is_some_and(|(known, _)| *known >= revision);
@@ -258,9 +264,8 @@ impl Rounds {
         self.engine.bus().tell_all(&Event::Missed);
     }
 
-    fn look_at_clock(&mut self, renewal: &Renewal) {
-        let here = self.engine.now();
-        let skew = Millis(here.0.max(renewal.now.0)).since(Millis(here.0.min(renewal.now.0)));
+    async fn look_at_clock(&mut self) -> Result<()> {
+        let skew = Duration::from_millis(self.engine.look_at_clock().await?);
         metrics::gauge!("wakeful_clock_skew_seconds").set(skew.as_secs_f64());
         if skew > SKEW && !self.skew_told {
             self.skew_told = true;
@@ -269,6 +274,7 @@ impl Rounds {
                 skew.as_secs()
             );
         }
+        Ok(())
     }
 }
 

@@ -233,7 +233,7 @@ async fn hear(engine: &Engine, probes: &Probes) {
         }
         tokio::select! {
             Some(hello) = hellos.next() => {
-                probes.roll().note(probes.cluster(), &hello.subject, &hello.payload, engine.now());
+                probes.roll().note(probes.cluster(), &hello.subject, &hello.payload, engine.wall());
             }
             changed = connection.changed() => match changed {
                 Ok(()) => called = false,

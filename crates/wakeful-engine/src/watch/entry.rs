@@ -157,10 +157,15 @@ impl Entry {
         }
     }
 
-    /// When a monitor is due that was watched before, one of so many, and nobody
-    /// listened since then.
-    pub(super) fn resumed(&self, now: u64, monitors: u64, deaf_since: u64) -> u64 {
-        let last = self.state.last_check.map(|at| at.0.max(0).cast_unsigned());
+    /// When a monitor is due that was watched before, one of so many, was checked
+    /// last at that time, and nobody listened since then.
+    pub(super) fn resumed(
+        &self,
+        last: Option<u64>,
+        now: u64,
+        monitors: u64,
+        deaf_since: u64,
+    ) -> u64 {
         match (self.listens(), last) {
             (false, last) => self.rhythm().resume(last, now, monitors),
             (true, None) => self.first(now),

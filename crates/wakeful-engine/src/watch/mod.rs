@@ -194,6 +194,11 @@ impl Watch {
         }
     }
 
+    /// A time that nodes share on the clock that counts here.
+    fn counted(&self, at: Millis) -> u64 {
+        at.0.saturating_sub(self.cluster.ahead()).max(0).cast_unsigned()
+    }
+
     /// One that no check under way was begun under, whichever monitor it is and
     /// however often that came and went.
     fn new_target(&self) -> u32 {
@@ -234,7 +239,7 @@ impl Watch {
         if let Some(entry) = entries.get_mut(id) {
             if entry.seq < stored.seq {
                 entry.catch_up(stored.state, stored.seq);
-                entry.due = entry.resumed(now, monitors, self.deaf_since(id, now));
+                entry.due = self.resumed(entry, now, monitors);
             }
             if entry.revision < stored.revision {
                 entry.set(stored.monitor, stored.revision, self.new_target(), now);
@@ -253,11 +258,17 @@ impl Watch {
         let mut entry = Box::new(Entry::new(stored, self.new_target()));
         entry.resumed = arrival == Arrival::Resumed;
         entry.due = match arrival {
-            Arrival::Resumed => entry.resumed(now, monitors, self.deaf_since(id, now)),
+            Arrival::Resumed => self.resumed(&entry, now, monitors),
             Arrival::Saved => entry.first(now),
         };
         shard.arm(&mut entry, wheel);
         entries.add(entry);
+    }
+
+    /// When a monitor is due that was watched before, one of so many.
+    fn resumed(&self, entry: &Entry, now: u64, monitors: u64) -> u64 {
+        let last = entry.state.last_check.map(|at| self.counted(at));
+        entry.resumed(last, now, monitors, self.deaf_since(entry.id, now))
     }
 
     /// Forgets a monitor that was deleted.

@@ -54,7 +54,7 @@ impl Hearing {
 /// has for long.
 pub(super) async fn arrive(engine: &Engine) {
     if let Ok(Some(at)) = engine.store().listened_until().await {
-        let at = at.0.max(0).cast_unsigned();
+        let at = engine.watch().counted(at);
         engine.watch().deaf_since.store(at, Ordering::Release);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
 use wakeful_engine::{Event, Subscription};
-use wakeful_testkit::{App, Engine, NatsServer, Setup, User, until};
+use wakeful_testkit::{App, Engine, Hook, NatsServer, Receiver, Setup, TestClock, User, until};
 
 const MONITORS: usize = 8;
 const LONG: Duration = Duration::from_secs(15);
@@ -28,13 +28,34 @@ async fn two_nodes(nats: Option<Nats>) -> (App, App, User) {
     let two = one.beside().await;
     let ann = one.sign_up("ann@example.com").await;
     // Each watches about half of what there is.
+    both_hold_slots(&one).await;
+    (one, two, ann)
+}
+
+/// Two nodes without a bus, of which the second is two minutes behind, and both
+/// go by the database's clock.
+async fn two_clocks() -> (App, App, User) {
+    let mut setup = Setup::on(Engine::Postgres);
+    setup.settings.lease = Duration::from_secs(3);
+    setup.watch = true;
+    let one = setup.start().await;
+    let now = one.store.lease_time().await.unwrap();
+    one.clock.set(now);
+    one.engine.follow_clock().await.unwrap();
+    let two = one.beside_with(TestClock::at(now.before(Duration::from_secs(120)))).await;
+    two.engine.follow_clock().await.unwrap();
+    let ann = two.sign_up("ann@example.com").await;
+    both_hold_slots(&one).await;
+    (one, two, ann)
+}
+
+async fn both_hold_slots(app: &App) {
     until("both to hold slots", || async {
         let held =
-            one.database.number("select count(distinct owner) from slots where owner is not null");
+            app.database.number("select count(distinct owner) from slots where owner is not null");
         (held.await == 2).then_some(())
     })
     .await;
-    (one, two, ann)
 }
 
 async fn save(ann: &User, name: &str) -> String {
@@ -162,5 +183,65 @@ async fn without_a_bus_edits_are_found_and_pages_are_told_to_look() {
         (two.engine.watched() == MONITORS).then_some(two.engine.watched())
     });
     assert_eq!(all.await, MONITORS);
+    two.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_whose_clocks_differ_send_each_message_once() {
+    let (one, two, ann) = two_clocks().await;
+    let receiver = Receiver::start().await;
+    // Long enough for the other node to look more than once meanwhile.
+    receiver.takes(Duration::from_secs(3));
+    let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+    let hook = ann.client.post("notifier/save", &body).await.json();
+    for number in 0..MONITORS {
+        let body = json!({"name": format!("job {number}"), "type": "api", "isactive": true,
+            "heartbeat_interval": 86400, "upside_down_mode": false,
+            "notifiers": hook["notifierid"]});
+        let saved = ann.client.post("monitor/save", &body).await.ok();
+        let id = saved["monitor"]["monitorid"].as_str().unwrap();
+        ann.client.post(&format!("monitor/notify/{id}"), &json!({"status": "down"})).await.ok();
+    }
+    until("all to be delivered", || async {
+        let left = one.database.number("select count(*) from deliveries where state = 'waiting'");
+        (left.await == 0).then_some(())
+    })
+    .await;
+    let sent: HashSet<String> = receiver.hooks().iter().map(Hook::id).collect();
+    assert_eq!((sent.len(), receiver.count()), (MONITORS, MONITORS));
+    one.stop().await;
+    two.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_saved_at_a_node_that_is_behind_is_watched_by_its_holder() {
+    let (one, two, ann) = two_clocks().await;
+    for number in 0..MONITORS {
+        save(&ann, &format!("job {number}")).await;
+    }
+    until("each to be watched by one node", || async {
+        let watched = one.engine.watched() + two.engine.watched();
+        (watched == MONITORS).then_some(())
+    })
+    .await;
+    assert!(one.engine.watched() > 0 && two.engine.watched() > 0);
+    one.stop().await;
+    two.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_was_held_up_finds_what_was_saved_meanwhile() {
+    let (one, two, ann) = two_nodes(None).await;
+    for number in 0..MONITORS {
+        save(&ann, &format!("job {number}")).await;
+        // To both nodes that is a minute in which they did no round.
+        one.clock.advance(Duration::from_secs(60));
+    }
+    until("each to be watched by one node", || async {
+        let watched = one.engine.watched() + two.engine.watched();
+        (watched == MONITORS).then_some(())
+    })
+    .await;
+    one.stop().await;
     two.stop().await;
 }
