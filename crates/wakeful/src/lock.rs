@@ -2,7 +2,7 @@
 //! drops with the process, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,15 @@ pub enum LockError {
 
 /// Holds the database at `path` until dropped.
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Lock {
+    /// The device and the number of the locked file.
+    pub fn identity(&self) -> std::io::Result<(u64, u64)> {
+        let known = self.file.metadata()?;
+        Ok((known.dev(), known.ino()))
+    }
 }
 
 pub fn take(path: &Path) -> Result<Lock, LockError> {
@@ -25,7 +33,7 @@ pub fn take(path: &Path) -> Result<Lock, LockError> {
         OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock);
     let file = opened.map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
+        Ok(()) => Ok(Lock { file }),
         Err(TryLockError::WouldBlock) => Err(LockError::Held(path.to_owned())),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }

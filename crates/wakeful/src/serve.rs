@@ -98,11 +98,22 @@ pub async fn run(settings: &Settings) -> Outcome {
 /// starts here later knows that this one is dead. Nothing when another node
 /// lives in the same data folder.
 fn place(settings: &Settings) -> (Option<lock::Lock>, String) {
-    let Ok(folder) = settings.data.canonicalize() else { return (None, String::new()) };
-    match lock::take(&folder.join("node")) {
-        Ok(lock) => (Some(lock), format!("{}:{}", wiring::host_name(), folder.display())),
+    match lock::take(&settings.data.join("node")) {
+        Ok(lock) => {
+            let home = home(&lock).unwrap_or_default();
+            (Some(lock), home)
+        }
         Err(_) => (None, String::new()),
     }
+}
+
+/// What no two nodes have in common that live at the same time: which file is
+/// locked, and in which run of which kernel. Names would not do: clones of a
+/// machine, and containers, have the same names and the same paths.
+fn home(lock: &lock::Lock) -> Option<String> {
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let (device, file) = lock.identity().ok()?;
+    Some(format!("{}:{device}:{file}", kernel.trim()))
 }
 
 async fn finish(tasks: &TaskTracker, engine: &Engine) {

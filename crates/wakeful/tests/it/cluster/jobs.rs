@@ -155,3 +155,23 @@ async fn jobs_that_report_are_not_told_down_when_a_node_dies_or_the_database_is_
     assert!(hooks.iter().all(|hook| hook.json()["type"] == "monitor.down"));
     works.first.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_of_one_name_at_one_path_do_not_bury_each_other() {
+    let home = Home::new(Engine::Postgres).await.set("SECRETS_MASTER_KEY", KEY);
+    let first = home.serve().await;
+    // What a clone of the machine sees: the same path, and another folder there.
+    let (data, before) = (home.data(), home.data().with_extension("first"));
+    std::fs::rename(&data, &before).unwrap();
+    std::fs::create_dir(&data).unwrap();
+    let second = home.serve().await;
+    assert_eq!(home.number("select count(*) from nodes").await, 2, "{}", home.log());
+    assert_eq!(home.number("select count(distinct home) from nodes where home <> ''").await, 2);
+    // Who starts again in the same folder follows at once.
+    second.kill().await;
+    let third = home.serve().await;
+    assert_eq!(home.number("select count(*) from nodes").await, 2, "{}", home.log());
+    third.stop().await;
+    first.stop().await;
+    std::fs::remove_dir_all(&before).unwrap();
+}
