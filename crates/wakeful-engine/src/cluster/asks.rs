@@ -7,7 +7,6 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
-use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::{AskId, MonitorId};
 use wakeful_core::slot::Slot;
@@ -111,7 +110,7 @@ fn understood(answer: &str) -> Result<Heartbeat> {
 }
 
 /// Takes up what is asked about the monitors of these slots, which are held here.
-pub(crate) async fn serve(engine: &Engine, held: &[Slot], tasks: &TaskTracker) -> Result<()> {
+pub(crate) async fn serve(engine: &Engine, held: &[Slot]) -> Result<()> {
     if held.is_empty() {
         return Ok(());
     }
@@ -122,7 +121,7 @@ pub(crate) async fn serve(engine: &Engine, held: &[Slot], tasks: &TaskTracker) -
         // Reports are judged here, in their order; what takes time goes beside.
         let begun = begin(engine, &ask).await;
         let engine = engine.clone();
-        tasks.spawn(async move {
+        engine.cluster().tasks.clone().spawn(async move {
             let answer = match finish(&engine, ask.monitor, begun).await {
                 Ok(heartbeat) => Answer::Done(heartbeat),
                 Err(error) => Answer::Refused(Refusal::of(&error)),

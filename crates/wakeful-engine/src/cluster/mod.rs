@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 use wakeful_core::id::{AskId, MonitorId, NodeId};
 use wakeful_core::slot::{Grant, SLOTS, Slot};
 use wakeful_store::Taken;
@@ -40,6 +41,8 @@ pub(crate) struct Cluster {
     pub(crate) signals: Signals,
     /// What is being done for others right now.
     doing: Mutex<HashSet<AskId>>,
+    /// The tasks that do it.
+    tasks: TaskTracker,
     /// Results of each slot that are on their way into the store.
     pending: Box<[AtomicUsize]>,
     /// Told when a slot has none any more.
@@ -106,6 +109,7 @@ impl Cluster {
             clock: SharedClock::default(),
             signals: Signals::default(),
             doing: Mutex::default(),
+            tasks: TaskTracker::new(),
             pending: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
             settled: Notify::new(),
         }

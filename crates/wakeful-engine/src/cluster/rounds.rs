@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use wakeful_core::chain::Chain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::slot::{Move, RENEWALS, SLOTS, Slot, balance};
@@ -37,7 +36,6 @@ const LAST_WORDS: Duration = Duration::from_millis(700);
 struct Rounds {
     engine: Engine,
     node: Node,
-    tasks: TaskTracker,
     next_renewal: Instant,
     /// Revisions that the watch was told of, with the time of the telling.
     told: HashMap<MonitorId, (i64, Instant)>,
@@ -91,8 +89,8 @@ pub(crate) async fn run(engine: Engine, shutdown: CancellationToken) {
             () = shutdown.cancelled() => {}
         }
     }
-    rounds.tasks.close();
-    let _ = timeout(LAST_WORDS, rounds.tasks.wait()).await;
+    engine.cluster().tasks.close();
+    let _ = timeout(LAST_WORDS, engine.cluster().tasks.wait()).await;
 }
 
 /// Gives all slots back at once, so that others take them at once.
@@ -127,7 +125,6 @@ impl Rounds {
         Self {
             engine,
             node,
-            tasks: TaskTracker::new(),
             next_renewal: now,
             told: HashMap::new(),
             edits_found: None,
@@ -164,7 +161,7 @@ impl Rounds {
         } else {
             self.come_to_share(false).await?;
         }
-        asks::serve(&self.engine, &self.cluster().held(), &self.tasks).await?;
+        asks::serve(&self.engine, &self.cluster().held()).await?;
         self.find_edits().await?;
         self.tell_pages();
         Ok(())

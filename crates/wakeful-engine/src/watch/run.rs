@@ -224,7 +224,7 @@ async fn load_slots(runner: &Runner, slots: &[Slot]) {
 async fn load_part(runner: Runner, slots: Vec<Slot>) {
     let (store, cluster) = (runner.engine.store(), runner.engine.cluster());
     // Reports that waited for a holder are taken before silence is judged.
-    patiently("reports are taken", || cluster::serve(&runner.engine, &slots, &runner.tasks)).await;
+    patiently("reports are taken", || cluster::serve(&runner.engine, &slots)).await;
     loop {
         let losses = cluster.losses();
         let found = patiently("monitors are read", || store.active_in(&slots)).await;
