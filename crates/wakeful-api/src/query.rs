@@ -49,7 +49,8 @@ pub(crate) fn cursor<T>(fields: &mut Fields, parse: impl FnOnce(&str) -> Option<
     })
 }
 
-/// `next_cursor`: left out, null or a text.
+/// `next_cursor`: left out, null or a text. Fields spell it out: the document is made
+/// from their words.
 pub(crate) type NextCursor = Option<Option<String>>;
 
 /// `next_cursor` is there only for those who asked for pages.

@@ -128,7 +128,7 @@ pub(crate) struct PlanList {
     plans: Vec<PlanBody>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: NextCursor,
+    next_cursor: Option<Option<String>>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -245,7 +245,7 @@ pub(crate) struct InvoiceList {
     invoices: Vec<InvoiceBody>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: NextCursor,
+    next_cursor: Option<Option<String>>,
 }
 
 #[derive(Serialize, ToSchema)]

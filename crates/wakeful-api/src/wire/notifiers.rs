@@ -23,7 +23,6 @@ use wakeful_engine::{
 
 use super::fields::{Fields, Wire};
 use super::monitors::{TextOrList, TextOrNumber};
-use crate::query::NextCursor;
 
 /// A notifier to make (no `notifierid`) or to change.
 #[derive(ToSchema)]
@@ -321,7 +320,7 @@ pub(crate) struct NotifierList {
     pub(crate) notifiers: Vec<NotifierBody>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next_cursor: NextCursor,
+    pub(crate) next_cursor: Option<Option<String>>,
 }
 
 /// Which notifier to try.

@@ -99,7 +99,7 @@ pub(crate) struct MethodList {
     payment_methods: Vec<MethodBody>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(rename = "next_cursor", skip_serializing_if = "Option::is_none")]
-    next_cursor: NextCursor,
+    next_cursor: Option<Option<String>>,
 }
 
 #[derive(Serialize, ToSchema)]

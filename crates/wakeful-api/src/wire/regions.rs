@@ -5,8 +5,6 @@ use utoipa::ToSchema;
 use wakeful_core::time::Millis;
 use wakeful_engine::{ProbeView, RegionView};
 
-use crate::query::NextCursor;
-
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RegionList {
     pub(crate) success: bool,
@@ -14,7 +12,7 @@ pub(crate) struct RegionList {
     pub(crate) regions: Vec<RegionBody>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next_cursor: NextCursor,
+    pub(crate) next_cursor: Option<Option<String>>,
 }
 
 #[derive(Serialize, ToSchema)]

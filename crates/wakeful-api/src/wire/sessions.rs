@@ -170,7 +170,7 @@ pub(crate) struct SessionList {
     sessions: Vec<ListedSession>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: NextCursor,
+    next_cursor: Option<Option<String>>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -1092,7 +1092,7 @@ export interface components {
         ApiKeyList: {
             apikeys: components["schemas"]["ListedKey"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             success: boolean;
         };
         ApiKeySaved: {
@@ -1294,7 +1294,7 @@ export interface components {
             /** @description Newest first. */
             invoices: components["schemas"]["InvoiceBody"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             success: boolean;
         };
         LinkedNotifier: {
@@ -1449,7 +1449,7 @@ export interface components {
         };
         MethodList: {
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             paymentMethods: components["schemas"]["MethodBody"][];
             success: boolean;
         };
@@ -1678,7 +1678,7 @@ export interface components {
         };
         NotifierList: {
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             notifiers: components["schemas"]["Notifier"][];
             success: boolean;
         };
@@ -1709,7 +1709,6 @@ export interface components {
             /** @description up or down, in any letter case. */
             status: string;
         };
-        Option: null | (null | string);
         /** @description Where the time went in the mean; null for what was never reached. */
         PhaseMeans: {
             /** Format: double */
@@ -1783,7 +1782,7 @@ export interface components {
         };
         PlanList: {
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             /** @description From the smallest to the largest. */
             plans: components["schemas"]["PlanBody"][];
             success: boolean;
@@ -1870,7 +1869,7 @@ export interface components {
         };
         RegionList: {
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             /** @description `local`, the service itself, stands first. */
             regions: components["schemas"]["Region"][];
             success: boolean;
@@ -2196,7 +2195,7 @@ export interface components {
         };
         SessionList: {
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
         };
@@ -2290,7 +2289,7 @@ export interface components {
             /** @description The team's users. */
             message: components["schemas"]["TeamUser"][];
             /** @description Only with `limit`: where the next page begins, null at the end. */
-            next_cursor?: components["schemas"]["Option"];
+            next_cursor?: string | null;
             success: boolean;
         };
         TeamUser: {
