@@ -52,7 +52,7 @@ test("an empty form blames the address, and not the name that would follow from 
   await page.getByLabel("Address").fill("https://example.com");
   await page.getByLabel("Check every").fill("0");
   await page.getByRole("button", { name: "Create monitor" }).click();
-  await expect(page.getByText(/Must be a number of seconds from 1/)).toBeVisible();
+  await expect(page.getByText(/Must be a whole number of seconds from 1/)).toBeVisible();
 });
 
 test("forms tell what is wrong at its place, and not in the browser's bubbles", async ({ page }) => {
