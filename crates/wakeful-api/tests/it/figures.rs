@@ -124,6 +124,30 @@ both_engines! {
         }
     }
 
+    async fn what_is_folded_while_figures_are_made_counts_once(setup: Setup) {
+        const BEATS: usize = 80;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let id = monitor(&ann.client).await;
+        for _ in 0..BEATS {
+            report(&app, &ann, &id, &[(60, "up", 10.0)]).await;
+        }
+        let (monitor, now) = (MonitorId::parse(&id).unwrap(), app.clock.now());
+        let path = format!("monitor/{id}/stats?from=2026-11-15T00:00:00Z&to=2026-11-16T00:00:00Z");
+        // Each time a little later within the reading.
+        for turn in 0..BEATS {
+            let folding = async {
+                for _ in 0..turn * 4 {
+                    tokio::task::yield_now().await;
+                }
+                app.store.fold(monitor, now, Millis(0), 1).await.unwrap();
+            };
+            let (stats, ()) = tokio::join!(async { ann.client.get(&path).await.ok() }, folding);
+            assert_eq!(stats["spans"][0]["checks"]["up"], BEATS, "turn {turn}: {stats}");
+        }
+        assert_eq!(app.database.rows("heartbeats").await, 0);
+    }
+
     async fn a_long_span_is_the_same_by_fortnights_and_by_days(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -12,7 +12,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::verdict::Heartbeat;
 use wakeful_store::{Span, TeamStore};
 
-use super::pieces::{Pieces, Reader};
+use super::pieces::{Pieces, Reader, figures_of};
 use crate::caller::Caller;
 use crate::{Engine, Error, Result};
 
@@ -85,15 +85,7 @@ impl Engine {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
-        let mut reader = Reader::new(&past, now, Depth::Whole).await?;
-        let mut stats = Vec::with_capacity(USUAL.len());
-        // The longest first: what is read for it holds most of the others.
-        for (name, days) in USUAL.into_iter().rev() {
-            let from = start_of(HOUR, now.before(DAY * days));
-            stats.push(Stats { span: Some(name), ..figures(&mut reader, from, now).await? });
-        }
-        stats.reverse();
-        Ok(stats)
+        figures_of(&past, now, Depth::Whole, |reader| Box::pin(usual(reader, now))).await
     }
 
     /// One span, as exact as the past is kept.
@@ -106,8 +98,8 @@ impl Engine {
     ) -> Result<Stats> {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
-        let mut reader = Reader::new(&past, self.now(), Depth::Whole).await?;
-        figures(&mut reader, from, to).await
+        figures_of(&past, self.now(), Depth::Whole, |reader| Box::pin(figures(reader, from, to)))
+            .await
     }
 
     /// At most `points` equal steps of a span.
@@ -120,17 +112,9 @@ impl Engine {
     ) -> Result<Series> {
         let team = self.store().team(caller.team);
         let past = team.past(monitor).await?.ok_or(Error::NotFound("monitor"))?;
-        let now = self.now();
-        let mut reader = Reader::new(&past, now, Depth::Means).await?;
-        let source = source(&reader, from, to, points);
-        let (from, step) = stride(source.unit(), from, to, points);
-        let pieces = match source {
-            Source::Raw => reader.by_heartbeats(step, from, to).await?,
-            Source::Hour => reader.by_grain(HOUR, from, to).await?,
-            Source::Day => reader.by_grain(DAY, from, to).await?,
-        };
-        let points = steps(&pieces.rollups, pieces.before, (from, pieces.to), step);
-        Ok(Series { from, to, step, source, points })
+        let depth = Depth::Means;
+        figures_of(&past, self.now(), depth, |reader| Box::pin(points_of(reader, from, to, points)))
+            .await
     }
 
     /// What each region saw in the steps of a series. Hours and days do not hold
@@ -174,7 +158,6 @@ async fn summary(
     beats: u32,
 ) -> Result<Option<Summary>> {
     let Some(past) = team.past(monitor).await? else { return Ok(None) };
-    let mut reader = Reader::new(&past, now, Depth::Means).await?;
     let span = Span {
         from: Millis(i64::MIN),
         to: now.after(Duration::from_millis(1)),
@@ -185,13 +168,47 @@ async fn summary(
         0 => Vec::new(),
         _ => team.heartbeats(monitor, &span).await?.unwrap_or_default(),
     };
-    let month = tally(&mut reader, start_of(HOUR, now.before(DAY * 30)), now).await?;
+    let made = figures_of(&past, now, Depth::Means, |reader| Box::pin(day_and_month(reader, now)));
+    let (day, month) = made.await?;
     Ok(Some(Summary {
         monitor,
-        day: tally(&mut reader, start_of(HOUR, now.before(DAY)), now).await?,
+        day,
         month,
         beats: newest.into_iter().rev().map(|(_, heartbeat)| heartbeat).collect(),
     }))
+}
+
+async fn day_and_month(reader: &mut Reader<'_>, now: Millis) -> Result<(Tally, Tally)> {
+    let month = tally(reader, start_of(HOUR, now.before(DAY * 30)), now).await?;
+    Ok((tally(reader, start_of(HOUR, now.before(DAY)), now).await?, month))
+}
+
+async fn usual(reader: &mut Reader<'_>, now: Millis) -> Result<Vec<Stats>> {
+    let mut stats = Vec::with_capacity(USUAL.len());
+    // The longest first: what is read for it holds most of the others.
+    for (name, days) in USUAL.into_iter().rev() {
+        let from = start_of(HOUR, now.before(DAY * days));
+        stats.push(Stats { span: Some(name), ..figures(reader, from, now).await? });
+    }
+    stats.reverse();
+    Ok(stats)
+}
+
+async fn points_of(
+    reader: &mut Reader<'_>,
+    from: Millis,
+    to: Millis,
+    points: u32,
+) -> Result<Series> {
+    let source = source(reader, from, to, points);
+    let (from, step) = stride(source.unit(), from, to, points);
+    let pieces = match source {
+        Source::Raw => reader.by_heartbeats(step, from, to).await?,
+        Source::Hour => reader.by_grain(HOUR, from, to).await?,
+        Source::Day => reader.by_grain(DAY, from, to).await?,
+    };
+    let points = steps(&pieces.rollups, pieces.before, (from, pieces.to), step);
+    Ok(Series { from, to, step, source, points })
 }
 
 async fn figures(reader: &mut Reader<'_>, from: Millis, to: Millis) -> Result<Stats> {

@@ -3,6 +3,7 @@
 //! heartbeats are let go already, the span grows to the whole hour or day that
 //! is still known, and says so.
 
+use futures_util::future::BoxFuture;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use wakeful_core::history::rollup::{Depth, Last, Rollup, Spread};
@@ -41,9 +42,31 @@ struct Fresh {
     late: BTreeSet<Millis>,
 }
 
+/// How often figures are made anew because something was folded meanwhile.
+const TRIES: u32 = 3;
+
+/// Figures of a past, which is read in several steps: when heartbeats were
+/// folded between two of them, some would count twice, so they are made anew.
+/// `depth` is that of the days that spans are made of.
+pub(super) async fn figures_of<'a, T>(
+    past: &'a Past<'a>,
+    now: Millis,
+    depth: Depth,
+    make: impl for<'r> Fn(&'r mut Reader<'a>) -> BoxFuture<'r, Result<T>>,
+) -> Result<T> {
+    let mut tries = 1;
+    loop {
+        let mut reader = Reader::new(past, now, depth).await?;
+        let made = make(&mut reader).await?;
+        if tries == TRIES || past.folds().await? == reader.extent.folds {
+            return Ok(made);
+        }
+        tries += 1;
+    }
+}
+
 impl<'a> Reader<'a> {
-    /// `depth` is that of the days that spans are made of.
-    pub(super) async fn new(past: &'a Past<'a>, now: Millis, depth: Depth) -> Result<Self> {
+    async fn new(past: &'a Past<'a>, now: Millis, depth: Depth) -> Result<Self> {
         let extent = past.extent().await?;
         Ok(Self { past, now, extent, shelf: Shelf::new(past, depth) })
     }

@@ -10,7 +10,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::TeamStore;
 
 use super::figures::{AT_ONCE, tally};
-use super::pieces::Reader;
+use super::pieces::figures_of;
 use crate::caller::Caller;
 use crate::{Engine, MonitorFilter, Result};
 
@@ -78,8 +78,8 @@ async fn line(
 ) -> Result<Option<ReportLine>> {
     // Nothing: it was deleted meanwhile.
     let Some(past) = team.past(monitor.id).await? else { return Ok(None) };
-    let mut reader = Reader::new(&past, now, Depth::Means).await?;
-    let tally = tally(&mut reader, from, to).await?;
+    let made = figures_of(&past, now, Depth::Means, |reader| Box::pin(tally(reader, from, to)));
+    let tally = made.await?;
     let outages = Outages::within(past.outages(), tally.from, tally.to);
     Ok(Some(ReportLine { monitor, tally, outages }))
 }

@@ -28,6 +28,8 @@ pub struct Past<'a> {
 pub struct Extent {
     /// The last folded heartbeat: later ones are all fresh.
     pub folded: Option<Millis>,
+    /// How many times something was folded.
+    pub folds: i64,
     heartbeats: Option<Millis>,
     hours: Option<Millis>,
     days: Option<Millis>,
@@ -111,10 +113,11 @@ impl Past<'_> {
     }
 
     pub async fn extent(&self) -> Result<Extent> {
-        type Ends = (Option<i64>, Option<i64>, Option<i64>, Option<i64>);
-        let (folded, heartbeats, hours, days): Ends = read!(self.store, |db| {
+        type Ends = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
+        let (folded, folds, heartbeats, hours, days): Ends = read!(self.store, |db| {
             sqlx::query_as(
                 "select (select until from folds where monitor_id = $1),
+                        (select revision from folds where monitor_id = $1),
                         (select min(from_at) from blocks where monitor_id = $1),
                         (select min(at) from rollups where monitor_id = $1 and grain = $2),
                         (select min(at) from rollups where monitor_id = $1 and grain = $3)",
@@ -130,7 +133,13 @@ impl Past<'_> {
         // Of the first day that is left, the block before may be gone.
         let is_cut = days < heartbeats;
         let heartbeats = heartbeats.map(|at| if is_cut { at.after(DAY) } else { at });
-        Ok(Extent { folded: folded.map(Millis), heartbeats, hours, days })
+        let (folded, folds) = (folded.map(Millis), folds.unwrap_or(0));
+        Ok(Extent { folded, folds, heartbeats, hours, days })
+    }
+
+    /// How many times something was folded by now.
+    pub async fn folds(&self) -> Result<i64> {
+        Ok(self.store.folds(self.monitor).await?.revision)
     }
 
     /// What fortnights came to that begin between two times. They are there
