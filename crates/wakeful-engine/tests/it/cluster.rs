@@ -10,7 +10,8 @@ use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
 use wakeful_engine::{Event, Subscription};
 use wakeful_testkit::{App, Engine, Hook, NatsServer, Receiver, Setup, TestClock, User, until};
 
-const MONITORS: usize = 8;
+/// So many that hardly ever all of them are one node's.
+const MONITORS: usize = 16;
 const LONG: Duration = Duration::from_secs(15);
 
 async fn joined(server: &NatsServer) -> Nats {
