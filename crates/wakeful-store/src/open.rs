@@ -189,6 +189,8 @@ fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
         ("synchronous_commit", "on"),
         ("statement_timeout", "5s"),
         ("lock_timeout", "3s"),
+        // Compiling a plan takes longer than any of ours runs.
+        ("jit", "off"),
         // One that goes silent halfway holds the slots it writes under for so long.
         ("idle_in_transaction_session_timeout", "5s"),
     ])
