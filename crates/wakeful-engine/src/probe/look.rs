@@ -62,7 +62,8 @@ pub(crate) async fn look(
     let Some(place) = place else {
         return look_here(engine, monitor, spec, timeout, interval).await;
     };
-    match look_around(engine, check, place).await {
+    // Boxed: the many that are looked at from here only do without its space.
+    match Box::pin(look_around(engine, check, place)).await {
         Ok(seen) => Seen::Observation(seen),
         Err(fault) => Seen::Fault(fault),
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
-use wakeful_core::observation::{Evidence, Fault, FaultKind};
+use wakeful_core::observation::{Evidence, Fault, FaultKind, Observation};
 use wakeful_core::verdict::Seen;
 use wakeful_outbound::net::{Deadline, Net};
 
@@ -77,14 +77,26 @@ impl Network {
         interval: Duration,
         looked: Looked,
     ) -> Seen {
-        let seen = match looked {
-            Ok(seen) => seen,
-            Err(fault) => return Seen::Fault(fault),
-        };
-        if seen.evidence.proves_network() {
-            self.answered(spec);
-            return Seen::Observation(seen);
+        match looked {
+            Err(fault) => Seen::Fault(fault),
+            Ok(seen) if seen.evidence.proves_network() => {
+                self.answered(spec);
+                Seen::Observation(seen)
+            }
+            // Boxed: few checks need its space.
+            Ok(seen) => Box::pin(self.doubt(net, monitor, spec, interval, seen)).await,
         }
+    }
+
+    /// What was seen and may be owed to our own network.
+    async fn doubt(
+        &self,
+        net: &Net,
+        monitor: MonitorId,
+        spec: &Spec,
+        interval: Duration,
+        seen: Observation,
+    ) -> Seen {
         let Some((host, _)) = place(spec).filter(|(host, _)| !is_local(host)) else {
             return Seen::Observation(seen);
         };

@@ -174,7 +174,8 @@ impl Runner {
 
     fn start(&self, passes: impl IntoIterator<Item = Pass>) {
         for pass in passes {
-            self.tasks.spawn(make_checks(self.clone(), pass));
+            // Boxed, or it would be moved a dozen times before it is polled.
+            self.tasks.spawn(Box::pin(make_checks(self.clone(), pass)));
         }
     }
 }
@@ -295,8 +296,10 @@ async fn tick(runner: Runner) {
 async fn make_checks(runner: Runner, pass: Pass) {
     let mut next = Some(pass);
     while let Some(pass) = next.take() {
-        if runner.until_stop(make_check(&runner.engine, &pass.job)).await.is_none() {
-            return;
+        // Not `until_stop`: what a function is given has its space twice.
+        tokio::select! {
+            () = make_check(&runner.engine, &pass.job) => {}
+            () = runner.shutdown.cancelled() => return,
         }
         let watch = runner.engine.watch();
         let mut start = Vec::new();
@@ -348,10 +351,12 @@ pub(crate) async fn look_through(
 
 /// A look that panics is our fault and nobody else's: neither the target's nor
 /// that of any other check.
-pub(crate) async fn guarded(look: impl Future<Output = Looked>) -> Looked {
-    AssertUnwindSafe(look).catch_unwind().await.unwrap_or_else(|_| {
-        metrics::counter!("wakeful_check_panics_total").increment(1);
-        Err(Fault::new(FaultKind::Internal, "the check failed by a defect of Wakeful"))
+pub(crate) fn guarded(look: impl Future<Output = Looked>) -> impl Future<Output = Looked> {
+    AssertUnwindSafe(look).catch_unwind().map(|looked| {
+        looked.unwrap_or_else(|_| {
+            metrics::counter!("wakeful_check_panics_total").increment(1);
+            Err(Fault::new(FaultKind::Internal, "the check failed by a defect of Wakeful"))
+        })
     })
 }
 
