@@ -8,6 +8,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions as _, Connection as _};
 use std::fs::OpenOptions;
+use std::num::NonZero;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +30,9 @@ const SMALL_CACHE: &str = "-1024";
 /// Pages of the log after which whoever commits folds it in: 64 MiB. Before it
 /// comes to that, `fold_log` has done so beside them.
 const LOG: &str = "16384";
+
+/// On a single core, too, one that is slow leaves some for the others.
+const LEAST_READERS: u32 = 4;
 
 /// Rows that SQLite's thread reads ahead of whoever asked for them: each time
 /// the two wait for one another costs as much as many rows.
@@ -111,7 +115,9 @@ impl Store {
                 Pool::Sqlite {
                     writer: one().connect_with(writing(SMALL_CACHE)).await?,
                     lazy: one().connect_with(lazy).await?,
-                    readers: file_pool(options.max_connections).connect_with(reader).await?,
+                    readers: file_pool(readers(options.max_connections))
+                        .connect_with(reader)
+                        .await?,
                 }
             }
             Location::Postgres(connect) => Pool::Postgres(
@@ -173,6 +179,14 @@ pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {
         .busy_timeout(BUSY)
         .pragma("journal_size_limit", "67108864")
         .pragma("wal_autocheckpoint", LOG)
+}
+
+/// How many read a file at one time. They wait for the processor and hardly for
+/// anything else, and each has pages, statements and a thread of its own: more
+/// than these would be slower and take memory.
+fn readers(most: u32) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    u32::try_from(2 * cores).unwrap_or(u32::MAX).max(LEAST_READERS).min(most)
 }
 
 /// A file does not hang up, so its connections need not be tried before use.

@@ -37,7 +37,7 @@ const PIECE: u32 = 128;
         ("tag" = Option<String>, Query, description = "Only with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
     responses(
-        (status = 200, description = "The monitors", body = MonitorList),
+        (status = 200, description = "The monitors", body = MonitorList<'static>),
         (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
 pub(crate) async fn list(
     State(api): State<Api>,

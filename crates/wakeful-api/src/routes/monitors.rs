@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
 use std::time::Duration;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Monitor;
@@ -26,20 +27,21 @@ const PASSWORD_LEFT_BEHIND: &str = "The monitor was saved. The password was not 
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/get", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
-        (status = 200, description = "The monitor", body = MonitorWhole),
+        (status = 200, description = "The monitor", body = MonitorWhole<'static>),
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
 pub(crate) async fn get(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
-) -> ApiResult<MonitorWhole> {
+) -> Result<Response, ApiError> {
     let id = id(&monitorid)?;
     let view = api.engine().monitor(&caller.who, id).await?;
     let certificate = match view.monitor.spec.http() {
         Some(_) => api.engine().certificate(&caller.who, id).await?.map(Into::into),
         None => None,
     };
-    Ok(Json(MonitorWhole { success: true, monitor: show(&api, &view), certificate }))
+    let monitor = show(&api, &view);
+    Ok(Json(MonitorWhole { success: true, monitor, certificate }).into_response())
 }
 
 /// Deletes a monitor with everything that is known of it.
@@ -61,7 +63,7 @@ pub(crate) async fn delete(
 /// change leaves out stays as it is.
 #[utoipa::path(post, path = "/api/v1/monitor/save", tag = "Monitors", request_body = SaveMonitor,
     responses(
-        (status = 200, description = "Saved", body = MonitorAnswer),
+        (status = 200, description = "Saved", body = MonitorAnswer<'static>),
         (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
         (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
@@ -69,7 +71,7 @@ pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
-) -> ApiResult<MonitorAnswer> {
+) -> Result<Response, ApiError> {
     let id = fields.optional_text("monitorid").map(|monitorid| id(&monitorid)).transpose()?;
     let mut left_behind = false;
     let merge = |stored: Option<&Monitor>| {
@@ -85,7 +87,8 @@ pub(crate) async fn save(
         true => PASSWORD_LEFT_BEHIND,
         false => "The monitor was saved.",
     };
-    Ok(Json(MonitorAnswer { success: true, message: message.into(), monitor: show(&api, &view) }))
+    let (message, monitor) = (message.into(), show(&api, &view));
+    Ok(Json(MonitorAnswer { success: true, message, monitor }).into_response())
 }
 
 /// Reports a status to a monitor: one heartbeat with that status.
@@ -149,6 +152,6 @@ pub(super) fn id(text: &str) -> Result<MonitorId, ApiError> {
     pathid::parse(text, "monitor", MonitorId::parse)
 }
 
-pub(super) fn show(api: &Api, view: &MonitorView) -> MonitorBody {
+pub(super) fn show<'a>(api: &Api, view: &'a MonitorView) -> MonitorBody<'a> {
     MonitorBody::of(&view.monitor, &view.state, &view.notifiers, api.engine().public_url())
 }

@@ -374,6 +374,11 @@ mod tests {
         fields.finish(read).map_err(|error| error.field_names())
     }
 
+    fn shown(monitor: &Monitor) -> Value {
+        let state = State::default();
+        serde_json::to_value(MonitorBody::of(monitor, &state, &[], "http://x")).unwrap()
+    }
+
     fn stored(draft: Draft) -> Monitor {
         let at = Millis(1_763_199_000_123);
         Monitor {
@@ -429,9 +434,7 @@ mod tests {
     fn what_a_read_returns_can_be_sent_back_and_changes_nothing() {
         for body in examples() {
             let monitor = stored(read(body.clone(), None).expect("good"));
-            let shown = MonitorBody::of(&monitor, &State::default(), &[], "http://x");
-            let shown = serde_json::to_value(shown).unwrap();
-            let draft = read(shown, Some(&monitor)).expect("good");
+            let draft = read(shown(&monitor), Some(&monitor)).expect("good");
             assert_eq!(stored(draft), monitor, "{body}");
         }
     }
@@ -452,8 +455,7 @@ mod tests {
     fn the_defaults_in_http_are_those_of_the_contract() {
         let body = with(&json!({"type": "http", "http": {"url": "https://example.com"}}));
         let monitor = stored(read(body, None).expect("good"));
-        let shown = MonitorBody::of(&monitor, &State::default(), &[], "http://x");
-        let http = serde_json::to_value(shown).unwrap()["http"].clone();
+        let http = shown(&monitor)["http"].clone();
         assert_eq!(http["method"], "GET");
         assert_eq!(http["accepted_status_codes"], json!(["200-299"]));
         assert_eq!(http["authentication_type"], "none");
@@ -522,8 +524,7 @@ mod tests {
     fn the_port_of_a_ping_is_kept_as_text_and_removed_when_it_is_empty() {
         let body = with(&json!({"type": "ping", "hostname": "x", "port": 80}));
         let ping = stored(read(body, None).expect("good"));
-        let shown = MonitorBody::of(&ping, &State::default(), &[], "http://x");
-        assert_eq!(serde_json::to_value(shown).unwrap()["port"], "80");
+        assert_eq!(shown(&ping)["port"], "80");
         let port = |body| read(body, Some(&ping)).expect("good").spec.port();
         assert_eq!(port(json!({"name": "y"})), Some(80));
         assert_eq!(port(json!({"port": ""})), None);
@@ -540,8 +541,7 @@ mod tests {
             let http = json!({"url": "http://x", "accepted_status_codes": sent});
             let monitor =
                 stored(read(with(&json!({"type": "http", "http": http})), None).expect("good"));
-            let shown = MonitorBody::of(&monitor, &State::default(), &[], "http://x");
-            let http = serde_json::to_value(shown).unwrap()["http"].clone();
+            let http = shown(&monitor)["http"].clone();
             assert_eq!(http["accepted_status_codes"], kept);
         }
         for wrong in [json!(20), json!([600]), json!(-200), json!(200.5), json!(true)] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitor::Monitor;
-use wakeful_core::monitor::spec::{DnsSpec, HttpSpec, Spec};
+use wakeful_core::monitor::spec::{DnsSpec, Hostname, HttpSpec, Spec};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::State;
 use wakeful_engine::Linked;
@@ -15,20 +15,20 @@ use super::CertificateBody;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Monitor)]
-pub(crate) struct MonitorBody {
+pub(crate) struct MonitorBody<'a> {
     #[schema(value_type = String, format = Uuid)]
     monitorid: MonitorId,
     r#type: &'static str,
     isactive: bool,
-    name: String,
-    http: Option<HttpBody>,
-    dns: Option<DnsBody>,
-    hostname: Option<String>,
+    name: &'a str,
+    http: Option<HttpBody<'a>>,
+    dns: Option<DnsBody<'a>>,
+    hostname: Option<&'a str>,
     port: Option<String>,
-    notifiers: Vec<LinkedBody>,
+    notifiers: Vec<LinkedBody<'a>>,
     heartbeat_interval: u32,
     upside_down_mode: bool,
-    tags: Vec<String>,
+    tags: Vec<&'a str>,
     /// pending, up or down.
     status: &'static str,
     /// When the status became what it is.
@@ -36,7 +36,7 @@ pub(crate) struct MonitorBody {
     status_since: Option<Millis>,
     #[schema(value_type = Option<String>, format = DateTime)]
     last_check: Option<Millis>,
-    last_message: String,
+    last_message: &'a str,
     /// Milliseconds; null before the first check.
     load_time: Option<f64>,
     #[schema(value_type = String, format = DateTime)]
@@ -62,41 +62,41 @@ pub(crate) struct MonitorBody {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = MonitorHttp)]
-pub(crate) struct HttpBody {
-    keyword: String,
-    url: String,
+pub(crate) struct HttpBody<'a> {
+    keyword: &'a str,
+    url: &'a str,
     certificate_expiry_notification: bool,
     ignore_tls_error: bool,
     method: &'static str,
-    authentication_type: String,
-    username: String,
-    body: String,
-    headers: String,
+    authentication_type: &'a str,
+    username: &'a str,
+    body: &'a str,
+    headers: &'a str,
     accepted_status_codes: Vec<String>,
     max_redirects: u8,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = MonitorDns)]
-pub(crate) struct DnsBody {
-    resolver_server: String,
+pub(crate) struct DnsBody<'a> {
+    resolver_server: &'a str,
     record_type: &'static str,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = LinkedNotifier)]
-pub(crate) struct LinkedBody {
+pub(crate) struct LinkedBody<'a> {
     #[schema(value_type = String, format = Uuid)]
     notifierid: NotifierId,
-    name: String,
-    r#type: String,
+    name: &'a str,
+    r#type: &'a str,
 }
 
-impl MonitorBody {
+impl<'a> MonitorBody<'a> {
     pub(crate) fn of(
-        monitor: &Monitor,
-        state: &State,
-        linked: &[Linked],
+        monitor: &'a Monitor,
+        state: &'a State,
+        linked: &'a [Linked],
         public_url: &str,
     ) -> Self {
         let spec = &monitor.spec;
@@ -108,19 +108,19 @@ impl MonitorBody {
             monitorid: monitor.id,
             r#type: spec.kind().as_str(),
             isactive: monitor.isactive,
-            name: monitor.name.to_string(),
+            name: monitor.name.as_str(),
             http: spec.http().map(HttpBody::of),
             dns: spec.dns().map(DnsBody::of),
-            hostname: spec.hostname().map(ToString::to_string),
+            hostname: spec.hostname().map(Hostname::as_str),
             port: spec.port().map(|port| port.to_string()),
             notifiers: linked.iter().map(LinkedBody::of).collect(),
             heartbeat_interval: monitor.heartbeat_interval.seconds(),
             upside_down_mode: monitor.upside_down_mode,
-            tags: monitor.tags.iter().map(str::to_owned).collect(),
+            tags: monitor.tags.iter().collect(),
             status: state.status.as_str(),
             status_since: state.since,
             last_check: state.last_check,
-            last_message: state.last_message.clone(),
+            last_message: &state.last_message,
             load_time: state.load_time.map(millis),
             created: monitor.created,
             modified: monitor.modified,
@@ -139,36 +139,36 @@ impl MonitorBody {
     }
 }
 
-impl HttpBody {
-    fn of(http: &HttpSpec) -> Self {
+impl<'a> HttpBody<'a> {
+    fn of(http: &'a HttpSpec) -> Self {
         Self {
-            keyword: http.keyword.to_string(),
-            url: http.url.to_string(),
+            keyword: &http.keyword,
+            url: http.url.as_str(),
             certificate_expiry_notification: http.certificate_expiry_notification,
             ignore_tls_error: http.ignore_tls_error,
             method: http.method.as_str(),
-            authentication_type: http.authentication.as_sent().to_owned(),
-            username: http.username.to_string(),
-            body: http.body.to_string(),
-            headers: http.headers.as_str().to_owned(),
+            authentication_type: http.authentication.as_sent(),
+            username: &http.username,
+            body: &http.body,
+            headers: http.headers.as_str(),
             accepted_status_codes: http.accepted.items().collect(),
             max_redirects: http.max_redirects,
         }
     }
 }
 
-impl DnsBody {
-    fn of(dns: &DnsSpec) -> Self {
+impl<'a> DnsBody<'a> {
+    fn of(dns: &'a DnsSpec) -> Self {
         Self {
-            resolver_server: dns.resolver_server.to_string(),
+            resolver_server: dns.resolver_server.as_str(),
             record_type: dns.record_type.as_str(),
         }
     }
 }
 
-impl LinkedBody {
-    fn of(linked: &Linked) -> Self {
-        Self { notifierid: linked.id, name: linked.name.clone(), r#type: linked.kind.clone() }
+impl<'a> LinkedBody<'a> {
+    fn of(linked: &'a Linked) -> Self {
+        Self { notifierid: linked.id, name: &linked.name, r#type: &linked.kind }
     }
 }
 
@@ -178,26 +178,26 @@ pub(crate) fn millis(span: Duration) -> f64 {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MonitorAnswer {
+pub(crate) struct MonitorAnswer<'a> {
     pub(crate) success: bool,
     pub(crate) message: String,
-    pub(crate) monitor: MonitorBody,
+    pub(crate) monitor: MonitorBody<'a>,
 }
 
 /// A monitor with what is told of one alone.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MonitorWhole {
+pub(crate) struct MonitorWhole<'a> {
     pub(crate) success: bool,
-    pub(crate) monitor: MonitorBody,
+    pub(crate) monitor: MonitorBody<'a>,
     /// The certificate that the target showed last; null when it showed none.
     pub(crate) certificate: Option<CertificateBody>,
 }
 
 /// What the pieces of the list come to.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MonitorList {
+pub(crate) struct MonitorList<'a> {
     pub(crate) success: bool,
-    pub(crate) monitors: Vec<MonitorBody>,
+    pub(crate) monitors: Vec<MonitorBody<'a>>,
     /// Only with `limit`: where the next page begins, null at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next_cursor: Option<Option<String>>,
