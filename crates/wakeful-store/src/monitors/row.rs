@@ -6,7 +6,7 @@ use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitor::headers::Headers;
 use wakeful_core::monitor::http::Body;
-use wakeful_core::monitor::{Interval, Kind, Monitor, Name, Spec, Tags};
+use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
@@ -104,7 +104,7 @@ impl Row {
     /// The monitor without what the checks have no use for: its notifiers and
     /// its push token.
     pub(super) fn bare(&self, keyring: &Keyring) -> Result<StoredMonitor> {
-        let mut spec = spec(&self.spec).map_err(|_| damaged())?;
+        let mut spec: Spec = serde_json::from_str(&self.spec).map_err(|_| damaged())?;
         if let Some(sealed) = &self.secret {
             put_back(&mut spec, &unseal(keyring, SECRET, self.id, sealed)?)?;
         }
@@ -162,25 +162,6 @@ impl Row {
         }
         Ok(stored)
     }
-}
-
-/// A spec as it is kept. It could be read as it is written, by `Spec` itself, but
-/// what is tagged within is then put into a map of its own first: that took a
-/// tenth of the time of a long list.
-fn spec(text: &str) -> serde_json::Result<Spec> {
-    #[derive(Deserialize)]
-    struct Tagged {
-        r#type: Kind,
-    }
-    let Tagged { r#type } = serde_json::from_str(text)?;
-    Ok(match r#type {
-        Kind::Api => Spec::Api(serde_json::from_str(text)?),
-        Kind::Dns => Spec::Dns(serde_json::from_str(text)?),
-        Kind::Http => Spec::Http(serde_json::from_str(text)?),
-        Kind::HttpKeyword => Spec::HttpKeyword(serde_json::from_str(text)?),
-        Kind::Ping => Spec::Ping(serde_json::from_str(text)?),
-        Kind::Tcp => Spec::Tcp(serde_json::from_str(text)?),
-    })
 }
 
 /// What is sealed of a monitor's spec when there is more than a password: people
@@ -269,35 +250,4 @@ fn damaged() -> StoreError {
 
 fn seconds(number: i64) -> Duration {
     Duration::from_secs(number.max(0).cast_unsigned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wakeful_core::monitor::spec::{
-        ApiSpec, DnsSpec, Hostname, HttpSpec, Keyword, PingSpec, RecordType, Resolver, TcpSpec,
-    };
-    use wakeful_core::monitor::url::HttpUrl;
-
-    #[test]
-    fn a_kept_spec_is_read_as_it_was_written() {
-        let host = || Hostname::parse("example.com").expect("a host");
-        let http = HttpSpec::new(HttpUrl::parse("https://example.com/x").expect("an address"));
-        let keyword = Keyword::parse("type").expect("a keyword");
-        let resolver_server = Resolver::parse("::1").expect("a resolver");
-        let record_type = RecordType::Mx;
-        let specs = [
-            Spec::Api(ApiSpec { grace: Some(Duration::from_secs(7)) }),
-            Spec::Dns(DnsSpec { hostname: host(), port: Some(5353), resolver_server, record_type }),
-            Spec::Http(http.clone()),
-            Spec::http_keyword(HttpSpec { keyword, ..http }).expect("valid"),
-            Spec::Ping(PingSpec::of(host())),
-            Spec::Tcp(TcpSpec { hostname: host(), port: 80 }),
-        ];
-        assert_eq!(specs.each_ref().map(Spec::kind), Kind::ALL);
-        for written in specs {
-            assert_eq!(spec(&json(&written)).expect("read"), written);
-        }
-        assert!(spec(r#"{"type":"telnet"}"#).is_err());
-    }
 }
