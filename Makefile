@@ -41,7 +41,7 @@ fmt: rust ## format the Rust code
 dist: rust web ## build the binary that is shipped: slower to build, smaller and faster
 	cargo build --profile dist --locked -p wakeful
 
-bench: rust ## measure cost, punctuality and memory, about 20 minutes; parts=full,paced for some, docs=docs renews docs/performance.md
+bench: rust ## measure cost, punctuality and memory, about 25 minutes; parts=full,paced for some, docs=docs renews docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench
 	PG_SETTINGS= $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
 

@@ -82,7 +82,8 @@ pub struct Run {
     /// How long the schedule is looked at; 600 for ten minutes
     #[arg(long, default_value_t = 45)]
     seconds: u64,
-    /// Only these parts; `full` stands for the five kinds of checks
+    /// Only these parts; `full` stands for the five kinds of checks, `history`
+    /// for the month and the year
     #[arg(long, value_delimiter = ',')]
     parts: Vec<Part>,
     /// Renew the figures in DIR/performance.md and the pictures in DIR/pictures
@@ -103,6 +104,8 @@ enum Part {
     Storm,
     Million,
     History,
+    Month,
+    Year,
     Nodes,
     Remote,
 }
@@ -112,6 +115,7 @@ impl Run {
         self.parts.is_empty()
             || self.parts.contains(&part)
             || (part.is_full() && self.parts.contains(&Part::Full))
+            || (part.is_history() && self.parts.contains(&Part::History))
     }
 
     fn window(&self) -> Duration {
@@ -122,6 +126,10 @@ impl Run {
 impl Part {
     fn is_full(self) -> bool {
         matches!(self, Self::Http | Self::Tcp | Self::Dns | Self::Ping | Self::Https)
+    }
+
+    fn is_history(self) -> bool {
+        matches!(self, Self::Month | Self::Year)
     }
 }
 
@@ -159,7 +167,8 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Start,
         Part::Storm,
         Part::Million,
-        Part::History,
+        Part::Month,
+        Part::Year,
         Part::Nodes,
         Part::Remote,
     ] {
@@ -182,7 +191,7 @@ async fn measure(run: &Run) -> Outcome<()> {
 
 async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Report) -> Outcome<()> {
     match part {
-        Part::Full => Ok(()),
+        Part::Full | Part::History => Ok(()),
         Part::Http => full::measure(run, target, Kind::Http, report).await,
         Part::Tcp => full::measure(run, target, Kind::Tcp, report).await,
         Part::Dns => full::measure(run, target, Kind::Dns, report).await,
@@ -192,7 +201,8 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Start => start::measure(run, target, report).await,
         Part::Storm => storm::measure(run, target, report).await,
         Part::Million => million::measure(run, target, report).await,
-        Part::History => history::measure(run, target, report).await,
+        Part::Month => history::month(target, report).await,
+        Part::Year => history::year(run, target, report).await,
         Part::Nodes => nodes::measure(report).await,
         Part::Remote => remote::measure(run, target, report).await,
     }

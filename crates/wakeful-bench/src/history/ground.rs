@@ -89,7 +89,9 @@ impl Ground {
     pub(super) async fn tidy(&self) -> Outcome<()> {
         match self.url {
             None => self.run(&["pragma wal_checkpoint(truncate)"]).await,
-            Some(_) => self.run(&["vacuum blocks, rollups, folds, heartbeats"]).await,
+            Some(_) => {
+                self.run(&["vacuum blocks, rollups, folds, heartbeats, monitor_states"]).await
+            }
         }
     }
 
@@ -99,9 +101,13 @@ impl Ground {
             return Ok(std::fs::metadata(seed::database(self.data.path()))?.len());
         };
         let mut db = PgConnection::connect(url).await?;
-        let bytes: i64 = sqlx::query_scalar("select pg_database_size(current_database())")
-            .fetch_one(&mut db)
-            .await?;
+        // With the catalogue, but without the cache of it that comes and goes.
+        let bytes: i64 = sqlx::query_scalar(
+            "select sum(pg_total_relation_size(oid))::bigint from pg_class
+             where relkind in ('r', 'm') and not relisshared",
+        )
+        .fetch_one(&mut db)
+        .await?;
         db.close().await?;
         Ok(bytes.cast_unsigned())
     }

@@ -26,33 +26,46 @@ use crate::{Outcome, Run, clock, site};
 
 const BEATS_A_DAY: usize = 24 * 60;
 /// How many monitors the month is measured with, and how many have a year.
-const MONTH_MONITORS: u32 = 10;
+const MONTH_MONITORS: u32 = 36;
 const MONTH_DAYS: u32 = 30;
-const TURNS_A_DAY: u32 = 12;
 const YEAR_MONITORS: u32 = 1_000;
 const YEAR_DAYS: u32 = 365;
-/// As the settings have it.
-const PHASE_DAYS: u32 = 7;
+/// As the settings have it, and as the service folds.
+const PHASE_DAYS: u32 = 3;
+const FRESH: Duration = Duration::from_secs(15 * 60);
 /// How many heartbeats one record and one step of folding take.
 const BATCH: usize = 4_096;
-/// A year is folded by so many: blocks are as small while they have phases.
-const STEP: usize = 1_080;
+/// A year is folded by so many, and its last day by the hour, as they come to be.
+const STEP: usize = 960;
+const HOURLY: usize = BEATS_A_DAY / 24;
 const ASKED: usize = 200;
 
-pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
-    println!("the past");
+/// How small heartbeats become, and how quickly: the codec alone, and thirty
+/// days on both databases.
+pub async fn month(target: &Target, report: &mut Report) -> Outcome<()> {
+    println!("a month");
     packing(report);
     reading();
-    month(Ground::file()?, target, report).await?;
+    month_on(Ground::file()?, target, report).await?;
     match Ground::server("month").await? {
-        Some(ground) => month(ground, target, report).await?,
-        None => println!("  no PostgreSQL: run it under scripts/with-postgres"),
+        Some(ground) => month_on(ground, target, report).await,
+        None => without_server(),
     }
-    year(Ground::file()?, run, target, report).await?;
+}
+
+/// How quickly a year of many monitors is read, on both databases.
+pub async fn year(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
+    println!("a year");
+    year_on(Ground::file()?, run, target, report).await?;
     match Ground::server("year").await? {
-        Some(ground) => year(ground, run, target, report).await,
-        None => Ok(()),
+        Some(ground) => year_on(ground, run, target, report).await,
+        None => without_server(),
     }
+}
+
+fn without_server() -> Outcome<()> {
+    println!("  no PostgreSQL: run it under scripts/with-postgres");
+    Ok(())
 }
 
 /// The codec alone, on one core.
@@ -111,9 +124,10 @@ fn reading() {
     }
 }
 
-/// Thirty days as the service has them: recorded and folded every other hour,
-/// phases let go after a week. What the database then takes of the disk.
-async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<()> {
+/// Thirty days as the service has them: recorded and folded every hour, phases
+/// let go when they are old enough. Monitors are added one by one, an hour apart.
+/// What the database then takes of the disk.
+async fn month_on(ground: Ground, target: &Target, report: &mut Report) -> Outcome<()> {
     let store = ground.open().await?;
     ground.people(&store, &Crowd::paced(MONTH_MONITORS, INTERVAL, target.http)).await?;
     ground.tidy().await?;
@@ -121,26 +135,28 @@ async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<
     let began = Instant::now();
     let end = Millis(clock::wall_millis());
     let from = end.before(DAY * MONTH_DAYS);
-    let mut sites: Vec<Site> = (0..MONTH_MONITORS).map(|number| Site::new(number, from)).collect();
+    let begins = |number: u32| from.after(HOUR * number);
+    let mut sites: Vec<Site> =
+        (0..MONTH_MONITORS).map(|number| Site::new(number, begins(number))).collect();
     let (mut folded, mut folding) = (0, Duration::ZERO);
-    for turn in 1..=MONTH_DAYS * TURNS_A_DAY {
-        let now = from.after(DAY * turn / TURNS_A_DAY);
-        for site in &mut sites {
-            store.record(&site.records(BEATS_A_DAY / TURNS_A_DAY as usize)).await?;
+    for turn in 1..=MONTH_DAYS * 24 {
+        let now = from.after(HOUR * turn);
+        let there = &mut sites[..MONTH_MONITORS.min(turn) as usize];
+        for site in &mut *there {
+            store.record(&site.records(HOURLY)).await?;
         }
+        let until = if now < end { now.before(FRESH) } else { now };
         let began = Instant::now();
-        for site in &sites {
-            folded += fold(&store, site.id, now).await?;
+        for site in &*there {
+            folded += fold(&store, site.id, until).await?;
         }
         folding += began.elapsed();
         ground.tidy().await?;
-        if turn % TURNS_A_DAY == 0 {
-            let phases = now.before(DAY * PHASE_DAYS);
-            let (heartbeats, hours, days) = (Millis(0), Millis(0), Millis(0));
-            for site in &sites {
-                let limits = Limits { heartbeats, phases, hours, days };
-                while store.let_go(site.id, &limits).await? > 0 {}
-            }
+        let phases = now.before(DAY * PHASE_DAYS);
+        let (heartbeats, hours, days) = (Millis(0), Millis(0), Millis(0));
+        for site in &*there {
+            let limits = Limits { heartbeats, phases, hours, days };
+            while store.let_go(site.id, &limits).await? > 0 {}
         }
     }
     while store.empty_pages().await? > 0 {
@@ -169,7 +185,7 @@ async fn month(ground: Ground, target: &Target, report: &mut Report) -> Outcome<
 
 /// A year of one monitor, copied to a thousand: days and hours whole, single
 /// heartbeats of the last month.
-async fn year(ground: Ground, run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
+async fn year_on(ground: Ground, run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     let name = ground.name;
     let store = ground.open().await?;
     let token = ground.people(&store, &Crowd::paced(YEAR_MONITORS, INTERVAL, target.http)).await?;
@@ -178,7 +194,7 @@ async fn year(ground: Ground, run: &Run, target: &Target, report: &mut Report) -
     let mut site = Site::new(0, from);
     let (began, mut left) = (Instant::now(), YEAR_DAYS as usize * BEATS_A_DAY);
     while left > 0 {
-        let records = site.records(left.min(STEP));
+        let records = site.records(if left > BEATS_A_DAY { STEP } else { HOURLY });
         left -= records.len();
         store.record(&records).await?;
         fold(&store, site.id, end).await?;
