@@ -46,6 +46,7 @@ const STEPS: &[Step] = steps![
     "0015_membership",
     "0016_notifier_revision",
     "0017_orphaned",
+    "0018_upkeep",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

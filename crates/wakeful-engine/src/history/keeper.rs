@@ -1,5 +1,5 @@
-//! The loops that keep the past small: one folds heartbeats into blocks an hour
-//! after they were made, one lets go of what is older than the settings and the
+//! The loops that keep the past small: one folds the heartbeats of each monitor
+//! into blocks every hour, one lets go of what is older than the settings and the
 //! team's plan say. Both take one monitor at a time and rest in between; both
 //! may run on several nodes, where the same work done twice changes nothing.
 
@@ -16,9 +16,9 @@ use wakeful_store::Limits;
 use crate::{Engine, Result};
 
 /// Heartbeats stay fresh for this long: late ones find their place cheaply.
-const FRESH: Duration = Duration::from_secs(3600);
+const FRESH: Duration = Duration::from_secs(15 * 60);
 /// A monitor is folded when its oldest fresh heartbeat is older than this.
-const DUE: Duration = Duration::from_secs(2 * 3600);
+const DUE: Duration = Duration::from_secs(75 * 60);
 const FOLD_EVERY: Duration = Duration::from_secs(300);
 const LET_GO_EVERY: Duration = Duration::from_secs(3600);
 /// How many heartbeats one step folds.
@@ -41,7 +41,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { raw_days: 365, phase_days: 7, hour_days: 1_095, day_days: 3_650 }
+        Self { raw_days: 365, phase_days: 3, hour_days: 1_095, day_days: 3_650 }
     }
 }
 

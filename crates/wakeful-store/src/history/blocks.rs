@@ -11,10 +11,18 @@ use crate::dialect::from_row;
 /// let go about then.
 const LONGEST: i64 = 7 * 24 * 3_600_000;
 
-/// So many heartbeats fill a block for the time being: what is added every hour
-/// makes little to write anew, and phases go a few hours at a time. Once their
-/// phases are gone, those that stand in a row become one full block.
-const SMALL: i64 = 1_024;
+/// What is folded every hour makes a short block of its own, so that nothing is
+/// written anew for it. Those that stand in a row become one when a day or so is
+/// together, and become one full block once their phases are gone.
+const SHORT: i64 = 8 * 3_600_000;
+
+/// Blocks are put together each time a monitor was folded so often.
+const JOIN_EVERY: i64 = 16;
+
+/// Whether blocks are put together with the fold of this number.
+pub(super) fn joins(revision: i64) -> bool {
+    revision % JOIN_EVERY == JOIN_EVERY - 1
+}
 
 /// A block without its bytes.
 pub(super) struct Index {
@@ -34,44 +42,60 @@ from_row!(Index, |row| Self {
 /// A block to be written: its first and last time, how many, and the bytes.
 pub(super) type NewBlock = (i64, i64, i64, Packed);
 
-/// Sorts new heartbeats to the blocks that they belong into; those that fit
-/// none begin a new one.
+/// Sorts new heartbeats to the blocks that they belong into; those behind the
+/// last one begin a new one.
 pub(super) fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)> {
     let mut sorted: BTreeMap<Option<i64>, Vec<Entry>> = BTreeMap::new();
     for entry in fresh {
         let at = entry.heartbeat.at.0;
         let behind = blocks.partition_point(|block| block.from <= at);
         let block = behind.checked_sub(1).map(|place| &blocks[place]);
-        let is_last = behind == blocks.len();
-        let full = |block: &&Index| {
-            is_last && block.to < at && (block.count >= SMALL || at - block.from >= LONGEST)
-        };
-        let block = block.filter(|block| !full(block)).map(|block| block.from);
+        let is_behind_all = |block: &&Index| behind == blocks.len() && block.to < at;
+        let block = block.filter(|block| !is_behind_all(block)).map(|block| block.from);
         sorted.entry(block).or_default().push(entry.clone());
     }
     sorted.into_iter().collect()
 }
 
-/// The first small blocks without phases that stand in a row and fill one, or
-/// as much of it as a week allows: what follows would not fit any more.
-pub(super) fn row_of_small(blocks: &[Index]) -> &[Index] {
-    let is_small = |block: &Index| !block.has_phases && block.count < FULL as i64 / 2;
-    let (mut begin, mut count) = (0, 0);
-    for (at, block) in blocks.iter().enumerate() {
-        let fits = is_small(block)
-            && count + block.count <= FULL as i64
-            && block.to - blocks[begin].from < LONGEST;
-        if !fits {
-            if at - begin > 1 {
-                return &blocks[begin..at];
-            }
-            (begin, count) = (if is_small(block) { at } else { at + 1 }, 0);
+/// Blocks that stand in a row and are to become one.
+pub(super) fn rows_to_join(mut blocks: &[Index]) -> Vec<&[Index]> {
+    let mut rows = Vec::new();
+    while !blocks.is_empty() {
+        let length = full_row(blocks).or_else(|| short_row(blocks)).unwrap_or(1);
+        let (row, rest) = blocks.split_at(length);
+        if length > 1 {
+            rows.push(row);
         }
-        if begin <= at {
-            count += block.count;
-        }
+        blocks = rest;
     }
-    &[]
+    rows
+}
+
+/// Those from the first on that fill a block, or as much of it as a week allows:
+/// what follows would not fit any more. Their phases are gone.
+fn full_row(blocks: &[Index]) -> Option<usize> {
+    let is_small = |block: &Index| block.count < FULL as i64 / 2;
+    let fits = |length: &usize| is_small(&blocks[*length]) && fit(&blocks[..=*length]);
+    let length = (0..blocks.len()).find(|length| blocks[*length].has_phases || !fits(length))?;
+    (length > 1 && !fits(&length)).then_some(length)
+}
+
+/// Those from the first on that are short; all have phases, or none has.
+fn short_row(blocks: &[Index]) -> Option<usize> {
+    let is_like =
+        |block: &Index| block.to - block.from < SHORT && block.has_phases == blocks[0].has_phases;
+    let length = (0..blocks.len())
+        .take_while(|length| is_like(&blocks[*length]) && fit(&blocks[..=*length]))
+        .count();
+    (length > 1).then_some(length)
+}
+
+/// Whether a row makes no more than one block.
+fn fit(row: &[Index]) -> bool {
+    let count: i64 = row.iter().map(|block| block.count).sum();
+    let is_a_week = |first: &Index, last: &Index| last.to - first.from >= LONGEST;
+    count <= FULL as i64
+        && !row.first().zip(row.last()).is_some_and(|(first, last)| is_a_week(first, last))
 }
 
 pub(super) fn packed(entries: Vec<Entry>) -> (Vec<NewBlock>, Vec<Entry>) {
@@ -117,24 +141,44 @@ mod tests {
         told.iter().map(block).collect()
     }
 
+    /// The rows as their first block and how many there are.
     #[track_caller]
-    fn check(told: &[(i64, i64, &str)], (begin, count): (usize, usize)) {
-        let blocks = blocks(told);
-        let row: Vec<i64> = row_of_small(&blocks).iter().map(|block| block.from).collect();
-        let expected = blocks[begin..begin + count].iter().map(|block| block.from);
-        assert_eq!(row, expected.collect::<Vec<_>>());
+    fn check(told: &[&[(i64, i64, &str)]], expected: &[(usize, usize)]) {
+        let blocks = blocks(&told.concat());
+        let place = |row: &[Index]| blocks.iter().position(|block| block.from == row[0].from);
+        let rows = rows_to_join(&blocks);
+        let rows: Vec<_> = rows.iter().map(|row| (place(row).expect("known"), row.len())).collect();
+        assert_eq!(rows, expected);
     }
 
     #[test]
-    fn small_blocks_in_a_row_become_one_when_no_more_fits() {
-        check(&[(17, 1_030, ""); 7], (0, 0));
-        check(&[(17, 1_030, ""); 8], (0, 7));
-        check(&[(17, 1_030, "*"); 20], (0, 0));
-        check(&[&[(17, 1_030, ""); 3][..], &[(17, 1_030, "*"); 9]].concat(), (0, 3));
-        check(&[&[(130, 7_900, "")][..], &[(17, 1_030, ""); 8]].concat(), (1, 7));
+    fn short_blocks_in_a_row_become_one() {
+        check(&[&[(1, 60, "*"); 16]], &[(0, 16)]);
+        check(&[&[(1, 60, "*")]], &[]);
+        check(&[&[(16, 960, "*"); 4], &[(1, 60, "*"); 16]], &[(4, 16)]);
+        check(&[&[(16, 960, ""); 2], &[(1, 60, ""); 16]], &[(2, 16)]);
+        // Phases go with a whole block.
+        check(&[&[(1, 60, ""); 3], &[(1, 60, "*"); 2]], &[(0, 3), (3, 2)]);
+        // No more than a block holds, and no more than a week.
+        check(&[&[(1, 3_600, "*"); 5]], &[(0, 2), (2, 2)]);
+        check(&[&[(7, 5, "*"); 30]], &[(0, 24), (24, 6)]);
+    }
+
+    #[test]
+    fn blocks_without_phases_become_one_when_no_more_fits() {
+        check(&[&[(16, 960, ""); 8]], &[]);
+        check(&[&[(16, 960, ""); 9]], &[(0, 8)]);
+        check(&[&[(16, 960, "*"); 20]], &[]);
+        // What follows has its phases yet, and fits or does not.
+        check(&[&[(16, 960, ""); 3], &[(16, 960, "*"); 9]], &[]);
+        check(&[&[(16, 960, ""); 8], &[(16, 960, "*"); 4]], &[(0, 8)]);
+        check(&[&[(130, 7_900, "")], &[(16, 960, ""); 9]], &[(1, 8)]);
+        check(&[&[(16, 960, ""); 2], &[(130, 7_900, "")], &[(16, 960, "*")]], &[(0, 2)]);
         // One alone stays; of what is a week long nothing can come.
-        check(&[(17, 1_030, ""), (130, 7_900, ""), (17, 1_030, "*")], (0, 0));
-        check(&[(160, 160, ""), (160, 160, ""), (160, 160, "")], (0, 0));
-        check(&[(80, 1_030, ""), (80, 1_030, ""), (80, 1_030, "")], (0, 2));
+        check(&[&[(17, 1_030, ""), (130, 7_900, ""), (17, 1_030, "*")]], &[]);
+        check(&[&[(160, 160, ""); 3]], &[]);
+        check(&[&[(80, 1_030, ""); 3]], &[(0, 2)]);
+        // Short ones go with what they fill.
+        check(&[&[(16, 960, ""); 8], &[(1, 300, ""); 4]], &[(0, 9), (9, 3)]);
     }
 }

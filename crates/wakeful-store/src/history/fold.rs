@@ -15,9 +15,9 @@ use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 
-use super::blocks::{Index, NewBlock, by_block, packed, row_of_small};
-use super::fortnights::Fortnight;
-use super::{Grain, aside};
+use super::blocks::{Index, NewBlock, by_block, joins, packed, rows_to_join};
+use super::fortnights::{Folds, Fortnight};
+use super::{Block, Grain, aside};
 use crate::dialect::{either, read, within};
 use crate::heartbeats::Place;
 use crate::{Result, Store, StoreError, StoredMonitor};
@@ -124,7 +124,7 @@ impl Store {
         let outages = self.outages(monitor).await?;
         let entry = |(place, beat): (Place, _)| Entry::of(place.seq, beat, interval, &outages);
         let fresh = fresh.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= kept);
-        let mut work = self.fold_work(monitor, fresh.collect()).await?;
+        let mut work = self.fold_work(monitor, &folds, fresh.collect()).await?;
         work.fortnights = self.fortnights(monitor, &folds, last.at, &work.days).await?;
         match self.put_fold(monitor, folds.revision, &work, (first, last, count)).await {
             Ok(true) => Ok(Folded { heartbeats: count, more: count == most as usize }),
@@ -134,52 +134,65 @@ impl Store {
         }
     }
 
-    async fn fold_work(&self, monitor: MonitorId, fresh: Vec<Entry>) -> Result<Work> {
+    async fn fold_work(
+        &self,
+        monitor: MonitorId,
+        folds: &Folds,
+        fresh: Vec<Entry>,
+    ) -> Result<Work> {
         let mut work = Work::default();
-        let Some(first) = fresh.first() else { return Ok(work) };
-        let blocks = self.blocks_from(monitor, first.heartbeat.at).await?;
+        let Some(first) = fresh.first().map(|entry| entry.heartbeat.at) else { return Ok(work) };
+        let nothing_late = folds.until.is_none_or(|until| until < first);
         let mut written: Vec<Entry> = Vec::new();
-        let sorted = by_block(&blocks, &fresh);
-        // What comes late may belong into a block that would be joined.
-        let nothing_late = sorted.len() == 1;
-        for (block, new) in sorted {
-            let is_new_end =
-                block.is_none() && blocks.last().is_some_and(|last| last.from < first_at(&new));
-            if is_new_end && nothing_late {
-                let row = self.small_row(monitor).await?;
-                written.extend(self.put_together(monitor, Vec::new(), &row, &mut work).await?);
+        if nothing_late {
+            // What comes late may belong into a block that would be joined.
+            if joins(folds.revision) {
+                written.extend(self.join(monitor, &mut work).await?);
             }
-            let old: Vec<i64> = block.into_iter().collect();
-            written.extend(self.put_together(monitor, new, &old, &mut work).await?);
+            written.extend(put_together(monitor, fresh.clone(), Vec::new(), &mut work).await);
+        } else {
+            let blocks = self.blocks_from(monitor, first).await?;
+            for (block, new) in by_block(&blocks, &fresh) {
+                let old = match block {
+                    Some(from) => self.block_before(monitor, from.saturating_add(1)).await?,
+                    None => None,
+                };
+                let old = old.into_iter().collect();
+                written.extend(put_together(monitor, new, old, &mut work).await);
+            }
         }
         let days: BTreeSet<Millis> =
             fresh.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
         for day in days {
-            self.roll_up(monitor, day, &written, &fresh, &mut work).await?;
+            let known = Known {
+                day: self.known_day(monitor, day).await?,
+                hours: self.known_hours(monitor, day).await?,
+            };
+            let of_day = |entry: &&Entry| start_of(DAY, entry.heartbeat.at) == day;
+            let fresh: Vec<Entry> = fresh.iter().filter(of_day).cloned().collect();
+            let rolled = match known.followed_by(&fresh) {
+                Some(rolled) if nothing_late => rolled,
+                _ => self.roll_up(monitor, day, (&written, &fresh), known, &work.gone).await?,
+            };
+            let hours: Vec<Rollup> = rolled.hours.into_values().collect();
+            work.hours.push((day.0, rollup::pack(&hours, Depth::Means)));
+            let whole: Vec<Rollup> = rolled.day.into_iter().collect();
+            work.days.push((day.0, rollup::pack(&whole, Depth::Whole)));
         }
         Ok(work)
     }
 
-    /// Packs heartbeats with those of some blocks, which go; gives all of them.
-    async fn put_together(
-        &self,
-        monitor: MonitorId,
-        mut entries: Vec<Entry>,
-        old: &[i64],
-        work: &mut Work,
-    ) -> Result<Vec<Entry>> {
-        for from in old {
-            let found = self.block_before(monitor, from.saturating_add(1)).await?;
-            let Some(block) = found else { continue };
-            // A damaged block stays as it is, beside a new one.
-            if let Ok(read) = block.entries(monitor).await {
-                entries.extend(read);
-                work.gone.push(*from);
-            }
+    /// Blocks that stand in a row become one; gives their heartbeats.
+    async fn join(&self, monitor: MonitorId, work: &mut Work) -> Result<Vec<Entry>> {
+        let blocks = self.joinable(monitor).await?;
+        let mut written = Vec::new();
+        for row in rows_to_join(&blocks) {
+            let (from, to) = (Millis(row[0].from), Millis(row[row.len() - 1].from));
+            let mut old = self.blocks(monitor, from, Millis(to.0.saturating_add(1))).await?;
+            old.retain(|block| row.iter().any(|one| one.from == block.from));
+            written.extend(put_together(monitor, Vec::new(), old, work).await);
         }
-        let (blocks, entries) = aside(move || packed(entries)).await;
-        work.blocks.extend(blocks);
-        Ok(entries)
+        Ok(written)
     }
 
     /// The blocks from the one that a time falls into.
@@ -200,23 +213,22 @@ impl Store {
         })?)
     }
 
-    /// Small blocks that become one, by their beginnings.
-    async fn small_row(&self, monitor: MonitorId) -> Result<Vec<i64>> {
-        let blocks: Vec<Index> = read!(self, |db| {
+    /// The blocks from the first on that may become part of another.
+    async fn joinable(&self, monitor: MonitorId) -> Result<Vec<Index>> {
+        Ok(read!(self, |db| {
             sqlx::query_as(
                 "select from_at, to_at, count, phases is not null as has_phases
                  from blocks
                  where monitor_id = $1
                  and from_at >= (select min(b.from_at) from blocks b
-                                 where b.monitor_id = $1 and b.count < $2 and b.phases is null)
+                                 where b.monitor_id = $1 and b.count < $2)
                  order by from_at",
             )
             .bind(monitor.uuid())
             .bind(FULL as i64 / 2)
             .fetch_all(db)
             .await
-        })?;
-        Ok(row_of_small(&blocks).iter().map(|block| block.from).collect())
+        })?)
     }
 
     /// What a day comes to with all that is written of it, and its hours.
@@ -224,19 +236,18 @@ impl Store {
         &self,
         monitor: MonitorId,
         day: Millis,
-        written: &[Entry],
-        fresh: &[Entry],
-        work: &mut Work,
-    ) -> Result<()> {
+        (written, fresh): (&[Entry], &[Entry]),
+        known: Known,
+        gone: &[i64],
+    ) -> Result<Known> {
         let end = day.after(DAY);
         let of_day = |entry: &&Entry| day <= entry.heartbeat.at && entry.heartbeat.at < end;
-        let fresh: Vec<Entry> = fresh.iter().filter(of_day).cloned().collect();
         let mut entries: Vec<Entry> = written.iter().filter(of_day).cloned().collect();
         let mut whole = true;
         let mut phases = true;
         for block in self.blocks(monitor, day, end).await? {
             phases &= block.phases.is_some();
-            if work.gone.contains(&block.from) {
+            if gone.contains(&block.from) {
                 continue;
             }
             match block.entries(monitor).await {
@@ -245,39 +256,27 @@ impl Store {
             }
         }
         let entries = in_order(entries);
-        let before = self.known_day(monitor, day).await?;
-        let hours_before = self.known_hours(monitor, day).await?;
-        let of_hours = |entries: &[Entry]| -> BTreeMap<Millis, Rollup> {
-            let hours = entries.chunk_by(|one, two| {
-                start_of(HOUR, one.heartbeat.at) == start_of(HOUR, two.heartbeat.at)
-            });
-            hours.filter_map(Rollup::of).map(|hour| (start_of(HOUR, hour.first), hour)).collect()
-        };
-        let (mut new_day, mut hours) = (Rollup::of(&entries), of_hours(&entries));
+        let mut new = Known { day: Rollup::of(&entries), hours: of_hours(&entries) };
         if !whole {
             // Some heartbeats are damaged, but what they came to is still known.
-            new_day = appended(before.clone(), Rollup::of(&fresh));
-            for (at, hour) in of_hours(&fresh) {
-                let known = hours_before.get(&at).cloned();
-                hours.extend(appended(known, Some(hour)).map(|hour| (at, hour)));
+            new.day = appended(known.day.clone(), Rollup::of(fresh));
+            for (at, hour) in of_hours(fresh) {
+                let known = known.hours.get(&at).cloned();
+                new.hours.extend(appended(known, Some(hour)).map(|hour| (at, hour)));
             }
-            for (at, hour) in &hours_before {
-                hours.entry(*at).or_insert_with(|| hour.clone());
+            for (at, hour) in &known.hours {
+                new.hours.entry(*at).or_insert_with(|| hour.clone());
             }
         }
-        if !phases && let Some(day) = &mut new_day {
-            keep_phases(day, before.as_ref(), &fresh);
-            for (at, hour) in &mut hours {
+        if !phases && let Some(day) = &mut new.day {
+            keep_phases(day, known.day.as_ref(), fresh);
+            for (at, hour) in &mut new.hours {
                 let of_hour = |entry: &&Entry| start_of(HOUR, entry.heartbeat.at) == *at;
                 let fresh: Vec<Entry> = fresh.iter().filter(of_hour).cloned().collect();
-                keep_phases(hour, hours_before.get(at), &fresh);
+                keep_phases(hour, known.hours.get(at), &fresh);
             }
         }
-        let hours: Vec<Rollup> = hours.into_values().collect();
-        work.hours.push((day.0, rollup::pack(&hours, Depth::Means)));
-        let new_day: Vec<Rollup> = new_day.into_iter().collect();
-        work.days.push((day.0, rollup::pack(&new_day, Depth::Whole)));
-        Ok(())
+        Ok(new)
     }
 
     async fn known_day(&self, monitor: MonitorId, day: Millis) -> Result<Option<Rollup>> {
@@ -414,8 +413,65 @@ fn decided(stored: &StoredMonitor, until: Millis) -> Millis {
     }
 }
 
-fn first_at(entries: &[Entry]) -> i64 {
-    entries.first().map_or(i64::MAX, |entry| entry.heartbeat.at.0)
+/// What is known of a day: what it and its hours came to.
+struct Known {
+    day: Option<Rollup>,
+    hours: BTreeMap<Millis, Rollup>,
+}
+
+impl Known {
+    /// With what is new of the day behind it; nothing when something of what
+    /// was before is not known.
+    fn followed_by(&self, new: &[Entry]) -> Option<Self> {
+        let (mut day, mut hours) = (self.day.clone()?, self.hours.clone());
+        let begin = new.first()?.heartbeat.at;
+        let is_whole = hours.last_key_value().is_some_and(|(_, hour)| hour.last == day.last);
+        if !is_whole || day.last.at >= begin {
+            return None;
+        }
+        day.merge(&Rollup::of(new)?);
+        for (at, hour) in of_hours(new) {
+            hours.entry(at).and_modify(|known| known.merge(&hour)).or_insert(hour);
+        }
+        Some(Self { day: Some(day), hours })
+    }
+}
+
+/// What the hours of heartbeats come to.
+fn of_hours(entries: &[Entry]) -> BTreeMap<Millis, Rollup> {
+    let hour = |entry: &Entry| start_of(HOUR, entry.heartbeat.at);
+    let hours = entries.chunk_by(|one, two| hour(one) == hour(two));
+    hours.filter_map(Rollup::of).map(|hour| (start_of(HOUR, hour.first), hour)).collect()
+}
+
+/// Packs heartbeats with those of some blocks, which go; gives all of them.
+async fn put_together(
+    monitor: MonitorId,
+    mut entries: Vec<Entry>,
+    old: Vec<Block>,
+    work: &mut Work,
+) -> Vec<Entry> {
+    let is_new = !entries.is_empty();
+    let (gone, blocks, entries) = aside(move || {
+        let mut gone = Vec::new();
+        for block in old {
+            // A damaged block stays as it is, beside a new one.
+            if let Ok(read) = block.unpack(monitor) {
+                entries.extend(read);
+                gone.push(block.from);
+            }
+        }
+        let (blocks, entries) = packed(entries);
+        (gone, blocks, entries)
+    })
+    .await;
+    // Of a row that is damaged but for one there is nothing to put together.
+    if is_new || gone.len() > 1 {
+        work.gone.extend(gone);
+        work.blocks.extend(blocks);
+        return entries;
+    }
+    Vec::new()
 }
 
 /// What is known with what is new behind it.

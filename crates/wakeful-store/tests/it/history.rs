@@ -5,21 +5,23 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use wakeful_core::alert::{Alert, AlertKind};
 use wakeful_core::history::rollup::{Depth, Rollup};
-use wakeful_core::history::{DAY, Entry, Outage, Standing, start_of};
+use wakeful_core::history::sketch::Sketch;
+use wakeful_core::history::{DAY, Entry, HOUR, Outage, Standing, start_of};
 use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::observation::Phases;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Failing, Status};
 use wakeful_store::{Limits, Place, Record, Store};
-use wakeful_testkit::{Engine, both_engines};
+use wakeful_testkit::{Database, Engine, both_engines};
 
 use crate::bench::{NOW, monitor, next, passing, team};
 use crate::heartbeats::everything;
 use crate::on_both;
 
 on_both! {
-    whatever_comes_in_whatever_order_days_come_to_what_a_model_says => like_a_model;
+    whatever_comes_in_whatever_order_days_come_to_what_a_model_says => out_of_order;
+    what_comes_in_order_is_added_to_its_days_as_a_model_says => in_order;
     a_heartbeat_that_is_recorded_again_after_folding_counts_once => replayed;
     failures_that_may_become_an_outage_wait_to_be_folded => undecided;
     small_blocks_become_full_ones => joined;
@@ -81,7 +83,28 @@ async fn days(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
     past.days(FOREVER, LATER, Depth::Whole).await.expect("read")
 }
 
-async fn like_a_model(store: Store) {
+async fn hours(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
+    let team = store.team(team);
+    let past = team.past(monitor).await.expect("read").expect("there");
+    past.hours(FOREVER, LATER).await.expect("read")
+}
+
+/// What spans of heartbeats come to.
+fn rolled(entries: &[Entry], grain: Duration) -> Vec<Rollup> {
+    let begin = |entry: &Entry| start_of(grain, entry.heartbeat.at);
+    entries.chunk_by(|one, two| begin(one) == begin(two)).filter_map(Rollup::of).collect()
+}
+
+async fn out_of_order(store: Store) {
+    like_a_model(store, 8).await;
+}
+
+async fn in_order(store: Store) {
+    like_a_model(store, u64::MAX).await;
+}
+
+/// One of `late` heartbeats comes late.
+async fn like_a_model(store: Store, late: u64) {
     let (team, kept) = site(&store).await;
     let outage =
         Outage { started: Millis(NOW.0 + 30_000_000), ended: Some(Millis(NOW.0 + 50_000_000)) };
@@ -103,7 +126,7 @@ async fn like_a_model(store: Store) {
         let mut records = Vec::new();
         for _ in 0..120 {
             seq += 1;
-            let late = if dice.below(8) == 0 { dice.below(90_000_000) as i64 } else { 0 };
+            let late = if dice.below(late) == 0 { dice.below(90_000_000) as i64 } else { 0 };
             let at = Millis(NOW.0 + seq / 2 * 120_000 - late.min(seq * 60_000));
             let record = record(&mut dice, kept.id, seq, at);
             model.insert((at, seq), record.heartbeat.clone());
@@ -128,11 +151,13 @@ async fn like_a_model(store: Store) {
         model.into_iter().map(|((_, seq), beat)| Entry::of(seq, beat, 60, &[outage])).collect();
     assert!(entries.iter().any(|entry| entry.standing == Standing::Down));
     assert!(entries.iter().any(|entry| entry.standing == Standing::Pending));
-    let expected: Vec<Rollup> = entries
-        .chunk_by(|one, two| start_of(DAY, one.heartbeat.at) == start_of(DAY, two.heartbeat.at))
-        .filter_map(Rollup::of)
-        .collect();
-    assert_eq!(days(&store, team, kept.id).await, expected);
+    assert_eq!(days(&store, team, kept.id).await, rolled(&entries, DAY));
+    let mut expected = rolled(&entries, HOUR);
+    for hour in &mut expected {
+        // Hours know the means of phases alone.
+        hour.times.phases.iter_mut().for_each(|phase| phase.sketch = Sketch::default());
+    }
+    assert_eq!(hours(&store, team, kept.id).await, expected);
 }
 
 async fn replayed(store: Store) {
@@ -188,37 +213,42 @@ async fn undecided(store: Store) {
 async fn joined(store: Store) {
     let (team, kept) = site(&store).await;
     let mut seq = 0;
-    let mut more = async || {
-        let records: Vec<Record> = (0..1_030)
-            .map(|_| {
-                seq += 1;
-                passing(kept.id, seq, Millis(NOW.0 + seq * 20_000))
-            })
+    let mut more = async |count: i64| {
+        let records: Vec<Record> = (seq + 1..=seq + count)
+            .map(|seq| passing(kept.id, seq, Millis(NOW.0 + seq * 60_000)))
             .collect();
+        seq += count;
         store.record(&records).await.expect("recorded");
         store.fold(kept.id, LATER, FOREVER, 5_000).await.expect("folded");
-        seq
+        store.holdings().await.expect("read").blocks
     };
-    for _ in 0..10 {
-        more().await;
+    // What is folded every hour is a block, until there are enough of them.
+    for number in 1..=15 {
+        assert_eq!(more(60).await, number);
     }
-    // They stay apart while their phases are kept, which go with a block.
-    assert_eq!(store.holdings().await.expect("read").blocks, 10);
+    assert_eq!(more(60).await, 2);
+    // Longer ones stay apart while their phases are kept, which go with a block.
+    for number in 3..=17 {
+        assert_eq!(more(1_000).await, number);
+    }
     let limits = Limits { heartbeats: FOREVER, phases: LATER, hours: FOREVER, days: FOREVER };
     while store.let_go(kept.id, &limits).await.expect("let go") > 0 {}
     // Nor are they joined together with one that comes late to one of them.
-    let late = passing(kept.id, 100_000, Millis(NOW.0 + 30_000));
+    let late = passing(kept.id, 100_000, Millis(NOW.0 + 90_000));
     store.record(&[late]).await.expect("recorded");
-    more().await;
-    assert_eq!(store.holdings().await.expect("read").blocks, 11);
+    assert_eq!(more(1_000).await, 18);
+    for number in 19..=33 {
+        assert_eq!(more(60).await, number);
+    }
     while store.let_go(kept.id, &limits).await.expect("let go") > 0 {}
     let before = days(&store, team, kept.id).await;
-    let last = more().await;
+    // Two full ones, one that will be part of a third, and fifteen short ones.
+    assert_eq!(more(60).await, 5);
     let held = store.holdings().await.expect("read");
-    assert_eq!((held.fresh, held.packed, held.blocks), (0, last + 1, 6));
+    assert_eq!((held.fresh, held.packed), (0, seq + 1));
     let seqs: Vec<i64> =
         read(&store, team, kept.id).await.iter().map(|(place, _)| place.seq).collect();
-    let in_order = (2..=last).rev().chain([100_000, 1]);
+    let in_order = (2..=seq).rev().chain([100_000, 1]);
     assert_eq!(seqs, in_order.collect::<Vec<_>>());
     assert!(store.harm().await.expect("read").is_empty());
     // Days that nothing came to are as they were.
@@ -298,7 +328,7 @@ async fn buried(store: Store) {
 
 #[tokio::test]
 async fn the_file_gives_back_what_was_let_go() {
-    let database = wakeful_testkit::Database::new(Engine::Sqlite).await;
+    let database = Database::new(Engine::Sqlite).await;
     let store = database.open().await;
     let (_, kept) = site(&store).await;
     let mut dice = Dice(7);
@@ -315,7 +345,42 @@ async fn the_file_gives_back_what_was_let_go() {
     assert!(after < before - empty / 2, "{before} before, {after} after");
 }
 
+/// Changes two bytes of the block that begins at a time.
+async fn hurt(database: &Database, engine: Engine, from: i64) {
+    let hurt = match engine {
+        Engine::Sqlite => "cast(substr(data, 1, 9) || x'00ff' || substr(data, 12) as blob)",
+        Engine::Postgres => "set_byte(set_byte(data, 9, 0), 10, 255)",
+    };
+    database.execute(&format!("update blocks set data = {hurt} where from_at = {from}")).await;
+}
+
 both_engines! {
+    async fn a_damaged_block_among_short_ones_stays_when_they_become_one(setup: Setup) {
+        let database = setup.database().await;
+        let store = database.open().await;
+        let (team, kept) = site(&store).await;
+        let hour = |number: i64| number * 60..(number + 1) * 60;
+        for number in 0..32 {
+            let records: Vec<Record> = hour(number)
+                .map(|minute| passing(kept.id, minute, Millis(NOW.0 + minute * 60_000)))
+                .collect();
+            store.record(&records).await.expect("recorded");
+            store.fold(kept.id, LATER, FOREVER, 500).await.expect("folded");
+            if number == 14 {
+                hurt(&database, setup.engine, NOW.0 + hour(5).start * 60_000).await;
+            }
+        }
+        // Twice a row was put together around it; what the day came to is known.
+        assert_eq!(store.holdings().await.expect("read").blocks, 4);
+        assert_eq!(store.harm().await.expect("read").len(), 1);
+        let read = read(&store, team, kept.id).await;
+        let seqs: Vec<i64> = read.iter().rev().map(|(place, _)| place.seq).collect();
+        let others = (0..32 * 60).filter(|minute| !hour(5).contains(minute));
+        assert_eq!(seqs, others.collect::<Vec<_>>());
+        let days = days(&store, team, kept.id).await;
+        assert_eq!(days.iter().map(|day| day.checks.total()).sum::<u64>(), 32 * 60);
+    }
+
     async fn a_damaged_block_is_told_and_costs_no_other(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
@@ -329,13 +394,8 @@ both_engines! {
         }
         while store.fold(kept.id, LATER, FOREVER, 500).await.expect("folded").heartbeats > 0 {}
         let come_to = days(&store, team, kept.id).await;
-        let hurt = match setup.engine {
-            Engine::Sqlite => "substr(data, 1, 9) || x'00ff' || substr(data, 12)",
-            Engine::Postgres => "set_byte(set_byte(data, 9, 0), 10, 255)",
-        };
         let middle = NOW.0 + 604_800_000;
-        let cast = if setup.engine == Engine::Sqlite { format!("cast({hurt} as blob)") } else { hurt.to_owned() };
-        database.execute(&format!("update blocks set data = {cast} where from_at = {middle}")).await;
+        hurt(&database, setup.engine, middle).await;
         assert_eq!(read(&store, team, kept.id).await.len(), 60);
         assert_eq!(days(&store, team, kept.id).await, come_to);
         let harm = store.harm().await.expect("read");

@@ -1,0 +1,2 @@
+-- Nothing: this step tells PostgreSQL how to look after the past, and a file
+-- needs no such care. The number is the same on both.
