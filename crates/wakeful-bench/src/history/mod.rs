@@ -20,6 +20,7 @@ use ground::Ground;
 use crate::reader::times;
 use crate::report::Report;
 use crate::seed::Crowd;
+use crate::service::Service;
 use crate::stats::{Spread, percentile};
 use crate::target::Target;
 use crate::{Outcome, Run, clock, site};
@@ -204,6 +205,7 @@ async fn year_on(ground: Ground, run: &Run, target: &Target, report: &mut Report
     let (size, took) = (ground.bytes().await? >> 20, began.elapsed().as_secs_f64());
     println!("  {name}: a year of {YEAR_MONITORS} monitors, {size} MiB, made in {took:.0} s");
     let service = ground.launch(run, target, token).await?;
+    settle(&service).await?;
     let span = format!("from={from}&to={end}");
     for (what, query, bar) in [
         ("stats of 365 days", format!("stats?{span}"), 20.0),
@@ -221,6 +223,24 @@ async fn year_on(ground: Ground, run: &Run, target: &Target, report: &mut Report
         report.at_most(&format!("history: {what}, {name}, p99, ms"), p99, bar);
     }
     service.stop().await
+}
+
+/// Waits until the service has looked through its past, as it does after a start
+/// and then every hour: until it is busy with little more than checks.
+async fn settle(service: &Service) -> Outcome<()> {
+    let (began, before) = (Instant::now(), service.cpu()?);
+    let mut cpu = before;
+    for _ in 0..60 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let now = service.cpu()?;
+        if now - cpu < Duration::from_millis(40) {
+            break;
+        }
+        cpu = now;
+    }
+    let (took, used) = (began.elapsed().as_secs_f64(), (service.cpu()? - before).as_secs_f64());
+    println!("  settled after {took:.0} s and {used:.1} s of processor time");
+    Ok(())
 }
 
 /// A monitor and the checks it had so far.

@@ -166,14 +166,14 @@ pub async fn let_go(engine: &Engine, shutdown: &CancellationToken) -> Result<u64
             loop {
                 let rows = engine.store().let_go(monitor, &limits).await?;
                 gone += rows;
-                if rows == 0 || shutdown.is_cancelled() {
-                    break;
+                if shutdown.is_cancelled() {
+                    return Ok(gone);
                 }
                 sleep(REST).await;
+                if rows == 0 {
+                    break;
+                }
             }
-        }
-        if shutdown.is_cancelled() {
-            return Ok(gone);
         }
     }
     shrink(engine, shutdown).await?;

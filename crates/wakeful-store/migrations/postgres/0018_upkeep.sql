@@ -16,3 +16,7 @@ alter table blocks set (
 );
 
 alter table rollups set (autovacuum_vacuum_scale_factor = 0.02);
+
+-- Whose phases are old enough to go is found without a look at blocks that have
+-- none any more.
+create index blocks_phases on blocks (monitor_id, from_at) where phases is not null;

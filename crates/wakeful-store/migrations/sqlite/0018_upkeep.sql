@@ -1,2 +1,3 @@
--- Nothing: this step tells PostgreSQL how to look after the past, and a file
--- needs no such care. The number is the same on both.
+-- Whose phases are old enough to go is found without a look at blocks that have
+-- none any more.
+create index blocks_phases on blocks (monitor_id, from_at) where phases is not null;

@@ -7,9 +7,9 @@ use wakeful_core::history::{Entry, in_order};
 
 use crate::dialect::from_row;
 
-/// A block spans no more than a week, so that what is older than a limit is
-/// let go about then.
-const LONGEST: i64 = 7 * 24 * 3_600_000;
+/// A block spans less than a week, so that what is older than a limit is let go
+/// about then, and what touches a time is found by its beginning.
+pub(super) const LONGEST: i64 = 7 * 24 * 3_600_000;
 
 /// What is folded every hour makes a short block of its own, so that nothing is
 /// written anew for it. Those that stand in a row become one when a day or so is

@@ -78,12 +78,13 @@ impl Store {
             sqlx::query_as(
                 "select from_at, data, phases, regions
                  from blocks
-                 where monitor_id = $1 and from_at < $3 and to_at >= $2
+                 where monitor_id = $1 and from_at > $4 and from_at < $3 and to_at >= $2
                  order by from_at",
             )
             .bind(monitor.uuid())
             .bind(from.0)
             .bind(to.0)
+            .bind(from.0.saturating_sub(blocks::LONGEST))
             .fetch_all(db)
             .await
         })?)

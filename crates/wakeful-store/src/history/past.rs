@@ -101,15 +101,16 @@ impl Past<'_> {
     /// All heartbeats of a span, as far as they are kept, in order.
     pub async fn heartbeats(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
         let mut entries = self.fresh(from, to).await?;
-        for block in self.store.blocks(self.monitor, from, to).await? {
-            let block = block.entries(self.monitor).await.unwrap_or_default();
-            entries.extend(
-                block
-                    .into_iter()
-                    .filter(|entry| from <= entry.heartbeat.at && entry.heartbeat.at < to),
-            );
-        }
-        Ok(in_order(entries))
+        let (monitor, blocks) = (self.monitor, self.store.blocks(self.monitor, from, to).await?);
+        let within = move |entry: &Entry| from <= entry.heartbeat.at && entry.heartbeat.at < to;
+        Ok(aside(move || {
+            for block in blocks {
+                entries
+                    .extend(block.unpack(monitor).unwrap_or_default().into_iter().filter(within));
+            }
+            in_order(entries)
+        })
+        .await)
     }
 
     pub async fn extent(&self) -> Result<Extent> {

@@ -1,12 +1,12 @@
-//! Letting go of what is old enough: a few rows of one monitor at a time, and
-//! nothing is written where nothing is to go.
+//! Letting go of what is old enough: a few rows of one monitor at a time. One
+//! look at its oldest rows tells whether anything is to go.
 
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::time::Millis;
 
 use super::Grain;
-use crate::dialect::{Pool, read, write};
+use crate::dialect::{Pool, from_row, read, write};
 use crate::{Result, Store};
 
 /// So few rows at a time are deleted that nobody waits for it.
@@ -20,6 +20,23 @@ pub struct Limits {
     pub hours: Millis,
     pub days: Millis,
 }
+
+/// How old the oldest of each kind is; of blocks, their last heartbeat.
+struct Oldest {
+    block: Option<i64>,
+    phases: Option<i64>,
+    hours: Option<i64>,
+    day: Option<i64>,
+    fortnight: Option<i64>,
+}
+
+from_row!(Oldest, |row| Self {
+    block: row.try_get("block")?,
+    phases: row.try_get("phases")?,
+    hours: row.try_get("hours")?,
+    day: row.try_get("day")?,
+    fortnight: row.try_get("fortnight")?,
+});
 
 impl Store {
     /// The monitors behind `after` with their teams.
@@ -40,32 +57,29 @@ impl Store {
 
     /// Lets go of a few rows of a monitor that are beyond the limits; how many.
     pub async fn let_go(&self, monitor: MonitorId, limits: &Limits) -> Result<u64> {
+        let oldest = self.oldest(monitor).await?;
         let mut gone = 0;
-        for (found, go, limit) in [
+        for (oldest, limit, go) in [
             (
-                "select count(*) from blocks where monitor_id = $1 and to_at < $2",
+                oldest.block,
+                limits.heartbeats,
                 "delete from blocks
                  where monitor_id = $1
                  and from_at in (select from_at from blocks
                                  where monitor_id = $1 and to_at < $2
                                  order by from_at limit $3)",
-                limits.heartbeats,
             ),
             (
-                "select count(*) from blocks
-                 where monitor_id = $1 and to_at < $2 and phases is not null",
+                oldest.phases,
+                limits.phases,
                 "update blocks set phases = null
                  where monitor_id = $1
                  and from_at in (select from_at from blocks
                                  where monitor_id = $1 and to_at < $2 and phases is not null
                                  order by from_at limit $3)",
-                limits.phases,
             ),
         ] {
-            let count: i64 = read!(self, |db| {
-                sqlx::query_scalar(found).bind(monitor.uuid()).bind(limit.0).fetch_one(db).await
-            })?;
-            if count > 0 {
+            if oldest.is_some_and(|oldest| oldest < limit.0) {
                 gone += write!(self, |db| {
                     sqlx::query(go)
                         .bind(monitor.uuid())
@@ -78,30 +92,44 @@ impl Store {
             }
         }
         // A fortnight goes before its days: it never speaks for one that is gone.
-        for (grain, limit) in [
-            (Grain::Hours, limits.hours),
-            (Grain::Fortnights, limits.days),
-            (Grain::Days, limits.days),
+        for (oldest, limit, grain) in [
+            (oldest.hours, limits.hours, Grain::Hours),
+            (oldest.fortnight, limits.days, Grain::Fortnights),
+            (oldest.day, limits.days, Grain::Days),
         ] {
-            gone += self.let_go_rolled(monitor, grain, limit).await?;
+            if oldest.is_some_and(|oldest| oldest < limit.0) {
+                gone += self.let_go_rolled(monitor, grain, limit).await?;
+            }
         }
         Ok(gone)
     }
 
-    async fn let_go_rolled(&self, monitor: MonitorId, grain: Grain, limit: Millis) -> Result<u64> {
-        let found: Option<i64> = read!(self, |db| {
-            sqlx::query_scalar(
-                "select at from rollups where monitor_id = $1 and grain = $2 and at < $3 limit 1",
+    async fn oldest(&self, monitor: MonitorId) -> Result<Oldest> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select (select to_at from blocks
+                         where monitor_id = $1
+                         order by from_at limit 1) as block,
+                        (select to_at from blocks
+                         where monitor_id = $1 and phases is not null
+                         order by from_at limit 1) as phases,
+                        (select min(at) from rollups
+                         where monitor_id = $1 and grain = $2) as hours,
+                        (select min(at) from rollups
+                         where monitor_id = $1 and grain = $3) as day,
+                        (select min(at) from rollups
+                         where monitor_id = $1 and grain = $4) as fortnight",
             )
             .bind(monitor.uuid())
-            .bind(grain as i64)
-            .bind(limit.0)
-            .fetch_optional(db)
+            .bind(Grain::Hours as i64)
+            .bind(Grain::Days as i64)
+            .bind(Grain::Fortnights as i64)
+            .fetch_one(db)
             .await
-        })?;
-        if found.is_none() {
-            return Ok(0);
-        }
+        })?)
+    }
+
+    async fn let_go_rolled(&self, monitor: MonitorId, grain: Grain, limit: Millis) -> Result<u64> {
         Ok(write!(self, |db| {
             sqlx::query(
                 "delete from rollups

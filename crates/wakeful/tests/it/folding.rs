@@ -1,9 +1,12 @@
-//! The past outlives kill -9: whenever the process dies while it folds or lets
-//! go, counts and uptime are what a plain model says.
+//! The past outlives kill -9: whenever the process dies while it folds, joins
+//! blocks or lets go, counts and uptime are what a plain model says. And nobody
+//! waits for it.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::time::{Instant, timeout_at};
 use wakeful_core::alert::{Alert, AlertKind};
 use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::observation::Phases;
@@ -63,6 +66,68 @@ both_engines! {
         assert_eq!(told.code, Some(2), "{told:?}");
         assert!(told.stdout.contains("WRONG damaged"), "{told:?}");
     }
+
+    async fn checks_go_on_while_old_heartbeats_are_let_go(setup: Setup) {
+        let home = Home::new(setup.engine).await.without_limits();
+        let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = target.local_addr().unwrap().port();
+        let server = home.serve().await;
+        let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
+        for number in 0..WATCHED {
+            let body = json!({"name": format!("port {number}"), "type": "tcp",
+                "hostname": "127.0.0.1", "port": port, "heartbeat_interval": 1, "timeout": 1,
+                "maxretries": 9, "isactive": true, "upside_down_mode": false});
+            ann.client.post("monitor/save", &body).await.ok();
+        }
+        server.stop().await;
+        grow_old(&home).await;
+
+        let server = home.serve().await;
+        let old = "select (select count(*) from blocks) + (select count(*) from rollups)";
+        let mut seen = Instant::now();
+        let (mut longest, mut rounds) = (Duration::ZERO, 0);
+        while home.number(old).await > 0 {
+            rounds += 1;
+            assert!(rounds < 600, "they are not let go");
+            let look = Instant::now() + Duration::from_millis(100);
+            while let Ok(Ok(_)) = timeout_at(look, target.accept()).await {
+                longest = longest.max(seen.elapsed());
+                seen = Instant::now();
+            }
+        }
+        longest = longest.max(seen.elapsed());
+        assert!(rounds > 5, "gone after {rounds} looks: too soon to see a pause");
+        assert!(longest < Duration::from_secs(3), "no check for {longest:?}");
+        server.stop().await;
+        let missing = "select count(*) from monitor_states where last_check is null";
+        assert_eq!(home.number(missing).await, 0);
+    }
+}
+
+/// So many monitors look at a port every second.
+const WATCHED: usize = 20;
+
+/// Gives every monitor hundreds of blocks and days from half a century ago.
+async fn grow_old(home: &Home) {
+    let (empty, number) = match home.engine() {
+        Engine::Sqlite => ("x'00'", "integer"),
+        Engine::Postgres => ("decode('00', 'hex')", "bigint"),
+    };
+    for insert in [
+        format!(
+            "insert into blocks (monitor_id, from_at, to_at, count, data)
+             select m.id, i.at, i.at + 1, 1, {empty}"
+        ),
+        format!("insert into rollups (monitor_id, grain, at, data) select m.id, 2, i.at, {empty}"),
+    ] {
+        home.execute(&format!(
+            "with recursive i (at) as (
+                 select cast(0 as {number}) union all
+                 select at + 86400000 from i where at < 499 * cast(86400000 as {number})
+             ) {insert} from monitors m cross join i"
+        ))
+        .await;
+    }
 }
 
 /// A heartbeat as the words of docs/history.md have it: the model knows nothing
@@ -74,8 +139,8 @@ struct Plain {
     took: f64,
 }
 
-/// Monitors with ten days of fresh heartbeats, what is to come of each, and
-/// when they end.
+/// Monitors with ten days of heartbeats, most of them fresh, what is to come of
+/// each, and when they end.
 async fn a_past(home: &Home) -> (User, BTreeMap<MonitorId, Vec<Plain>>, Millis) {
     let server = home.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
@@ -94,6 +159,11 @@ async fn a_past(home: &Home) -> (User, BTreeMap<MonitorId, Vec<Plain>>, Millis) 
     let mut models = BTreeMap::new();
     for (number, monitor) in (0..).zip(&monitors) {
         models.insert(*monitor, fill(&store, team, *monitor, end, number).await);
+        // Fifteen short blocks: the next fold makes them one.
+        for _ in 0..15 {
+            let folded = store.fold(*monitor, end, Millis(i64::MIN), 40).await.unwrap();
+            assert_eq!(folded.heartbeats, 40);
+        }
     }
     store.close().await;
     (ann, models, end)
