@@ -101,7 +101,7 @@ impl Ground {
             return Ok(std::fs::metadata(seed::database(self.data.path()))?.len());
         };
         let mut db = PgConnection::connect(url).await?;
-        // With the catalogue, but without the cache of it that comes and goes.
+        // Every relation of the database, the catalogue and its statistics included.
         let bytes: i64 = sqlx::query_scalar(
             "select sum(pg_total_relation_size(oid))::bigint from pg_class
              where relkind in ('r', 'm') and not relisshared",
