@@ -12,11 +12,11 @@ use crate::dialect::from_row;
 pub(super) const LONGEST: i64 = 7 * 24 * 3_600_000;
 
 /// What is folded every hour makes a short block of its own, so that nothing is
-/// written anew for it. Those that stand in a row become one when a day or so is
-/// together, and become one full block once their phases are gone.
+/// written anew for it. Short ones that stand in a row become one, which is
+/// longer than this, and a full one once their phases are gone.
 const SHORT: i64 = 8 * 3_600_000;
 
-/// Blocks are put together each time a monitor was folded so often.
+/// Blocks are put together once in so many folds of a monitor.
 const JOIN_EVERY: i64 = 16;
 
 /// Whether blocks are put together with the fold of this number.
