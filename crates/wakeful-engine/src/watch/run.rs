@@ -43,13 +43,18 @@ const HOST_TICK: Duration = Duration::from_millis(25);
 /// What a look brings back.
 pub(crate) type Looked = std::result::Result<Observation, Fault>;
 
-/// Watches all active monitors until told to stop.
-pub async fn run(engine: Engine, shutdown: CancellationToken) {
-    engine.watch().begun.store(true, Ordering::Release);
-    let writers = Writers::start(&engine);
-    let taking_part = TakingPart::start(&engine, &shutdown).await;
-    watch(&Runner(Arc::new(Parts { engine, shutdown, tasks: TaskTracker::new() }))).await;
-    taking_part.stop(writers).await;
+/// Watches all active monitors until told to stop. What is saved from this call
+/// on is followed as an edit, though taking part and loading take their time.
+pub fn run(engine: Engine, shutdown: CancellationToken) -> impl Future<Output = ()> + Send {
+    let edits = engine.bus().edits();
+    async move {
+        engine.watch().begun.store(true, Ordering::Release);
+        let writers = Writers::start(&engine);
+        let taking_part = TakingPart::start(&engine, &shutdown).await;
+        let runner = Runner(Arc::new(Parts { engine, shutdown, tasks: TaskTracker::new() }));
+        watch(&runner, edits).await;
+        taking_part.stop(writers).await;
+    }
 }
 
 /// Records what is reported, and checks nothing, until told to stop.
@@ -121,9 +126,8 @@ impl Writers {
     }
 }
 
-async fn watch(runner: &Runner) {
-    // Who subscribes before loading misses no edit in between.
-    let edits = runner.engine.bus().edits();
+/// The edits come from before loading, so that none is missed in between.
+async fn watch(runner: &Runner, edits: Receiver<Edit>) {
     for shard in 0..runner.engine.watch().shards.len() {
         runner.tasks.spawn(turn(runner.clone(), shard));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -68,6 +68,11 @@ pub(crate) struct Bench {
 impl Bench {
     /// A watching engine and a user of it.
     pub(crate) async fn start(setup: &Setup) -> Self {
+        Self::held(setup).await.0
+    }
+
+    /// The same, with the watch held at its beginning until the sender is dropped.
+    pub(crate) async fn held(setup: &Setup) -> (Self, oneshot::Sender<()>) {
         let database = setup.database().await;
         let store = database.open().await;
         let wall = Arc::new(Wall::new());
@@ -79,8 +84,9 @@ impl Bench {
         let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
         let ann = engine.caller_by_token(signed.token.expose()).await.expect("a caller");
         assert!(matches!(ann.via, Via::Session(_)));
-        let (shutdown, watching) = begin(&engine);
-        Self { database, store, wall, engine, ann, shutdown, watching }
+        let (go, held) = oneshot::channel();
+        let (shutdown, watching) = begin(&engine, Some(held));
+        (Self { database, store, wall, engine, ann, shutdown, watching }, go)
     }
 
     /// Stops the watch and goes on with a new engine on the same database.
@@ -90,7 +96,7 @@ impl Bench {
         self.watching.await.expect("ends");
         assert!(stopping.elapsed() < Duration::from_secs(3), "{:?}", stopping.elapsed());
         let engine = engine(&self.store, &self.wall, settings);
-        let (shutdown, watching) = begin(&engine);
+        let (shutdown, watching) = begin(&engine, None);
         Self { engine, shutdown, watching, ..self }
     }
 
@@ -160,9 +166,18 @@ fn engine(store: &Store, wall: &Arc<Wall>, settings: &Settings) -> Engine {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test waits for it itself")]
-fn begin(engine: &Engine) -> (CancellationToken, JoinHandle<()>) {
+fn begin(
+    engine: &Engine,
+    held: Option<oneshot::Receiver<()>>,
+) -> (CancellationToken, JoinHandle<()>) {
     let shutdown = CancellationToken::new();
-    let watching = tokio::spawn(watch::run(engine.clone(), shutdown.clone()));
+    let run = watch::run(engine.clone(), shutdown.clone());
+    let watching = tokio::spawn(async move {
+        if let Some(held) = held {
+            assert!(held.await.is_err(), "nothing is sent");
+        }
+        run.await;
+    });
     (shutdown, watching)
 }
 

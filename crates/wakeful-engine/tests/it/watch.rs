@@ -261,6 +261,23 @@ async fn a_jump_of_the_wall_clock_brings_no_burst_no_stall_and_no_change() {
     bench.stop().await;
 }
 
+/// Contract: the first check comes within a second of creation. Monitors that
+/// are taken up at a start are spread over a minute; these are none of them.
+#[tokio::test]
+async fn what_is_saved_before_all_is_loaded_is_checked_at_once() {
+    let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
+    let target = Target::new().await;
+    let hourly = Interval::new(3_600).expect("an interval");
+    let (bench, go) = Bench::held(&setup).await;
+    for _ in 0..8 {
+        bench.save(Draft { heartbeat_interval: hourly, ..tcp(target.address) }).await;
+    }
+    drop(go);
+    let took = target.more(8).await;
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    bench.stop().await;
+}
+
 #[tokio::test]
 async fn another_team_hears_nothing() {
     let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
