@@ -1,20 +1,23 @@
 //! The heartbeats of a monitor, newest first, and what is left of those whose
 //! monitor was deleted.
 
+use std::cmp::Reverse;
 use uuid::Uuid;
+use wakeful_core::history::Entry;
 use wakeful_core::id::MonitorId;
 use wakeful_core::observation::Phases;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Heartbeat};
 
 use crate::dialect::{from_row, read, write};
+use crate::history::aside;
 use crate::{Result, Store, StoreError, TeamStore};
 
 /// So few rows at a time are deleted that nobody waits for it.
 const BATCH: i64 = 1_000;
 
 /// Where a heartbeat stands in its monitor's history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub at: Millis,
     pub seq: i64,
@@ -90,8 +93,11 @@ impl TeamStore<'_> {
             return Ok(None);
         }
         let mut found = self.store.fresh(monitor, span).await?;
-        found.extend(self.store.packed(monitor, span).await?);
-        found.sort_by_key(|(place, _)| std::cmp::Reverse((place.at, place.seq)));
+        let is_full = span.limit.is_some_and(|limit| found.len() >= limit as usize);
+        // Where the fresh ones suffice, older blocks need not be opened.
+        let from = found.last().filter(|_| is_full).map_or(span.from, |(oldest, _)| oldest.at);
+        found.extend(self.store.packed(monitor, &Span { from, ..*span }).await?);
+        found.sort_by_key(|(place, _)| Reverse(*place));
         // One that was written twice may be fresh and packed for a while.
         found.dedup_by_key(|(place, _)| *place);
         found.truncate(span.limit.map_or(usize::MAX, |limit| limit as usize));
@@ -165,25 +171,32 @@ impl Store {
         rows.into_iter().map(Row::read).collect()
     }
 
-    /// Packed heartbeats of a span, newest first, block by block.
+    /// Packed heartbeats of a span, newest first. Blocks may become one between
+    /// two looks: what was read before is not taken again.
     async fn packed(&self, monitor: MonitorId, span: &Span) -> Result<Vec<(Place, Heartbeat)>> {
+        let Span { from, to, .. } = *span;
         let most = span.limit.map_or(usize::MAX, |limit| limit as usize);
-        let mut found = Vec::new();
+        let mut found: Vec<(Place, Heartbeat)> = Vec::new();
         let before = span.before.unwrap_or(Place { at: Millis(i64::MAX), seq: i64::MAX });
-        let mut upper = span.to.0.min(before.at.0.saturating_add(1));
+        let mut upper = to.min(Millis(before.at.0.saturating_add(1)));
         while found.len() < most {
-            let Some(block) = self.block_before(monitor, upper).await? else { break };
-            upper = block.from;
-            let entries = block.entries(monitor).await.unwrap_or_default();
-            let is_last = entries.first().is_some_and(|first| first.heartbeat.at < span.from);
-            found.extend(entries.into_iter().rev().filter_map(|entry| {
-                let (at, seq) = entry.place();
-                let wanted = span.from <= at && at < span.to && (at, seq) < (before.at, before.seq);
-                wanted.then_some((Place { at, seq }, entry.heartbeat))
-            }));
-            if is_last {
-                break;
-            }
+            let missing = most - found.len();
+            let blocks = self.newest_blocks(monitor, (from, upper), missing).await?;
+            let Some(oldest) = blocks.first() else { break };
+            upper = Millis(oldest.from);
+            let last = found.last().map_or(before, |(place, _)| *place);
+            let older = aside(move || {
+                let entries = blocks.iter().flat_map(|block| block.unpack(monitor)).flatten();
+                let mut found: Vec<(Place, Heartbeat)> = entries
+                    .map(|Entry { seq, heartbeat, .. }| {
+                        (Place { at: heartbeat.at, seq }, heartbeat)
+                    })
+                    .filter(|(place, _)| from <= place.at && place.at < to && *place < last)
+                    .collect();
+                found.reverse();
+                found
+            });
+            found.extend(older.await);
         }
         Ok(found)
     }

@@ -35,6 +35,9 @@ from_row!(Block, |row| Self {
     regions: row.try_get("regions")?,
 });
 
+/// So many blocks are read at once at most.
+const MOST_BLOCKS: i64 = 32;
+
 /// Runs what takes milliseconds of computing where nobody waits behind it.
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.expect("packing neither panics nor is aborted")
@@ -49,7 +52,7 @@ impl Block {
         aside(move || self.unpack(monitor)).await
     }
 
-    fn unpack(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
+    pub(crate) fn unpack(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
         let from = Millis(self.from);
         let mut entries = pack::unpack(&self.data).inspect_err(|_| {
             tracing::error!(monitor.id = %monitor, "the heartbeats of monitor {monitor} from {from} on are damaged and left out");
@@ -88,6 +91,43 @@ impl Store {
             .fetch_all(db)
             .await
         })?)
+    }
+
+    /// The newest blocks that touch a span, in order: about as many as hold so
+    /// many heartbeats, and never none when there are any.
+    pub(crate) async fn newest_blocks(
+        &self,
+        monitor: MonitorId,
+        (from, to): (Millis, Millis),
+        heartbeats: usize,
+    ) -> Result<Vec<Block>> {
+        let held: Vec<(i64, i64)> = read!(self, |db| {
+            sqlx::query_as(
+                "select from_at, count
+                 from blocks
+                 where monitor_id = $1 and from_at > $4 and from_at < $3 and to_at >= $2
+                 order by from_at desc
+                 limit $5",
+            )
+            .bind(monitor.uuid())
+            .bind(from.0)
+            .bind(to.0)
+            .bind(from.0.saturating_sub(blocks::LONGEST))
+            .bind(MOST_BLOCKS)
+            .fetch_all(db)
+            .await
+        })?;
+        let mut missing = i64::try_from(heartbeats).unwrap_or(i64::MAX);
+        let needed = held.iter().take_while(|(_, count)| {
+            let is_needed = missing > 0;
+            missing = missing.saturating_sub(*count);
+            is_needed
+        });
+        match needed.last() {
+            // What became one block meanwhile touches that time, too.
+            Some((first, _)) => self.blocks(monitor, Millis(*first), to).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The newest block that begins before a time.

@@ -12,7 +12,7 @@ use wakeful_core::monitor::Monitor;
 use wakeful_core::observation::Phases;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{Beat, Failing, Status};
-use wakeful_store::{Limits, Place, Record, Store};
+use wakeful_store::{Limits, Place, Record, Span, Store};
 use wakeful_testkit::{Database, Engine, both_engines};
 
 use crate::bench::{NOW, monitor, next, passing, team};
@@ -25,6 +25,7 @@ on_both! {
     a_heartbeat_that_is_recorded_again_after_folding_counts_once => replayed;
     failures_that_may_become_an_outage_wait_to_be_folded => undecided;
     small_blocks_become_full_ones => joined;
+    pages_are_full_while_heartbeats_are_folded_and_blocks_joined => paged;
     what_is_old_enough_is_let_go_and_days_stay => let_go;
     two_that_fold_at_once_fold_once => together;
     the_past_goes_with_its_monitor => buried;
@@ -254,6 +255,39 @@ async fn joined(store: Store) {
     // Days that nothing came to are as they were.
     let after = days(&store, team, kept.id).await;
     assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
+}
+
+async fn paged(store: Store) {
+    const BEATS: i64 = 64 * 60;
+    let (team, kept) = site(&store).await;
+    let records: Vec<Record> =
+        (1..=BEATS).map(|seq| passing(kept.id, seq, Millis(NOW.0 + seq * 60_000))).collect();
+    store.record(&records).await.expect("recorded");
+    let folding = async {
+        while store.fold(kept.id, LATER, FOREVER, 60).await.expect("folded").heartbeats > 0 {}
+    };
+    let reading = async || {
+        loop {
+            let span = Span { limit: Some(1_000), ..everything() };
+            let mut seqs: Vec<i64> = Vec::new();
+            let mut next = Some(span);
+            while let Some(span) = next {
+                let page = store.team(team).heartbeats(kept.id, &span).await.expect("read");
+                let page = page.expect("there");
+                seqs.extend(page.iter().map(|(place, _)| place.seq));
+                // As a client does: a page that is not full is the last one.
+                let last = page.last().filter(|_| page.len() == 1_000);
+                next = last.map(|(place, _)| Span { before: Some(*place), ..span });
+            }
+            assert!(seqs.iter().copied().eq((1..=BEATS).rev()), "{} of {BEATS}", seqs.len());
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = folding => {}
+        _ = async { tokio::join!(reading(), reading(), reading()) } => {}
+    }
+    assert_eq!(store.holdings().await.expect("read").fresh, 0);
 }
 
 async fn let_go(store: Store) {
