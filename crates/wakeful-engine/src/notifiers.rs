@@ -259,12 +259,12 @@ impl Engine {
                 }
                 Channel::Email(spec) => {
                     let letter = letters::letter(spec, &notice, self.public_url(), None, now);
-                    email::deliver(self.net(), spec, &letter).await
+                    email::deliver(self.net(), spec, &letter, None).await
                 }
             }
         };
         match tokio::time::timeout(A_TEST, sending).await {
-            Ok(Outcome::Delivered(answer)) => {
+            Ok(Outcome::Delivered(answer) | Outcome::Partly { answer, .. }) => {
                 self.store().notifier_works(id).await?;
                 Ok(answer)
             }

@@ -47,6 +47,7 @@ const STEPS: &[Step] = steps![
     "0016_notifier_revision",
     "0017_orphaned",
     "0018_upkeep",
+    "0019_left_to",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

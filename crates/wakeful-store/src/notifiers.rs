@@ -104,7 +104,8 @@ macro_rules! give_up {
     ($db:ident, $id:expr, $answer:expr, $now:expr) => {
         sqlx::query(
             "update deliveries
-             set state = 'failed', next_try = null, lease_until = 0, finished = $2,
+             set state = case when left_to is null then 'failed' else 'delivered' end,
+                 next_try = null, lease_until = 0, finished = $2,
                  last_answer = case when last_answer = '' then $3 else last_answer end
              where notifier_id = $1 and state = 'waiting'",
         )

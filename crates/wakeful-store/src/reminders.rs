@@ -129,8 +129,8 @@ impl Store {
         let sql = either!(
             self,
             sqlite: "update deliveries
-                 set state = 'failed', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, lease_until = 0, last_answer = $2, finished = $3
                  where id in (select unhex(value) from json_each($1))
                  and kind = 'monitor.reminder' and state = 'waiting'
                  and exists (
@@ -138,8 +138,8 @@ impl Store {
                      where a.id = deliveries.alert_id and a.ended is not null)
                  returning id",
             postgres: "update deliveries
-                 set state = 'failed', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, lease_until = 0, last_answer = $2, finished = $3
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
                  and kind = 'monitor.reminder' and state = 'waiting'
                  and exists (
@@ -165,13 +165,15 @@ impl Store {
         either!(
             self,
             sqlite: "update deliveries
-                 set state = 'failed', next_try = null, last_answer = $2, finished = r.ended
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, last_answer = $2, finished = r.ended
                  from (select unhex(value ->> 'id') as id, value ->> 'ended' as ended
                        from json_each($1)) r
                  where deliveries.alert_id = r.id and deliveries.kind = 'monitor.reminder'
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended",
             postgres: "update deliveries
-                 set state = 'failed', next_try = null, last_answer = $2, finished = r.ended
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, last_answer = $2, finished = r.ended
                  from json_to_recordset(cast($1 as json)) as r(id uuid, ended bigint)
                  where deliveries.alert_id = r.id and deliveries.kind = 'monitor.reminder'
                  and deliveries.state = 'waiting' and deliveries.lease_until <= r.ended"
@@ -212,7 +214,7 @@ impl Store {
                  and not exists (
                      select 1 from deliveries d
                      where d.monitor_id = l.monitor_id and d.notifier_id = l.notifier_id
-                     and d.state = 'waiting')",
+                     and d.state = 'waiting' and d.left_to is null)",
             postgres: "select l.monitor_id, l.notifier_id
                  from json_array_elements_text(cast($1 as json)) r
                  join monitor_notifiers l on l.monitor_id = cast(r.value as uuid)
@@ -221,7 +223,7 @@ impl Store {
                  and not exists (
                      select 1 from deliveries d
                      where d.monitor_id = l.monitor_id and d.notifier_id = l.notifier_id
-                     and d.state = 'waiting')"
+                     and d.state = 'waiting' and d.left_to is null)"
         )
     }
 }

@@ -100,6 +100,11 @@ impl Inbox {
         inner.replies.push((to.to_owned(), reply.to_owned()));
     }
 
+    /// Answers such lines by itself again.
+    pub fn says_no_more(&self, to: &str) {
+        self.inner.lock().unwrap().replies.retain(|(start, _)| start != to);
+    }
+
     pub fn letters(&self) -> Vec<Taken> {
         self.inner.lock().unwrap().letters.clone()
     }

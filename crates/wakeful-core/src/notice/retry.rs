@@ -19,6 +19,11 @@ pub const QUIET: Duration = Duration::from_secs(30 * 3600);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Delivered(String),
+    /// It was taken for some; these others may be told later.
+    Partly {
+        answer: String,
+        left: Vec<String>,
+    },
     /// It may work later.
     Failed(Failure),
     /// The same message will never be taken.
@@ -27,7 +32,7 @@ pub enum Outcome {
     Gone(String),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
     pub answer: String,
     /// When the receiver asked to be left alone until.
@@ -43,7 +48,10 @@ impl Outcome {
 
     pub fn answer(&self) -> &str {
         match self {
-            Self::Delivered(answer) | Self::Refused(answer) | Self::Gone(answer) => answer,
+            Self::Delivered(answer)
+            | Self::Partly { answer, .. }
+            | Self::Refused(answer)
+            | Self::Gone(answer) => answer,
             Self::Failed(failure) => &failure.answer,
         }
     }

@@ -86,7 +86,8 @@ fn recipients(team: TeamId, spec: &EmailSpec) -> Vec<Digest> {
     keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
 }
 
-/// Claims these and sends them as one message.
+/// Claims these and sends them as one message, but for those that some have
+/// heard of already: these go to the others.
 async fn send(
     engine: &Engine,
     notifier: &Notifier,
@@ -96,31 +97,45 @@ async fn send(
     let (begun, now) = (Instant::now(), engine.now());
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
     failpoint::here("after-claim");
-    let bundles = Bundle::together(engine, claimed).await;
+    let mut bundles = Bundle::together(engine, claimed).await;
     if !engine.cluster().is_steady_since(begun) {
         // This node was held up since its claim, and another may have sent it.
         give_back(engine, &bundles).await;
         return Ok(());
     }
+    bundles.sort_by(|one, two| one.left().cmp(&two.left()));
+    for bundles in bundles.chunk_by(|one, two| one.left() == two.left()) {
+        send_letter(engine, notifier, spec, bundles).await?;
+    }
+    Ok(())
+}
+
+/// Sends one message about all of these, to those who have not heard of them.
+async fn send_letter(
+    engine: &Engine,
+    notifier: &Notifier,
+    spec: &EmailSpec,
+    bundles: &[Bundle],
+) -> Result<()> {
+    let left = bundles.first().and_then(Bundle::left);
     let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
-    let outcome = match &notices[..] {
-        [] if bundles.is_empty() => return Ok(()),
-        [] => Outcome::Refused("the stored event cannot be read".to_owned()),
-        [one] => {
-            let letter = answering(engine, spec, notifier.id, one).await?;
-            email::deliver(engine.net(), spec, &letter).await
-        }
+    let letter = match &notices[..] {
+        [] => None,
+        [one] => Some(answering(engine, spec, notifier.id, one).await?),
         many => {
             let link = format!("{}/alerts", engine.public_url());
-            let letter = letters::digest(spec, many, &link, now);
-            email::deliver(engine.net(), spec, &letter).await
+            Some(letters::digest(spec, many, &link, engine.now()))
         }
     };
+    let outcome = match letter {
+        Some(letter) => email::deliver(engine.net(), spec, &letter, left).await,
+        None => Outcome::Refused("the stored event cannot be read".to_owned()),
+    };
     failpoint::here("after-send");
-    let taken = matches!(outcome, Outcome::Delivered(_));
-    settle(engine, notifier, &bundles, outcome).await;
+    let is_taken = matches!(outcome, Outcome::Delivered(_) | Outcome::Partly { .. });
+    settle(engine, notifier, bundles, outcome).await;
     failpoint::here("after-acknowledgement");
-    if taken {
+    if is_taken {
         engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
     }
     Ok(())

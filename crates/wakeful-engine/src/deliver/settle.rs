@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 use wakeful_core::id::{AlertId, DeliveryId};
-use wakeful_core::notice::retry::{self, Outcome};
+use wakeful_core::notice::retry::{self, Failure, Outcome};
 use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::Notifier;
+use wakeful_core::time::Millis;
 use wakeful_store::ClaimedDelivery;
 
 use crate::{Engine, Error, Result, letters, random};
@@ -59,6 +60,11 @@ impl Bundle {
         bundles
     }
 
+    /// Whom it has yet to reach, when it has reached others.
+    pub(super) fn left(&self) -> Option<&[String]> {
+        self.rows.first()?.left.as_deref()
+    }
+
     fn told(row: ClaimedDelivery, up: Option<ClaimedDelivery>) -> Self {
         let notice = Notice::parse(&row.body);
         let both = up.as_ref().and_then(|up| Notice::parse(&up.body));
@@ -73,12 +79,13 @@ impl Bundle {
 }
 
 /// Claims the recoveries that wait right behind these outages of one notifier.
-/// When the store does not say, each outage is told by itself.
+/// When the store does not say, each outage is told by itself. One that only some
+/// have yet to hear of is, too: its end is for everybody.
 async fn recoveries(
     engine: &Engine,
     rows: &[ClaimedDelivery],
 ) -> HashMap<AlertId, ClaimedDelivery> {
-    let outages = rows.iter().filter(|row| row.kind == notice::DOWN);
+    let outages = rows.iter().filter(|row| row.kind == notice::DOWN && row.left.is_none());
     let ids: Vec<DeliveryId> = outages.map(|row| row.id).collect();
     let Some(lease) = rows.first().map(|row| row.lease).filter(|_| !ids.is_empty()) else {
         return HashMap::new();
@@ -156,10 +163,17 @@ async fn try_settle(
             }
             return Ok(());
         }
-        Outcome::Failed(failure) => {
-            let jitter = u32::from_ne_bytes(random::bytes());
-            retry::wait(attempts, failure, jitter).map(|wait| now.after(wait))
+        Outcome::Partly { left, .. } => {
+            let store = engine.store();
+            let next_try = next_try(attempts, &Failure::default(), now);
+            let Some(next_try) = next_try else {
+                return Ok(store.deliveries_arrived(notifier.id, &ids, answer, now).await?);
+            };
+            let claimed = (&ids[..], first.lease);
+            store.deliveries_arrived_partly(notifier.id, claimed, answer, left, next_try).await?;
+            return Ok(());
         }
+        Outcome::Failed(failure) => next_try(attempts, failure, now),
         Outcome::Refused(_) | Outcome::Gone(_) => None,
     };
     let store = engine.store();
@@ -183,6 +197,12 @@ async fn try_settle(
     Ok(())
 }
 
+/// When to try again after so many attempts; nothing when that was the last.
+fn next_try(attempts: u32, failure: &Failure, now: Millis) -> Option<Millis> {
+    let jitter = u32::from_ne_bytes(random::bytes());
+    retry::wait(attempts, failure, jitter).map(|wait| now.after(wait))
+}
+
 /// Turns a notifier off and tells its team, once.
 async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
     let members = engine.store().team(notifier.team).members().await?;
@@ -203,7 +223,7 @@ async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> 
 
 fn count(notifier: &Notifier, outcome: &Outcome, rows: usize) {
     let result = match outcome {
-        Outcome::Delivered(_) => "delivered",
+        Outcome::Delivered(_) | Outcome::Partly { .. } => "delivered",
         Outcome::Failed(_) => "failed",
         Outcome::Refused(_) | Outcome::Gone(_) => "refused",
     };

@@ -18,17 +18,12 @@ use wakeful_testkit::{
     App, Client, Engine, Inbox, Line, Receiver, Setup, Site, User, both_engines, until,
 };
 
-const HOUR: Duration = Duration::from_secs(3600);
+use crate::mail::mail;
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) async fn hook(user: &User, receiver: &Receiver) -> Value {
     let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
-    user.client.post("notifier/save", &body).await.json()
-}
-
-pub(crate) async fn mail(user: &User, inbox: &Inbox) -> Value {
-    let body = json!({"name": "mail", "type": "email", "email": {"hostname": "127.0.0.1",
-        "port": inbox.port, "security": "none", "from_email": "Wakeful <wakeful@example.com>",
-        "to_email": "oncall@example.com"}});
     user.client.post("notifier/save", &body).await.json()
 }
 
@@ -77,7 +72,7 @@ pub(crate) async fn tried(
     .await
 }
 
-async fn is_on(client: &Client) -> bool {
+pub(crate) async fn is_on(client: &Client) -> bool {
     let json = client.get("notifiers").await.ok();
     json["notifiers"][0]["isactive"] == true
 }
@@ -290,29 +285,6 @@ both_engines! {
         assert!(is_on(&ann.client).await);
     }
 
-    async fn a_mail_refused_last_week_costs_no_mail_today(setup: Setup) {
-        let app = setup.start().await;
-        let ann = app.sign_up("ann@example.com").await;
-        let inbox = Inbox::start(Line::Plain).await;
-        inbox.refuses(Some("550 5.7.1 not today"));
-        let made = mail(&ann, &inbox).await;
-        let (one, two) = (job(&ann.client, "one", &made).await, job(&ann.client, "two", &made).await);
-        report(&ann.client, &one, "down").await;
-        all_are(&ann.client, &made, "failed").await;
-        app.clock.advance(144 * HOUR);
-        inbox.refuses(Some("451 4.7.1 later"));
-        report(&ann.client, &two, "down").await;
-        let waits = until("the first failure", || async {
-            let all = deliveries(&ann.client, &made).await;
-            all.into_iter().find(|one| one["last_answer"].as_str().unwrap().contains("later"))
-        }).await;
-        assert_eq!((&waits["state"], &waits["attempts"]), (&json!("waiting"), &json!(1)));
-        inbox.refuses(None);
-        app.clock.advance(Duration::from_secs(60));
-        inbox.taken(1).await;
-        assert!(is_on(&ann.client).await);
-    }
-
     async fn a_test_that_arrives_makes_up_for_what_failed(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -394,103 +366,6 @@ both_engines! {
         for hook in hooks {
             assert_eq!(hook.json()["type"], "monitor.certificate_expiring");
         }
-    }
-
-    async fn an_outage_that_ended_before_the_mail_could_go_is_one_mail(setup: Setup) {
-        let app = setup.start().await;
-        let ann = app.sign_up("ann@example.com").await;
-        let inbox = Inbox::start(Line::Plain).await;
-        let made = mail(&ann, &inbox).await;
-        for number in 1..=6 {
-            let site = job(&ann.client, &format!("site {number}"), &made).await;
-            report(&ann.client, &site, "down").await;
-            all_are(&ann.client, &made, "delivered").await;
-        }
-        // The inbox has had enough for this minute, and the clock stands still.
-        let (one, two) = (job(&ann.client, "one", &made).await, job(&ann.client, "two", &made).await);
-        report(&ann.client, &one, "down").await;
-        report(&ann.client, &two, "down").await;
-        app.clock.advance(Duration::from_secs(2));
-        report(&ann.client, &one, "up").await;
-        app.clock.advance(Duration::from_secs(59));
-        all_are(&ann.client, &made, "delivered").await;
-        let subjects: Vec<String> =
-            inbox.letters()[6..].iter().map(|letter| letter.header("subject")).collect();
-        assert_eq!(subjects.len(), 2, "{subjects:?}");
-        for subject in ["[Up] one was down for 2 s", "[Down] two: reported down"] {
-            assert!(subjects.iter().any(|one| one == subject), "{subjects:?}");
-        }
-    }
-
-    async fn an_inbox_gets_letters_that_belong_together(setup: Setup) {
-        let app = setup.start().await;
-        let ann = app.sign_up("ann@example.com").await;
-        let inbox = Inbox::start(Line::Plain).await;
-        let made = mail(&ann, &inbox).await;
-        let site = job(&ann.client, "site", &made).await;
-        report(&ann.client, &site, "down").await;
-        all_are(&ann.client, &made, "delivered").await;
-        app.clock.advance(Duration::from_secs(250));
-        report(&ann.client, &site, "up").await;
-        let letters = inbox.taken(2).await;
-        let (down, up) = (&letters[0], &letters[1]);
-        assert_eq!(down.header("subject"), "[Down] site: reported down");
-        assert_eq!(up.header("subject"), "[Up] site is up again after 4 min 10 s");
-        assert_eq!(up.header("in-reply-to"), down.header("message-id"));
-        assert_eq!(up.header("references"), down.header("message-id"));
-        assert!(down.text.contains(&format!("/monitor/{site}")), "{}", down.text);
-        assert!(down.header("content-type").starts_with("multipart/alternative"));
-    }
-
-    async fn an_inbox_is_not_flooded_and_nothing_is_left_out(setup: Setup) {
-        let app = setup.start().await;
-        let ann = app.sign_up("ann@example.com").await;
-        let inbox = Inbox::start(Line::Plain).await;
-        let made = mail(&ann, &inbox).await;
-        let mut jobs = Vec::new();
-        for number in 0..30 {
-            jobs.push(job(&ann.client, &format!("job-{number:02}"), &made).await);
-        }
-        for job in &jobs {
-            report(&ann.client, job, "down").await;
-        }
-        // The clock stands still: what has not come by then waits for the next minute.
-        until("the letters of this minute", || async {
-            let all = inbox.letters().len() == 6 || all_told(&ann.client, &made).await == 30;
-            all.then_some(())
-        }).await;
-        app.clock.advance(Duration::from_secs(61));
-        all_are(&ann.client, &made, "delivered").await;
-        let letters = inbox.letters();
-        assert!(letters.len() <= 12, "six a minute: {}", letters.len());
-        for number in 0..30 {
-            let name = format!("job-{number:02}");
-            let told = letters.iter().filter(|letter| letter.text.contains(&name)).count();
-            assert_eq!(told, 1, "{name}");
-        }
-    }
-
-    async fn a_server_that_says_later_is_asked_later_and_one_that_refuses_is_not(setup: Setup) {
-        let app = setup.start().await;
-        let ann = app.sign_up("ann@example.com").await;
-        let inbox = Inbox::start(Line::Plain).await;
-        inbox.refuses(Some("451 4.7.1 greylisted, try again"));
-        let made = mail(&ann, &inbox).await;
-        let site = job(&ann.client, "site", &made).await;
-        report(&ann.client, &site, "down").await;
-        let all = tried(&app, &ann.client, &made, 1).await;
-        assert_eq!(all[0]["state"], "waiting");
-        assert!(all[0]["last_answer"].as_str().unwrap().contains("greylisted"), "{}", all[0]);
-        inbox.refuses(None);
-        app.clock.advance(Duration::from_secs(60));
-        all_are(&ann.client, &made, "delivered").await;
-        inbox.refuses(Some("550 5.1.1 no such user"));
-        report(&ann.client, &site, "up").await;
-        until("the refusal", || async {
-            let all = deliveries(&ann.client, &made).await;
-            (all[0]["state"] == "failed").then_some(())
-        }).await;
-        assert_eq!(inbox.letters().len(), 1);
     }
 
     async fn a_clock_that_is_set_forward_sends_nothing_twice(setup: Setup) {
@@ -736,11 +611,6 @@ fn down(monitor: &Monitor, unlike: [u8; 10], now: Millis) -> Record {
         certificate: None,
         grant: None,
     }
-}
-
-async fn all_told(client: &Client, notifier: &Value) -> usize {
-    let all = deliveries(client, notifier).await;
-    all.iter().filter(|one| one["state"] == "delivered").count()
 }
 
 #[tokio::test]

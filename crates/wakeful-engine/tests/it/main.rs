@@ -5,6 +5,7 @@ mod billing;
 #[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
 mod cluster;
 mod deliver;
+mod mail;
 mod monitors;
 #[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
 mod nats;

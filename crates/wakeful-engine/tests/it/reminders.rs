@@ -9,7 +9,8 @@ use std::time::Duration;
 use wakeful_engine::reminders::remind;
 use wakeful_testkit::{App, Client, Hook, Inbox, Line, Receiver, User, both_engines, until};
 
-use crate::deliver::{all_are, deliveries, hook, job, mail, report};
+use crate::deliver::{all_are, deliveries, hook, job, report};
+use crate::mail::mail;
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 

@@ -3,12 +3,12 @@
 //! the name is what its certificate must be for.
 
 use futures_util::future::BoxFuture;
-use lettre::Message;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::{Error, response::Response};
+use lettre::{Address, Message};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -35,27 +35,36 @@ const GOODBYE: Duration = Duration::from_secs(1);
 
 const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
 
-/// Hands a letter to the notifier's server.
+/// Hands a letter to the notifier's server, for all of its recipients or for those
+/// who are left of an earlier attempt.
 pub fn deliver<'a>(
     net: &'a Net,
     spec: &'a EmailSpec,
     letter: &'a Letter,
+    left: Option<&'a [String]>,
 ) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
         let message = match mail::compose(letter) {
             Ok(message) => message,
             Err(error) => return Outcome::Refused(error.message),
         };
+        let is_left = |to: &&Address| left.is_none_or(|left| left.contains(&to.to_string()));
+        let whom: Vec<&Address> = message.envelope().to().iter().filter(is_left).collect();
+        if whom.is_empty() {
+            return Outcome::Delivered(
+                "whoever had yet to be told is no recipient any more".into(),
+            );
+        }
         let by = Deadline::within(TOTAL);
         let talk = async {
             let mut connection = connect(net, spec, by).await?;
-            let sent = hand_over(&mut connection, &message).await;
+            let sent = hand_over(&mut connection, &message, &whom).await;
             Ok::<_, Unsent>((connection, sent))
         };
         match by.limit(talk).await {
             Some(Ok((mut connection, sent))) => {
                 let _ = Deadline::within(GOODBYE).limit(connection.quit()).await;
-                sent.map_or_else(|unsent| unsent.outcome(spec), Outcome::Delivered)
+                sent.unwrap_or_else(|unsent| unsent.outcome(spec))
             }
             Some(Err(unsent)) => unsent.outcome(spec),
             None => Outcome::Failed(Failure {
@@ -92,36 +101,42 @@ impl Unsent {
 }
 
 /// Speaks of a letter until the server has it, for all of the recipients that it
-/// takes: one bad address must not keep the others from being told. Gives the
-/// last reply, with whom it does not go to.
+/// takes: one bad address must not keep the others from being told. The answer is
+/// the last reply, with whom it does not go to.
 async fn hand_over(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
-) -> Result<String, Unsent> {
+    whom: &[&Address],
+) -> Result<Outcome, Unsent> {
     let refused = |error: Error| Unsent::of(&error);
     let (envelope, text) = (message.envelope(), message.formatted());
     let parameters = parameters(connection, message, &text)?;
     connection.command(Mail::new(envelope.from().cloned(), parameters)).await.map_err(refused)?;
     let mut missed = Vec::new();
-    for to in envelope.to() {
-        match connection.command(Rcpt::new(to.clone(), Vec::new())).await {
+    for to in whom {
+        match connection.command(Rcpt::new((*to).clone(), Vec::new())).await {
             Ok(_) => {}
             Err(error) if error.status().is_some() => missed.push((to, Unsent::of(&error))),
             Err(error) => return Err(Unsent::of(&error)),
         }
     }
-    let whom: Vec<String> =
+    let why: Vec<String> =
         missed.iter().map(|(to, why)| format!("{to}: {}", why.message)).collect();
-    if missed.len() == envelope.to().len() {
-        // One that is only put off may be taken later.
-        let permanent = missed.iter().all(|(_, why)| why.permanent);
-        return Err(Unsent { permanent, message: whom.join("; ") });
+    // Who is only put off may be told later.
+    let put_off = missed.iter().filter(|(_, why)| !why.permanent);
+    let left: Vec<String> = put_off.map(|(to, _)| to.to_string()).collect();
+    if missed.len() == whom.len() {
+        return Err(Unsent { permanent: left.is_empty(), message: why.join("; ") });
     }
     connection.command(Data).await.map_err(refused)?;
     let reply = connection.message(&text).await.map_err(refused)?;
-    Ok(match whom.is_empty() {
+    let answer = match why.is_empty() {
         true => words(&reply),
-        false => tidy(&format!("{}; not for {}", words(&reply), whom.join("; "))),
+        false => tidy(&format!("{}; not for {}", words(&reply), why.join("; "))),
+    };
+    Ok(match left.is_empty() {
+        true => Outcome::Delivered(answer),
+        false => Outcome::Partly { answer, left },
     })
 }
 

@@ -258,7 +258,7 @@ async fn denied_addresses_are_not_dialled_by_webhooks_or_mail() {
     let told = webhook::deliver(&public, &hook, &notice("monitor.down"), LINK, NOW).await;
     assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
     let letter = letters::letter(&spec(inbox.port), &test(), LINK, None, NOW);
-    let told = email::deliver(&public, &spec(inbox.port), &letter).await;
+    let told = email::deliver(&public, &spec(inbox.port), &letter, None).await;
     assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
     assert_eq!((receiver.count(), inbox.connections()), (0, 0));
 }
@@ -292,7 +292,7 @@ async fn a_letter_reaches_everybody_and_breaks_out_of_no_header() {
     evil.data.monitor.as_mut().unwrap().name = "x\r\nBcc: eve@example.com\r\n\r\nbody".into();
     let answers = Some(evil.data.eventid);
     let letter = letters::letter(&spec, &evil, LINK, answers, NOW);
-    let outcome = email::deliver(&net(), &spec, &letter).await;
+    let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
     let taken = &inbox.letters()[0];
     assert_eq!(
@@ -331,20 +331,20 @@ async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_
             ..spec(inbox.port)
         };
         let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
-        let told = email::deliver(&net, &spec, &letter).await;
+        let told = email::deliver(&net, &spec, &letter, None).await;
         assert!(matches!(told, Outcome::Failed(_)), "{line:?}: {told:?}");
         assert!(told.answer().contains("certificate"), "{line:?}: {told:?}");
         assert_eq!(inbox.letters().len(), 0);
         spec.ignore_tls_errors = true;
         spec.username = "user".into();
         spec.password = Secret::new("pass");
-        let told = email::deliver(&net, &spec, &letter).await;
+        let told = email::deliver(&net, &spec, &letter, None).await;
         assert_eq!(told, Outcome::Delivered("250 2.0.0 taken as 1".into()), "{line:?}");
         let taken = &inbox.letters()[0];
         assert!(taken.secure, "{line:?}");
         assert_eq!((taken.user.as_str(), taken.password.as_str()), ("user", "pass"));
         spec.password = Secret::new("wrong");
-        let told = email::deliver(&net, &spec, &letter).await;
+        let told = email::deliver(&net, &spec, &letter, None).await;
         assert!(matches!(told, Outcome::Failed(_)), "a login can be set right: {told:?}");
         assert!(told.answer().contains("535"), "{line:?}: {told:?}");
     }
@@ -357,22 +357,32 @@ async fn one_bad_address_keeps_nobody_else_from_being_told() {
     let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
     inbox.says("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
     inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
-    let told = email::deliver(&net(), &spec, &letter).await;
-    let Outcome::Delivered(answer) = &told else { panic!("{told:?}") };
+    let told = email::deliver(&net(), &spec, &letter, None).await;
+    let Outcome::Partly { answer, left } = &told else { panic!("{told:?}") };
+    assert_eq!(left, &["team@example.com"]);
     assert_eq!(inbox.letters()[0].to, ["ann@example.com", "boss@example.com"]);
     for part in ["250 2.0.0 taken as 1; not for ", "c@example.com: ", "550", "no such user"] {
         assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(answer.contains("team@example.com: ") && answer.contains("greylisted"), "{answer}");
 
+    inbox.says_no_more("RCPT TO:<team@example.com>");
+    let told = email::deliver(&net(), &spec, &letter, Some(left)).await;
+    assert_eq!(told, Outcome::Delivered("250 2.0.0 taken as 2".into()));
+    assert_eq!(inbox.letters()[1].to, ["team@example.com"]);
+    let nobody = ["who.left@example.com".to_owned()];
+    let told = email::deliver(&net(), &spec, &letter, Some(&nobody)).await;
+    assert!(told.answer().contains("no recipient any more"), "{told:?}");
+
+    inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
     inbox.says("RCPT TO:<ann@example.com>", "550 5.1.1 no such user");
     inbox.says("RCPT TO:<boss@example.com>", "550 5.1.1 no such user");
-    let told = email::deliver(&net(), &spec, &letter).await;
+    let told = email::deliver(&net(), &spec, &letter, None).await;
     assert!(matches!(told, Outcome::Failed(_)), "one may be taken later: {told:?}");
     inbox.says("RCPT TO:<team@example.com>", "550 5.1.1 no such user");
-    let told = email::deliver(&net(), &spec, &letter).await;
+    let told = email::deliver(&net(), &spec, &letter, None).await;
     assert!(matches!(told, Outcome::Refused(_)), "{told:?}");
-    assert_eq!(inbox.letters().len(), 1);
+    assert_eq!(inbox.letters().len(), 2);
 }
 
 #[tokio::test]
@@ -388,7 +398,7 @@ async fn only_what_is_said_against_the_letter_is_final() {
         inbox.says(line, reply);
         let spec = spec(inbox.port);
         let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
-        let told = email::deliver(&net(), &spec, &letter).await;
+        let told = email::deliver(&net(), &spec, &letter, None).await;
         assert_eq!(matches!(told, Outcome::Refused(_)), is_final, "{reply}: {told:?}");
         assert!(told.answer().contains(&reply[4..]), "{reply}: {told:?}");
     }
@@ -400,7 +410,7 @@ async fn a_letter_that_was_taken_is_taken_however_the_goodbye_goes() {
     inbox.says("QUIT", "");
     let spec = spec(inbox.port);
     let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
-    let outcome = email::deliver(&net(), &spec, &letter).await;
+    let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
 }
 
@@ -415,7 +425,7 @@ async fn addresses_that_people_write_are_ones_that_servers_understand() {
     spec.to_cc = Mailboxes::default();
     spec.to_bcc = Mailboxes::default();
     let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
-    let outcome = email::deliver(&net(), &spec, &letter).await;
+    let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
     let mut all: Vec<String> = "abcdef".chars().map(|c| format!("{c}@example.com")).collect();
     all.extend(["\"g h\"@example.com".into(), "i@xn--exmple-cua.com".into()]);
@@ -427,7 +437,7 @@ async fn a_server_without_starttls_gets_no_letter_when_tls_is_set() {
     let inbox = Inbox::start(Line::Plain).await;
     let spec = EmailSpec { security: Security::parse("tls").unwrap(), ..spec(inbox.port) };
     let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
-    let told = email::deliver(&net(), &spec, &letter).await;
+    let told = email::deliver(&net(), &spec, &letter, None).await;
     assert!(told.answer().contains("STARTTLS"), "{told:?}");
     assert_eq!(inbox.letters().len(), 0);
 }

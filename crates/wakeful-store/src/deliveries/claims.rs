@@ -42,6 +42,8 @@ pub struct ClaimedDelivery {
     pub created: Millis,
     /// What came of the attempt before; empty when there was none.
     pub last_answer: String,
+    /// Whom a mail has yet to reach, when it has reached others.
+    pub left: Option<Vec<String>>,
     pub lease: Millis,
 }
 
@@ -57,23 +59,29 @@ from_row!(ClaimedDelivery, |row| Self {
     attempts: u32::try_from(row.try_get::<i64, _>("attempts")?).unwrap_or(u32::MAX),
     created: Millis(row.try_get("created")?),
     last_answer: row.try_get("last_answer")?,
+    left: row
+        .try_get::<Option<String>, _>("left_to")?
+        .map(|left| serde_json::from_str(&left))
+        .transpose()
+        .map_err(|error| sqlx::Error::Decode(error.into()))?,
     lease: Millis(row.try_get("lease_until")?),
 });
 
 macro_rules! claimed {
     () => {
         "id, eventid, team_id, monitor_id, notifier_id, alert_id, kind, body, attempts, created,
-         last_answer, lease_until"
+         last_answer, left_to, lease_until"
     };
 }
 
-/// Nothing of the same line waits before the row `d`.
+/// Nothing of the same line waits before the row `d`; nobody waits for those who
+/// were put off.
 macro_rules! first_in_line {
     () => {
         "not exists (
              select 1 from deliveries e
              where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
-             and e.state = 'waiting'
+             and e.state = 'waiting' and e.left_to is null
              and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id)))"
     };
 }
@@ -86,7 +94,7 @@ macro_rules! next_recovery {
          join deliveries u on u.alert_id = d.alert_id and u.id = (
              select e.id from deliveries e
              where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
-             and e.state = 'waiting'
+             and e.state = 'waiting' and e.left_to is null
              and (e.sequence > d.sequence or (e.sequence = d.sequence and e.id > d.id))
              order by e.sequence, e.id
              limit 1)

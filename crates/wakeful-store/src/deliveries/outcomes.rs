@@ -6,7 +6,8 @@ use wakeful_core::id::{AlertId, DeliveryId, EventId, NotifierId};
 use wakeful_core::notice::retry::QUIET;
 use wakeful_core::time::Millis;
 
-use crate::dialect::{either, read, within, write_lazily};
+use crate::dialect::{either, read, within, write, write_lazily};
+use crate::monitors::json;
 use crate::{Result, Store};
 
 impl Store {
@@ -23,11 +24,11 @@ impl Store {
             self,
             sqlite: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3
+                     finished = $3, left_to = null
                  where id in (select unhex(value) from json_each($1))",
             postgres: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3
+                     finished = $3, left_to = null
                  where id = any(cast(string_to_array($1, ',') as uuid[]))"
         );
         write_lazily!(self, |db| {
@@ -40,6 +41,43 @@ impl Store {
                 .map(|_| ())
         })?;
         // Apart from it: when this is lost, the next success does it.
+        self.notifier_works(notifier).await
+    }
+
+    /// These arrived for some and wait for `next_try` to reach those who are left.
+    /// A lease that somebody else has taken meanwhile is left alone.
+    pub async fn deliveries_arrived_partly(
+        &self,
+        notifier: NotifierId,
+        (ids, lease): (&[DeliveryId], Millis),
+        answer: &str,
+        left: &[String],
+        next_try: Millis,
+    ) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: "update deliveries
+                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5
+                 where id in (select unhex(value) from json_each($1))
+                 and state = 'waiting' and lease_until = $2",
+            postgres: "update deliveries
+                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
+                 and state = 'waiting' and lease_until = $2"
+        );
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.listed(ids))
+                .bind(lease.0)
+                .bind(next_try.0)
+                .bind(answer)
+                .bind(json(left))
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        // What stands behind it need not wait any more.
+        self.outbox.ring();
         self.notifier_works(notifier).await
     }
 
@@ -59,9 +97,9 @@ impl Store {
     }
 
     /// These did not arrive: they wait for `next_try`, or are given up when
-    /// there is none. Gives since when the notifier has only failed, again and
-    /// again without a long silence. A lease that somebody else has taken
-    /// meanwhile is left alone.
+    /// there is none; a mail that has reached some has arrived then. Gives since
+    /// when the notifier has only failed, again and again without a long silence.
+    /// A lease that somebody else has taken meanwhile is left alone.
     pub async fn deliveries_failed(
         &self,
         notifier: NotifierId,
@@ -74,11 +112,15 @@ impl Store {
         let sql = either!(
             self,
             sqlite: "update deliveries
-                 set state = $3, next_try = $4, lease_until = 0, last_answer = $5, finished = $6
+                 set state = case when $3 = 'failed' and left_to is not null
+                                  then 'delivered' else $3 end,
+                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6
                  where id in (select unhex(value) from json_each($1))
                  and state = 'waiting' and lease_until = $2",
             postgres: "update deliveries
-                 set state = $3, next_try = $4, lease_until = 0, last_answer = $5, finished = $6
+                 set state = case when $3 = 'failed' and left_to is not null
+                                  then 'delivered' else $3 end,
+                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
                  and state = 'waiting' and lease_until = $2"
         );
