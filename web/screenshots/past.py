@@ -18,12 +18,6 @@ db = sqlite3.connect(sys.argv[1], timeout=30)
 now = int(time.time() * 1000)
 
 
-def times():
-    """Sparse for a month, every minute for the last day, up to what the service saw itself."""
-    yield from range(now - 30 * DAY, now - DAY, 600_000)
-    yield from range(now - DAY, now - 90_000, 60_000)
-
-
 def outages():
     """From when to when it was down: up to three times, minutes to an hour."""
     begins = [random.randrange(now - 30 * DAY, now - DAY // 8) for _ in range(random.choice([0, 1, 1, 2]))]
@@ -41,7 +35,8 @@ def alert(monitor, team, begin, end):
 
 
 def past(monitor, usual, down):
-    for at in times():
+    # Up to what the service saw itself.
+    for at in range(now - 30 * DAY, now - 90_000, 60_000):
         if any(begin <= at < end for begin, end in down):
             yield monitor, at, 0, "down", "503 Service Unavailable", None, None
             continue
