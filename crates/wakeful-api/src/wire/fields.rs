@@ -73,9 +73,12 @@ impl Fields {
         }
     }
 
+    /// Notes what is wrong with a field; what was said of it first stands.
     pub(crate) fn refuse(&mut self, field: &str, message: impl Into<String>) {
         let field = format!("{}{field}", self.prefix);
-        self.errors.push(FieldError { field, message: message.into() });
+        if self.errors.iter().all(|error| error.field != field) {
+            self.errors.push(FieldError { field, message: message.into() });
+        }
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {

@@ -238,11 +238,8 @@ pub(crate) fn spec(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Spec
             let grace = fields.optional_number("grace", timing::grace).or(kept);
             Some(Spec::Api(ApiSpec { grace }))
         }
-        Kind::Http => http(fields, old).map(Spec::Http),
-        Kind::HttpKeyword => {
-            let http = http(fields, old)?;
-            fields.within("http", |fields| fields.believe("keyword", Spec::http_keyword(http)))
-        }
+        Kind::Http => http(fields, old, |http| Ok(Spec::Http(http))),
+        Kind::HttpKeyword => http(fields, old, Spec::http_keyword),
         Kind::Dns => dns(fields, old).map(Spec::Dns),
         Kind::Ping => {
             let hostname = hostname(fields, old);
@@ -295,7 +292,12 @@ fn dns(fields: &mut Fields, old: Option<&Spec>) -> Option<DnsSpec> {
     })
 }
 
-fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
+/// `whole` says what is wrong with the keyword beside all the rest.
+fn http(
+    fields: &mut Fields,
+    old: Option<&Spec>,
+    whole: fn(HttpSpec) -> Result<Spec, Invalid>,
+) -> Option<Spec> {
     let old = old.and_then(Spec::http);
     fields.within("http", |fields| {
         let url = fields.optional("url", HttpUrl::parse);
@@ -325,7 +327,8 @@ fn http(fields: &mut Fields, old: Option<&Spec>) -> Option<HttpSpec> {
         let expiry = fields.optional_flag("certificate_expiry_notification");
         set(&mut http.certificate_expiry_notification, expiry);
         set(&mut http.max_redirects, fields.optional_number("max_redirects", max_redirects));
-        base.map(|_| http)
+        let spec = fields.believe("keyword", whole(http));
+        base.and(spec)
     })
 }
 
@@ -490,6 +493,11 @@ mod tests {
             wrong(with(&json!({"type": "http_keyword", "http": {"url": "http://x"}}))),
             ["http.keyword"]
         );
+        let long = "k".repeat(100_000);
+        for keyword in [json!({}), json!({"keyword": ""}), json!({"keyword": long})] {
+            let both = wrong(with(&json!({"type": "http_keyword", "http": keyword})));
+            assert_eq!(both, ["http.url", "http.keyword"]);
+        }
         assert_eq!(wrong(with(&json!({"type": "tcp"}))), ["hostname", "port"]);
         assert_eq!(
             wrong(with(&json!({"type": "tcp", "hostname": "x", "port": "70000"}))),
