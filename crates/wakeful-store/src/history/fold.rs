@@ -215,20 +215,19 @@ impl Store {
 
     /// The blocks from the first on that may become part of another.
     async fn joinable(&self, monitor: MonitorId) -> Result<Vec<Index>> {
-        Ok(read!(self, |db| {
-            sqlx::query_as(
-                "select from_at, to_at, count, phases is not null as has_phases
-                 from blocks
-                 where monitor_id = $1
-                 and from_at >= (select min(b.from_at) from blocks b
-                                 where b.monitor_id = $1 and b.count < $2)
-                 order by from_at",
+        let first: Option<i64> = read!(self, |db| {
+            sqlx::query_scalar(
+                "select min(from_at) from blocks where monitor_id = $1 and count < $2",
             )
             .bind(monitor.uuid())
             .bind(FULL as i64 / 2)
-            .fetch_all(db)
+            .fetch_one(db)
             .await
-        })?)
+        })?;
+        match first {
+            Some(at) => self.blocks_from(monitor, Millis(at)).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// What a day comes to with all that is written of it, and its hours.

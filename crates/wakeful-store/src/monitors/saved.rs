@@ -12,6 +12,33 @@ use crate::dialect::{within, write};
 use crate::methods::hold_team;
 use crate::{Result, TeamStore};
 
+/// Binds what people set, as $1 to $20 of both statements.
+macro_rules! with_settings {
+    ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
+        $statement
+            .bind($monitor.id.uuid())
+            .bind($team.uuid())
+            .bind($monitor.name.as_str())
+            .bind($monitor.spec.kind().as_str())
+            .bind($sealed.spec.as_str())
+            .bind($sealed.secret.as_deref())
+            .bind($monitor.isactive)
+            .bind(i64::from($monitor.heartbeat_interval.seconds()))
+            .bind($monitor.timeout.map(in_seconds))
+            .bind($monitor.retry_interval.map(in_seconds))
+            .bind(i64::from($monitor.retries))
+            .bind($monitor.upside_down_mode)
+            .bind(json(&$monitor.tags))
+            .bind(search($monitor))
+            .bind($sealed.push_digest())
+            .bind($sealed.push_token.as_deref())
+            .bind($monitor.modified.0)
+            .bind(resend_interval($monitor))
+            .bind(json(&$monitor.regions))
+            .bind($monitor.quorum.to_string())
+    };
+}
+
 impl TeamStore<'_> {
     /// Keeps a new monitor. `Gone` when the team is.
     pub async fn add_monitor(&self, monitor: &Monitor) -> Result<Saved> {
@@ -29,38 +56,19 @@ impl TeamStore<'_> {
                     return Ok(Saved::Full);
                 }
             }
-            sqlx::query(
+            let insert = sqlx::query(
                 "insert into monitors
                  (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
                   retry_interval, retries, upside_down_mode, tags, search, push_digest,
                   push_token, modified, resend_interval, regions, quorum, created, slot)
                  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
                          $17, $18, $19, $20, $21, $22)",
-            )
-            .bind(monitor.id.uuid())
-            .bind(self.team.uuid())
-            .bind(monitor.name.as_str())
-            .bind(monitor.spec.kind().as_str())
-            .bind(sealed.spec.as_str())
-            .bind(sealed.secret.as_deref())
-            .bind(monitor.isactive)
-            .bind(i64::from(monitor.heartbeat_interval.seconds()))
-            .bind(monitor.timeout.map(in_seconds))
-            .bind(monitor.retry_interval.map(in_seconds))
-            .bind(i64::from(monitor.retries))
-            .bind(monitor.upside_down_mode)
-            .bind(json(&monitor.tags))
-            .bind(search(monitor))
-            .bind(sealed.push_digest())
-            .bind(sealed.push_token.as_deref())
-            .bind(monitor.modified.0)
-            .bind(resend_interval(monitor))
-            .bind(json(&monitor.regions))
-            .bind(monitor.quorum.to_string())
-            .bind(monitor.created.0)
-            .bind(i64::from(Slot::of(monitor.id).number()))
-            .execute(&mut *db)
-            .await?;
+            );
+            with_settings!(insert, self.team, monitor, sealed)
+                .bind(monitor.created.0)
+                .bind(i64::from(Slot::of(monitor.id).number()))
+                .execute(&mut *db)
+                .await?;
             sqlx::query("insert into monitor_states (monitor_id) values ($1)")
                 .bind(monitor.id.uuid())
                 .execute(&mut *db)
@@ -109,7 +117,7 @@ impl TeamStore<'_> {
             {
                 return Ok(Saved::Full);
             }
-            let done = sqlx::query(
+            let update = sqlx::query(
                 "update monitors
                  set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
                      heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
@@ -117,30 +125,11 @@ impl TeamStore<'_> {
                      push_token = $16, modified = $17, resend_interval = $18, regions = $19,
                      quorum = $20, revision = revision + 1
                  where id = $1 and team_id = $2 and revision = $21",
-            )
-            .bind(monitor.id.uuid())
-            .bind(self.team.uuid())
-            .bind(monitor.name.as_str())
-            .bind(monitor.spec.kind().as_str())
-            .bind(sealed.spec.as_str())
-            .bind(sealed.secret.as_deref())
-            .bind(monitor.isactive)
-            .bind(i64::from(monitor.heartbeat_interval.seconds()))
-            .bind(monitor.timeout.map(in_seconds))
-            .bind(monitor.retry_interval.map(in_seconds))
-            .bind(i64::from(monitor.retries))
-            .bind(monitor.upside_down_mode)
-            .bind(json(&monitor.tags))
-            .bind(search(monitor))
-            .bind(sealed.push_digest())
-            .bind(sealed.push_token.as_deref())
-            .bind(monitor.modified.0)
-            .bind(resend_interval(monitor))
-            .bind(json(&monitor.regions))
-            .bind(monitor.quorum.to_string())
-            .bind(revision)
-            .execute(&mut *db)
-            .await?;
+            );
+            let done = with_settings!(update, self.team, monitor, sealed)
+                .bind(revision)
+                .execute(&mut *db)
+                .await?;
             let Some((resend_interval, isactive, spec)) = before else {
                 return Ok(Saved::NoMonitor);
             };
