@@ -67,7 +67,7 @@ async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budge
     let now = engine.now();
     let mut left = A_MINUTE;
     let mut until = None;
-    for recipient in recipients(team, spec) {
+    for recipient in recipients(team, spec, |_| true) {
         let sent = engine.store().mails_between(recipient, now.before(MINUTE), now).await?;
         left = left.min(A_MINUTE.saturating_sub(sent.len()));
         if let Some(at) = sent.len().checked_sub(A_MINUTE) {
@@ -79,8 +79,9 @@ async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budge
 
 /// Recipients are counted for each team apart: one team cannot silence another
 /// that writes to the same address.
-fn recipients(team: TeamId, spec: &EmailSpec) -> Vec<Digest> {
-    let mut keys: Vec<String> = spec.recipients().map(|one| one.email.key()).collect();
+fn recipients(team: TeamId, spec: &EmailSpec, counts: impl Fn(&String) -> bool) -> Vec<Digest> {
+    let mut keys: Vec<String> =
+        spec.recipients().map(|one| one.email.key()).filter(counts).collect();
     keys.sort_unstable();
     keys.dedup();
     keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
@@ -132,13 +133,25 @@ async fn send_letter(
         None => Outcome::Refused("the stored event cannot be read".to_owned()),
     };
     failpoint::here("after-send");
-    let is_taken = matches!(outcome, Outcome::Delivered(_) | Outcome::Partly { .. });
+    let put_off = match &outcome {
+        Outcome::Delivered(_) => Some(Vec::new()),
+        Outcome::Partly { left, .. } => Some(left.clone()),
+        _ => None,
+    };
     settle(engine, notifier, bundles, outcome).await;
     failpoint::here("after-acknowledgement");
-    if is_taken {
-        engine.store().note_mail(&recipients(notifier.team, spec), engine.now()).await?;
+    if let Some(put_off) = put_off {
+        let is_told =
+            |key: &String| left.is_none_or(|left| names(left, key)) && !names(&put_off, key);
+        let told = recipients(notifier.team, spec, is_told);
+        engine.store().note_mail(&told, engine.now()).await?;
     }
     Ok(())
+}
+
+/// Whether one of these addresses is the one with this key.
+fn names(addresses: &[String], key: &str) -> bool {
+    addresses.iter().any(|one| wakeful_core::email::key(one) == key)
 }
 
 /// The letter about one notice; a reminder or recovery answers the letter of the outage.
