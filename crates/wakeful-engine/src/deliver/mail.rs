@@ -40,18 +40,15 @@ async fn empty(engine: &Engine, id: NotifierId) -> Result<Landed> {
         return Ok(Landed::Rest(id, engine.now().after(MINUTE)));
     };
     let Channel::Email(spec) = &notifier.channel else { return Ok(Landed::Done) };
-    let now = engine.now();
-    let due = engine.store().due_for(id, now, IN_A_DIGEST).await?;
-    let budget = match budget(engine, notifier.team, spec).await? {
-        Budget::Left(left) => left,
-        Budget::Spent(until) => return Ok(Landed::Rest(id, until)),
-    };
-    if due.len() > budget {
-        send(engine, &notifier, spec, &due).await?;
-        return Ok(Landed::Done);
-    }
-    for one in due {
-        send(engine, &notifier, spec, &[one]).await?;
+    for due in engine.store().due_for(id, engine.now(), IN_A_DIGEST).await? {
+        let budget = match budget(engine, notifier.team, spec).await? {
+            Budget::Left(left) => left,
+            Budget::Spent(until) => return Ok(Landed::Rest(id, until)),
+        };
+        let in_one = if due.len() > budget { due.len() } else { 1 };
+        for some in due.chunks(in_one) {
+            send(engine, &notifier, spec, some).await?;
+        }
     }
     Ok(Landed::Done)
 }
@@ -87,8 +84,8 @@ fn recipients(team: TeamId, spec: &EmailSpec, counts: impl Fn(&String) -> bool) 
     keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
 }
 
-/// Claims these and sends them as one message, but for those that some have
-/// heard of already: these go to the others.
+/// Claims these and sends them as one message, to those who have not heard of
+/// them: the same for all of these.
 async fn send(
     engine: &Engine,
     notifier: &Notifier,
@@ -98,34 +95,21 @@ async fn send(
     let (begun, now) = (Instant::now(), engine.now());
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
     failpoint::here("after-claim");
-    let mut bundles = Bundle::together(engine, claimed).await;
+    let bundles = Bundle::together(engine, claimed).await;
     if !engine.cluster().is_steady_since(begun) {
         // This node was held up since its claim, and another may have sent it.
         give_back(engine, &bundles).await;
         return Ok(());
     }
-    bundles.sort_by(|one, two| one.left().cmp(&two.left()));
-    for bundles in bundles.chunk_by(|one, two| one.left() == two.left()) {
-        send_letter(engine, notifier, spec, bundles).await?;
-    }
-    Ok(())
-}
-
-/// Sends one message about all of these, to those who have not heard of them.
-async fn send_letter(
-    engine: &Engine,
-    notifier: &Notifier,
-    spec: &EmailSpec,
-    bundles: &[Bundle],
-) -> Result<()> {
-    let left = bundles.first().and_then(Bundle::left);
+    let Some(first) = bundles.first() else { return Ok(()) };
+    let left = first.left();
     let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
     let letter = match &notices[..] {
         [] => None,
         [one] => Some(answering(engine, spec, notifier.id, one).await?),
         many => {
             let link = format!("{}/alerts", engine.public_url());
-            Some(letters::digest(spec, many, &link, engine.now()))
+            Some(letters::digest(spec, many, &link, now))
         }
     };
     let outcome = match letter {
@@ -138,7 +122,7 @@ async fn send_letter(
         Outcome::Partly { left, .. } => Some(left.clone()),
         _ => None,
     };
-    settle(engine, notifier, bundles, outcome).await;
+    settle(engine, notifier, &bundles, outcome).await;
     failpoint::here("after-acknowledgement");
     if let Some(put_off) = put_off {
         let is_told =

@@ -178,6 +178,51 @@ both_engines! {
         }).await;
     }
 
+    async fn of_a_storm_everybody_hears_once_though_some_are_put_off(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let inbox = Inbox::start(Line::Plain).await;
+        let made = mail_to(&ann, &inbox, "ann@example.com, bob@example.com").await;
+        inbox.says("RCPT TO:<bob@example.com>", "450 4.2.0 greylisted");
+        let mut jobs = Vec::new();
+        for number in 0..12 {
+            jobs.push(job(&ann.client, &format!("job-{number:02}"), &made).await);
+        }
+        for job in &jobs[..10] {
+            report(&ann.client, job, "down").await;
+        }
+        let told = |name: &str, whom: &str| {
+            let letters = inbox.letters();
+            letters.iter().filter(|one| one.to == [whom] && one.text.contains(name)).count()
+        };
+        for _ in 0..2 {
+            until("the letters of this minute", || async {
+                let full = (0..10).filter(|n| told(&format!("job-{n:02}"), "ann@example.com") > 0).count();
+                (full >= 6).then_some(())
+            }).await;
+            app.clock.advance(Duration::from_secs(61));
+        }
+        until("ann to know all", || async {
+            (0..10).all(|n| told(&format!("job-{n:02}"), "ann@example.com") == 1).then_some(())
+        }).await;
+        inbox.says_no_more("RCPT TO:<bob@example.com>");
+        // Something new for everybody, beside what waits for one of them.
+        for job in &jobs[10..] {
+            report(&ann.client, job, "down").await;
+        }
+        until("all to be delivered", || async {
+            app.clock.advance(Duration::from_secs(61));
+            let all = deliveries(&ann.client, &made).await;
+            all.iter().all(|one| one["state"] == "delivered").then_some(())
+        }).await;
+        for number in 0..10 {
+            let name = format!("job-{number:02}");
+            assert_eq!((told(&name, "ann@example.com"), told(&name, "bob@example.com")), (1, 1), "{name}");
+        }
+        let both = inbox.letters().iter().filter(|one| one.to.len() == 2).count();
+        assert!((1..=2).contains(&both), "{both}");
+    }
+
     async fn a_mail_that_reached_some_has_arrived_when_the_others_are_given_up(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

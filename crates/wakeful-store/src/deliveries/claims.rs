@@ -1,5 +1,6 @@
 //! What is due, and who may send it: a claim is a lease that nobody else has.
 
+use std::collections::BTreeMap;
 use uuid::Uuid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
 use wakeful_core::notifier::Kind;
@@ -136,16 +137,17 @@ impl Store {
         })?)
     }
 
-    /// What is due of one notifier and first in its line, oldest first.
+    /// What is due of one notifier and first in its line, oldest first: what is for
+    /// everybody, and apart from it what is for the same few who are left.
     pub async fn due_for(
         &self,
         notifier: NotifierId,
         now: Millis,
         limit: u32,
-    ) -> Result<Vec<DeliveryId>> {
-        let rows: Vec<Uuid> = read!(self, |db| {
-            sqlx::query_scalar(concat!(
-                "select d.id
+    ) -> Result<Vec<Vec<DeliveryId>>> {
+        let rows: Vec<(Uuid, Option<String>)> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select d.id, d.left_to
                  from deliveries d
                  where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
                  and ",
@@ -159,7 +161,11 @@ impl Store {
             .fetch_all(db)
             .await
         })?;
-        Ok(rows.into_iter().map(DeliveryId::from).collect())
+        let mut groups: BTreeMap<Option<String>, Vec<DeliveryId>> = BTreeMap::new();
+        for (id, left) in rows {
+            groups.entry(left).or_default().push(id.into());
+        }
+        Ok(groups.into_values().collect())
     }
 
     /// Claims those of these rows that are still due and first in their lines,

@@ -151,7 +151,7 @@ async fn recoveries(store: Store) {
         }
     }
     let lease = Millis(NOW.0 + 60_000);
-    let due = store.due_for(hook, NOW, 10).await.expect("read");
+    let due = store.due_for(hook, NOW, 10).await.expect("read").concat();
     let claimed = store.claim_deliveries(&due, NOW, lease).await.expect("claimed");
     assert_eq!(claimed.len(), 3, "the first of each line");
     let ups = store.claim_recoveries(&due, lease).await.expect("claimed");
