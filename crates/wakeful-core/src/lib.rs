@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod billing;
 pub mod certificate;
 pub mod chain;
+pub mod client_network;
 pub mod email;
 pub mod history;
 pub mod id;
