@@ -13,8 +13,8 @@ use crate::service::Service;
 use crate::stats::Spread;
 use crate::target::Target;
 
-/// How many of ten monitors flap.
-pub const FLAPPING: u8 = 3;
+/// How many of a hundred monitors flap.
+pub const FLAPPING: u8 = 30;
 /// What was found out last has this long to be told.
 const LAST: Duration = Duration::from_secs(2);
 

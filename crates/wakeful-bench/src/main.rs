@@ -29,6 +29,7 @@ mod report;
 mod seed;
 mod service;
 mod site;
+mod soak;
 mod start;
 mod stats;
 mod storm;
@@ -82,6 +83,9 @@ pub struct Run {
     /// How long the schedule is looked at; 600 for ten minutes
     #[arg(long, default_value_t = 45)]
     seconds: u64,
+    /// How long the soak lasts, in minutes
+    #[arg(long, default_value_t = 120)]
+    soak_minutes: u64,
     /// Only these parts; `full` stands for the five kinds of checks, `history`
     /// for the month and the year
     #[arg(long, value_delimiter = ',')]
@@ -108,11 +112,13 @@ enum Part {
     Year,
     Nodes,
     Remote,
+    /// Two hours; runs only when it is named
+    Soak,
 }
 
 impl Run {
     fn wants(&self, part: Part) -> bool {
-        self.parts.is_empty()
+        (self.parts.is_empty() && part != Part::Soak)
             || self.parts.contains(&part)
             || (part.is_full() && self.parts.contains(&Part::Full))
             || (part.is_history() && self.parts.contains(&Part::History))
@@ -171,6 +177,7 @@ async fn measure(run: &Run) -> Outcome<()> {
         Part::Year,
         Part::Nodes,
         Part::Remote,
+        Part::Soak,
     ] {
         if !run.wants(part) {
             continue;
@@ -205,5 +212,6 @@ async fn measure_part(run: &Run, target: &Target, part: Part, report: &mut Repor
         Part::Year => history::year(run, target, report).await,
         Part::Nodes => nodes::measure(report).await,
         Part::Remote => remote::measure(run, target, report).await,
+        Part::Soak => soak::measure(run, target, report).await,
     }
 }

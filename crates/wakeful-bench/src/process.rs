@@ -24,14 +24,23 @@ pub fn resident(pid: u32) -> Outcome<u64> {
     status(pid, "VmRSS:")
 }
 
+/// Bytes in memory now, shared pages counted in proportion.
+pub fn proportional(pid: u32) -> Outcome<u64> {
+    kib(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?, "Pss:")
+}
+
 /// The most bytes in memory so far.
 pub fn peak(pid: u32) -> Outcome<u64> {
     status(pid, "VmHWM:")
 }
 
 fn status(pid: u32, name: &str) -> Outcome<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line")?;
+    kib(&fs::read_to_string(format!("/proc/{pid}/status"))?, name)
+}
+
+/// The bytes on the line that starts with this name.
+fn kib(text: &str, name: &str) -> Outcome<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line")?;
     let kib: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kib * 1_024)
 }

@@ -256,7 +256,7 @@ async fn copy(
 /// Links those who will flap.
 async fn link(db: &mut SqliteConnection, crowd: &Crowd, notifier: NotifierId) -> Outcome<()> {
     let ids: Vec<String> = (0..crowd.count)
-        .filter(|number| number % 10 < u32::from(FLAPPING))
+        .filter(|number| number % 100 < u32::from(FLAPPING))
         .map(|number| HEXLOWER.encode(site::id(number).uuid().as_bytes()))
         .collect();
     sqlx::query(

@@ -115,6 +115,11 @@ impl Service {
         process::resident(self.pid)
     }
 
+    /// Bytes in memory, shared pages counted in proportion.
+    pub fn proportional(&self) -> Outcome<u64> {
+        process::proportional(self.pid)
+    }
+
     pub fn peak(&self) -> Outcome<u64> {
         process::peak(self.pid)
     }

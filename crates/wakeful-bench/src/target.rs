@@ -44,7 +44,7 @@ pub struct Arrival {
 pub struct Board {
     noting: AtomicBool,
     arrivals: Mutex<Vec<Arrival>>,
-    /// How many of ten monitors get good and bad answers in turn.
+    /// How many of a hundred monitors get good and bad answers in turn.
     flapping: AtomicU8,
     good: Vec<AtomicBool>,
     /// When each was last answered that it is down; 0 when that has been told.
@@ -77,9 +77,9 @@ impl Board {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Lets so many of ten monitors go down and up in turn; 0 ends it.
-    pub fn flap(&self, of_ten: u8) {
-        self.flapping.store(of_ten, Ordering::Release);
+    /// Lets so many of a hundred monitors go down and up in turn; 0 ends it.
+    pub fn flap(&self, percent: u8) {
+        self.flapping.store(percent, Ordering::Release);
     }
 
     /// Begins to measure delays anew.
@@ -115,7 +115,7 @@ impl Board {
 
     /// Whether this request gets a good answer.
     fn is_good(&self, number: u32) -> bool {
-        let flaps = number % 10 < self.flapping.load(Ordering::Acquire).into();
+        let flaps = number % 100 < self.flapping.load(Ordering::Acquire).into();
         let Some(good) = self.good.get(number as usize).filter(|_| flaps) else { return true };
         let good = !good.fetch_xor(true, Ordering::AcqRel);
         if !good {

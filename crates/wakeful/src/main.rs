@@ -9,6 +9,7 @@ mod commands;
 mod doctor;
 mod lock;
 mod logging;
+mod metrics;
 mod moving;
 mod probe;
 mod redact;

@@ -1,7 +1,6 @@
 //! `wakeful serve`: listens, opens storage, starts the loops, and on SIGTERM
 //! or Ctrl-C stops taking work, lets what has begun end, and leaves.
 
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use wakeful_engine::{Engine, billing, deliver, janitor, mailer, probe, reminders
 
 use crate::settings::{DatabaseUrl, PaymentProcessor, Settings};
 use crate::wiring::{self, Failure, Outcome};
-use crate::{commands, lock};
+use crate::{commands, lock, metrics};
 
 /// Kept of the time to stop for what comes after the last request.
 const LAST_STEPS: Duration = Duration::from_secs(2);
@@ -38,7 +37,7 @@ pub async fn run(settings: &Settings) -> Outcome {
             (None, place, home)
         }
     };
-    let metrics = metrics()?;
+    let metrics = metrics::install()?;
     let nats = wiring::nats(settings).await?;
     let store = wiring::store(settings, wiring::keyring(settings)?).await?;
     wiring::vet(settings, &store).await?;
@@ -57,12 +56,13 @@ pub async fn run(settings: &Settings) -> Outcome {
     let api = Api::new(
         engine.clone(),
         api_settings(settings, &public_url),
-        Some(metrics),
+        Some(metrics.clone()),
         shutdown.clone(),
     );
     commands::print(&whereto(&public_url, settings))?;
 
     let tasks = TaskTracker::new();
+    tasks.spawn(metrics::keep_up(metrics, shutdown.clone()));
     tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
     let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
     tasks.spawn(deliver::run(engine.clone(), shutdown.clone(), grace));
@@ -145,14 +145,6 @@ pub fn stop_signal() -> Result<CancellationToken, Failure> {
         cancel.cancel();
     });
     Ok(token)
-}
-
-fn metrics() -> Result<PrometheusHandle, Failure> {
-    const SECONDS: &[f64] =
-        &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-    let builder = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)?;
-    Ok(builder.install_recorder()?)
 }
 
 fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
