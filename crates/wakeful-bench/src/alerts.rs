@@ -41,7 +41,7 @@ pub async fn measure(
         let name = format!("failing check to webhook, {count} monitors{also}");
         report.at_most(&format!("{name}: p50, ms"), delays.p50, 3.0);
         report.at_most(&format!("{name}: p99, ms"), delays.p99, 10.0);
-        report.none_of(&format!("{name}: not told"), untold, delays.count + untold);
+        report.none_of(&format!("{name}: not notified"), untold, delays.count + untold);
     }
     Ok(())
 }
