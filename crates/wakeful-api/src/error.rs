@@ -10,6 +10,9 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_engine::Error;
 
+/// When a check on request that found no free slot may be tried again.
+const CHECK_RETRY_AFTER: Duration = Duration::from_secs(5);
+
 pub(crate) type ApiResult<T> = Result<axum::Json<T>, ApiError>;
 
 #[derive(Debug)]
@@ -228,6 +231,9 @@ impl From<Error> for ApiError {
                 Self::new(StatusCode::FORBIDDEN, "plan_limit", message)
             }
             Error::Limited { retry_after } => Self::too_many("too many attempts", retry_after),
+            Error::TooManyChecks => {
+                Self::too_many("too many checks of your team on request at once", CHECK_RETRY_AFTER)
+            }
             Error::Overloaded => {
                 Self::unavailable("Too many people are logging in at once; try again.")
             }

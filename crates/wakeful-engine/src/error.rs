@@ -54,6 +54,8 @@ pub enum Error {
     NotRecorded,
     #[error("too many attempts")]
     Limited { retry_after: Duration },
+    #[error("the team has as many checks on request as it may")]
+    TooManyChecks,
     #[error("too many passwords wait to be checked")]
     Overloaded,
     #[error("there is no such plan")]

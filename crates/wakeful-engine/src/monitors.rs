@@ -317,7 +317,7 @@ impl Engine {
             let patience = monitor.timeout() + 2 * RECORDED_WITHIN;
             return self.ask_holder(id, &Wish::Check, patience).await?.ok_or(Error::NotRecorded);
         }
-        self.check_known(id).await
+        self.check_known(team, id).await
     }
 
     /// Checks a monitor that this node watches, for another node.
@@ -328,34 +328,39 @@ impl Engine {
             return Err(Error::Inactive);
         }
         self.watch().configure(stored, Arrival::Resumed);
-        self.check_known(id).await
+        self.check_known(caller.team, id).await
     }
 
-    async fn check_known(&self, id: MonitorId) -> Result<Heartbeat> {
-        let turn = self.watch().asked().acquire().await;
+    async fn check_known(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
+        let slot = self.watch().requested_checks().slot(team).await?;
         // What is looked at and what it is judged as come from one hand.
         let Begun { target, spec, timeout, interval, place, upside_down } =
             self.watch().aim(id).ok_or(Error::NotFound("monitor"))?;
         if matches!(*spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
+        let team = stored.monitor.team;
         let times = (timeout, interval);
         let seen = probe::look(self, id, &spec, times, place.as_deref(), upside_down).await;
-        drop(turn);
+        drop(slot);
         self.judge(id, Some(target), seen, None).await
     }
 
     /// Looks once at what a monitor would watch, and keeps nothing.
     pub async fn try_check(
         &self,
-        _caller: &Caller,
+        caller: &Caller,
         spec: &Spec,
         timeout: Duration,
     ) -> Result<Heartbeat> {
         if matches!(spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
-        let seen = match self.look(spec, timeout).await {
+        let slot = self.watch().requested_checks().slot(caller.team).await?;
+        let looked: Looked =
+            guarded(check::look(self.net(), spec, Deadline::within(timeout))).await;
+        drop(slot);
+        let seen = match looked {
             Ok(seen) => Seen::Observation(seen),
             Err(fault) => Seen::Fault(fault),
         };
@@ -400,11 +405,6 @@ impl Engine {
             Ok(Ok(())) => Ok(heartbeat),
             Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
-    }
-
-    async fn look(&self, spec: &Spec, timeout: Duration) -> Looked {
-        let _turn = self.watch().asked().acquire().await;
-        guarded(check::look(self.net(), spec, Deadline::within(timeout))).await
     }
 }
 

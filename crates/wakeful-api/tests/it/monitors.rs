@@ -1,10 +1,13 @@
 //! monitors, monitor/save, get, delete, notify, check, try, and the push address.
 
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use wakeful_testkit::{Client, Site, both_engines};
+use tokio::task::JoinSet;
+use wakeful_testkit::{Client, Site, both_engines, until};
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
@@ -31,6 +34,23 @@ fn path(monitor: &Value, what: &str) -> String {
 fn names(list: &Value) -> Vec<String> {
     let monitors = list["monitors"].as_array().unwrap();
     monitors.iter().map(|monitor| monitor["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A web server that never answers, and how often it was called.
+async fn silent_server() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::Relaxed);
+            held.push(stream);
+        }
+    });
+    (format!("http://{address}"), calls)
 }
 
 /// A web server that gives every caller the same answer.
@@ -365,6 +385,33 @@ both_engines! {
         assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
         let wrong = json!({"type": "http", "http": {"url": "file:///etc/passwd"}});
         assert_eq!(ann.client.post("monitor/try", &wrong).await.wrong_fields(), ["http.url"]);
+    }
+
+    async fn a_team_leaves_slots_for_the_checks_of_others(setup: Setup) {
+        let app = setup.start().await;
+        let (ann, eve) = (app.sign_up("ann@example.com").await, app.sign_up("eve@example.com").await);
+        let (silent, calls) = silent_server().await;
+        let mut trying = JoinSet::new();
+        for _ in 0..40 {
+            let (client, url) = (eve.client.clone(), silent.clone());
+            trying.spawn(async move {
+                client.post("monitor/try", &json!({"type": "http", "http": {"url": url}})).await
+            });
+        }
+        let busy = || async { (calls.load(Ordering::Relaxed) >= 8).then_some(()) };
+        until("eight checks", busy).await;
+        let url = web_server(OK).await;
+        let check = json!({"type": "http", "http": {"url": url}});
+        let quick = ann.client.post("monitor/try", &check);
+        let quick = tokio::time::timeout(Duration::from_secs(5), quick).await;
+        assert_eq!(quick.expect("it does not wait").ok()["heartbeat"]["status"], "up");
+        let made = saved(&ann.client, &monitor(&check)).await;
+        let path = path(&made, "check");
+        let check = ann.client.post_nothing(&path);
+        let check = tokio::time::timeout(Duration::from_secs(5), check).await;
+        assert_eq!(check.expect("it does not wait").ok()["heartbeat"]["status"], "up");
+        assert_eq!(calls.load(Ordering::Relaxed), 8);
+        trying.shutdown().await;
     }
 
     async fn lists_come_whole_or_in_pages_and_filtered(setup: Setup) {

@@ -44,6 +44,7 @@ enum Refusal {
     NotFound,
     Inactive,
     Passive,
+    TooManyChecks,
     NotRecorded,
 }
 
@@ -53,6 +54,7 @@ impl Refusal {
             Error::NotFound(_) => Self::NotFound,
             Error::Inactive => Self::Inactive,
             Error::Passive => Self::Passive,
+            Error::TooManyChecks => Self::TooManyChecks,
             _ => Self::NotRecorded,
         }
     }
@@ -62,6 +64,7 @@ impl Refusal {
             Self::NotFound => Error::NotFound("monitor"),
             Self::Inactive => Error::Inactive,
             Self::Passive => Error::Passive,
+            Self::TooManyChecks => Error::TooManyChecks,
             Self::NotRecorded => Error::NotRecorded,
         }
     }

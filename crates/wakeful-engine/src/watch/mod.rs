@@ -9,6 +9,7 @@ mod meters;
 mod network;
 mod presence;
 mod recorder;
+mod requested_checks;
 mod roll;
 mod run;
 mod timer;
@@ -23,7 +24,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitor::Spec;
@@ -41,11 +42,9 @@ use gate::{Gate, Job};
 use meters::Meters;
 use presence::Hearing;
 use recorder::{Item, Recorder};
+use requested_checks::RequestedChecks;
 use roll::Roll;
 use wheel::Wheel;
-
-/// Checks that people ask for do not wait in line with the others.
-const ASKED_AT_ONCE: usize = 32;
 
 /// Milliseconds by which a timer may be late. More, and this process was held
 /// up: stopped, frozen or starved. What it missed meanwhile proves nothing.
@@ -62,7 +61,7 @@ pub(crate) struct Watch {
     /// Found when the first check begins: by then somebody counts.
     meters: LazyLock<Meters>,
     cluster: Arc<Cluster>,
-    asked: Semaphore,
+    requested_checks: RequestedChecks,
     begun: AtomicBool,
     loaded: AtomicBool,
     /// Until all are loaded: when somebody listened to reports last.
@@ -174,7 +173,7 @@ impl Watch {
             recorder: Recorder::default(),
             meters: LazyLock::new(Meters::new),
             cluster,
-            asked: Semaphore::new(ASKED_AT_ONCE),
+            requested_checks: RequestedChecks::default(),
             begun: AtomicBool::new(false),
             loaded: AtomicBool::new(false),
             deaf_since: AtomicU64::new(0),
@@ -417,8 +416,8 @@ impl Watch {
         &self.network
     }
 
-    pub(crate) fn asked(&self) -> &Semaphore {
-        &self.asked
+    pub(crate) fn requested_checks(&self) -> &RequestedChecks {
+        &self.requested_checks
     }
 
     fn recorder(&self) -> &Recorder {
