@@ -15,6 +15,7 @@ use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, Via};
 
 use crate::error::ApiError;
+use crate::push_limits::PushLimits;
 
 /// After so many calls the counters of credentials that went quiet are dropped.
 const TIDY_EVERY: u32 = 10_000;
@@ -29,6 +30,10 @@ pub struct ApiSettings {
     pub api_calls_per_minute: NonZeroU32,
     /// The page is reached over TLS, so browsers are told to insist on it.
     pub https: bool,
+    /// Whether that includes the subdomains of the page's host.
+    pub hsts_subdomains: bool,
+    /// Reports by push address a minute from one client.
+    pub pushes_per_minute: NonZeroU32,
     /// How long the page's cookie is kept: as long as a session can last.
     pub session_max: Duration,
     pub docs: bool,
@@ -46,6 +51,8 @@ impl Default for ApiSettings {
             body_limit: 1024 * 1024,
             api_calls_per_minute: NonZeroU32::new(6000).expect("not zero"),
             https: false,
+            hsts_subdomains: false,
+            pushes_per_minute: NonZeroU32::new(60_000).expect("not zero"),
             session_max: Duration::from_secs(180 * 24 * 3600),
             docs: true,
             metrics_token: None,
@@ -65,6 +72,7 @@ struct Inner {
     shutdown: CancellationToken,
     calls: DefaultKeyedRateLimiter<Uuid>,
     counted: AtomicU32,
+    pushes: PushLimits,
 }
 
 impl Api {
@@ -77,7 +85,8 @@ impl Api {
     ) -> Self {
         let calls = RateLimiter::keyed(Quota::per_minute(settings.api_calls_per_minute));
         let counted = AtomicU32::new(0);
-        Self(Arc::new(Inner { engine, settings, metrics, shutdown, calls, counted }))
+        let pushes = PushLimits::new(settings.pushes_per_minute);
+        Self(Arc::new(Inner { engine, settings, metrics, shutdown, calls, counted, pushes }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -90,6 +99,10 @@ impl Api {
 
     pub(crate) fn shutdown(&self) -> &CancellationToken {
         &self.0.shutdown
+    }
+
+    pub(crate) fn push_limits(&self) -> &PushLimits {
+        &self.0.pushes
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {

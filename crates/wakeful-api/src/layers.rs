@@ -124,8 +124,11 @@ async fn headers(State(api): State<Api>, request: Request, next: Next) -> Respon
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
     if api.settings().https {
-        let always = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, always);
+        let policy = match api.settings().hsts_subdomains {
+            true => "max-age=31536000; includeSubDomains",
+            false => "max-age=31536000",
+        };
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(policy));
     }
     response
 }

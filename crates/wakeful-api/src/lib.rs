@@ -16,6 +16,7 @@ mod openapi;
 mod page;
 mod pathid;
 mod query;
+mod push_limits;
 mod requestid;
 mod router;
 mod routes;

@@ -40,7 +40,7 @@ pub use contact::ContactForm;
 pub use error::Error;
 pub use history::{Report, ReportLine, Series, Source, Stats, Summary};
 pub use mfa::MfaSetup;
-pub use monitors::{Draft, MonitorView, Page};
+pub use monitors::{Draft, MonitorView, Page, PushTarget};
 pub use notifiers::{
     ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft, vet_recipients,
     vet_sender, vet_subject, vet_template,

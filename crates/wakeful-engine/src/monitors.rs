@@ -66,6 +66,13 @@ impl From<(StoredMonitor, Vec<Linked>)> for MonitorView {
     }
 }
 
+/// A monitor that is reported to by its push address, active or not.
+#[derive(Clone, Copy, Debug)]
+pub struct PushTarget {
+    team: TeamId,
+    id: MonitorId,
+}
+
 /// A part of a list. `next` is what to ask with for the part behind it.
 #[derive(Clone, Debug)]
 pub struct Page<T, C> {
@@ -283,10 +290,15 @@ impl Engine {
         self.take_report(id, report, payload).await
     }
 
-    /// As notify, by the secret address of a monitor instead of a caller.
-    pub async fn push(&self, token: &str, report: Report) -> Result<Option<Heartbeat>> {
+    /// The monitor that has this token in its push address.
+    pub async fn push_target(&self, token: &str) -> Result<Option<PushTarget>> {
         let found = self.store().monitor_by_push(Digest::of(token)).await?;
-        let (team, id) = found.ok_or(Error::NotFound("monitor"))?;
+        Ok(found.map(|(team, id)| PushTarget { team, id }))
+    }
+
+    /// As notify, by the secret address of a monitor instead of a caller.
+    pub async fn push(&self, target: PushTarget, report: Report) -> Result<Option<Heartbeat>> {
+        let PushTarget { team, id } = target;
         match self.active(team, id).await {
             // Who holds only the address learns no more than that it does not work.
             Err(Error::Inactive) => Err(Error::NotFound("monitor")),
@@ -317,7 +329,7 @@ impl Engine {
             let patience = monitor.timeout() + 2 * RECORDED_WITHIN;
             return self.ask_holder(id, &Wish::Check, patience).await?.ok_or(Error::NotRecorded);
         }
-        self.check_known(team, id).await
+        self.check_known(caller.team, id).await
     }
 
     /// Checks a monitor that this node watches, for another node.
@@ -327,8 +339,9 @@ impl Engine {
         if !stored.monitor.isactive {
             return Err(Error::Inactive);
         }
+        let team = stored.monitor.team;
         self.watch().configure(stored, Arrival::Resumed);
-        self.check_known(caller.team, id).await
+        self.check_known(team, id).await
     }
 
     async fn check_known(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
@@ -339,7 +352,6 @@ impl Engine {
         if matches!(*spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
-        let team = stored.monitor.team;
         let times = (timeout, interval);
         let seen = probe::look(self, id, &spec, times, place.as_deref(), upside_down).await;
         drop(slot);

@@ -162,6 +162,9 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         stripe_publishable_key: match settings.billing.processor {
             PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
             PaymentProcessor::Sandbox => None,
+        hsts_subdomains: server.hsts_subdomains,
+        pushes_per_minute: NonZeroU32::new(settings.limits.pushes_per_minute)
+            .unwrap_or(NonZeroU32::MIN),
         },
     }
 }

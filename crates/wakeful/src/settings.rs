@@ -63,6 +63,7 @@ pub struct Server {
     pub metrics_listen: Option<SocketAddr>,
     pub metrics_token: Option<Secret>,
     pub shutdown: Duration,
+    pub hsts_subdomains: bool,
     pub docs: bool,
 }
 
@@ -139,6 +140,7 @@ pub struct Limits {
     pub resets_per_hour: u32,
     pub declined_cards_per_hour: u32,
     pub api_calls_per_minute: u32,
+    pub pushes_per_minute: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -293,6 +295,7 @@ impl Server {
             metrics_listen: from.optional_address("server.metrics_listen"),
             metrics_token: from.token("server.metrics_token"),
             shutdown: Duration::from_secs(from.number("server.shutdown_seconds", 1..=300)),
+            hsts_subdomains: from.flag("server.hsts_subdomains"),
             docs: from.flag("server.docs"),
         }
     }
@@ -332,6 +335,7 @@ impl Limits {
             resets_per_hour: limit("limits.resets_per_hour"),
             declined_cards_per_hour: limit("limits.declined_cards_per_hour"),
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
+            pushes_per_minute: limit("limits.pushes_per_minute"),
         }
     }
 }

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use wakeful_core::verdict::Report;
 use wakeful_engine::Error;
 
+use crate::address::ClientIp;
 use crate::app::Api;
 use crate::error::{ApiError, ErrorBody};
 use crate::query::Query;
@@ -37,9 +38,12 @@ pub(crate) struct Pushed {
         (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
 pub(crate) async fn push(
     State(api): State<Api>,
+    ClientIp(client): ClientIp,
     Path(token): Path<String>,
     Query(mut query): Query,
 ) -> Result<Response, ApiError> {
+    let limits = api.push_limits();
+    limits.check(client, &token)?;
     let report = query.optional("status", Report::parse);
     let message = query.optional_text("msg");
     let ping = query.optional_text("ping");
@@ -52,12 +56,19 @@ pub(crate) async fn push(
     if let Some(span) = ping.and_then(|ping| load_time(ping.trim().parse().ok()?)) {
         report = report.with_load_time(span);
     }
-    match api.engine().push(&token, report).await {
+    let Some(target) = api.engine().push_target(&token).await? else {
+        limits.unknown(client, &token);
+        return Ok(not_found());
+    };
+    limits.known(&token)?;
+    match api.engine().push(target, report).await {
         Ok(_) => Ok(Json(Pushed { ok: true, msg: None }).into_response()),
-        Err(Error::NotFound(_)) => {
-            let msg = Some("Monitor not found or not active.");
-            Ok((StatusCode::NOT_FOUND, Json(Pushed { ok: false, msg })).into_response())
-        }
+        Err(Error::NotFound(_)) => Ok(not_found()),
         Err(error) => Err(error.into()),
     }
+}
+
+fn not_found() -> Response {
+    let msg = Some("Monitor not found or not active.");
+    (StatusCode::NOT_FOUND, Json(Pushed { ok: false, msg })).into_response()
 }

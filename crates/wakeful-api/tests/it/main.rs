@@ -20,6 +20,7 @@ mod paymentmethods;
 mod races;
 mod regions;
 mod saves;
+mod push;
 mod secrets;
 mod sessions;
 mod settings;

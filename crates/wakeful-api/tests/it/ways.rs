@@ -195,7 +195,13 @@ both_engines! {
         setup.api.https = true;
         let app = setup.start().await;
         let answer = app.anonymous().get("users/me").await;
-        assert!(answer.header("strict-transport-security").starts_with("max-age="));
+        assert_eq!(answer.header("strict-transport-security"), "max-age=31536000");
+        let app = app.restart_with(|setup| setup.api.hsts_subdomains = true).await;
+        let answer = app.anonymous().get("users/me").await;
+        assert_eq!(
+            answer.header("strict-transport-security"),
+            "max-age=31536000; includeSubDomains"
+        );
     }
 
     async fn no_other_origin_may_call_by_default(setup: Setup) {

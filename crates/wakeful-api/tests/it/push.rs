@@ -1,0 +1,62 @@
+//! push: how often an address may report, and be guessed.
+
+use serde_json::json;
+use wakeful_testkit::{App, Client, User, both_engines, together};
+
+/// The path of a new monitor's push address.
+async fn push_path(app: &App, user: &User) -> String {
+    let body = json!({"type": "api", "name": "job", "heartbeat_interval": 60, "isactive": true,
+        "upside_down_mode": false});
+    let saved = user.client.post("monitor/save", &body).await.ok();
+    saved["monitor"]["push_url"].as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned()
+}
+
+/// Guesses on several connections; answers how many were looked up and how many refused.
+async fn guess(client: &Client, count: usize) -> (usize, usize) {
+    const GUESSERS: usize = 8;
+    let guessers = (0..GUESSERS).map(|number| (client.clone(), number, count / GUESSERS));
+    let statuses = together(guessers, |(client, number, count)| async move {
+        let mut statuses = Vec::new();
+        for guess in 0..count {
+            statuses.push(client.get(&format!("/api/push/guess-{number}-{guess}")).await.status);
+        }
+        statuses
+    });
+    let statuses = statuses.await.concat();
+    let of = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
+    (of(404), of(429))
+}
+
+both_engines! {
+    async fn guesses_from_one_network_are_limited_and_reports_pass(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let job = push_path(&app, &ann).await;
+        let guesser = app.caller_from("2001:db8:1:2::1");
+        assert_eq!(guesser.get(&job).await.status, 200);
+        // Those under way at the limit are looked up, and a few are allowed meanwhile.
+        let (looked_up, refused) = guess(&guesser, 1_000).await;
+        assert!((600..800).contains(&looked_up), "{looked_up}");
+        assert_eq!(refused, 1_000 - looked_up);
+        let refused = app.caller_from("2001:db8:1:2::2").get("/api/push/guess").await;
+        refused.refused(429, "too_many_requests");
+        assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+        assert_eq!(app.caller_from("2001:db8:1:3::1").get("/api/push/guess").await.status, 404);
+        // The monitor behind the same address goes on reporting.
+        assert_eq!(guesser.get(&job).await.status, 200);
+    }
+
+    async fn one_monitor_may_report_once_a_second(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (job, other) = (push_path(&app, &ann).await, push_path(&app, &ann).await);
+        let mut statuses = Vec::new();
+        for _ in 0..70 {
+            statuses.push(app.anonymous().get(&job).await.status);
+        }
+        assert_eq!(&statuses[..60], &[200; 60]);
+        assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
+        app.anonymous().get(&job).await.refused(429, "too_many_requests");
+        assert_eq!(app.anonymous().get(&other).await.status, 200);
+    }
+}
