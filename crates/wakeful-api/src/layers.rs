@@ -17,6 +17,7 @@ use wakeful_core::chain::Chain;
 use crate::app::Api;
 use crate::body::too_large;
 use crate::error::{ApiError, Cause};
+use crate::serve::ConnectionContext;
 use crate::{page, requestid};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -48,6 +49,7 @@ pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
     let origins = &state.settings().cors_origins;
     let router = if origins.is_empty() { router } else { router.layer(cors(origins)) };
     router
+        .layer(middleware::from_fn(reserved_connections))
         .layer(middleware::from_fn_with_state(state.clone(), headers))
         .layer(middleware::from_fn(log))
 }
@@ -66,6 +68,21 @@ fn wrong_method() -> ApiError {
         "method_not_allowed",
         "This path does not take this method; the Allow header names those it does.",
     )
+}
+
+/// While all other connections are taken, serves only what must not wait: reports,
+/// without which a monitor goes down, and the health of the service.
+async fn reserved_connections(request: Request, next: Next) -> Response {
+    const SERVED: [&str; 5] =
+        ["/api/push/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
+    let reserved =
+        request.extensions().get::<ConnectionContext>().is_some_and(|context| context.reserved);
+    let path = request.uri().path();
+    if reserved && !SERVED.iter().any(|served| path.starts_with(served)) {
+        return ApiError::unavailable("All connections are in use; try again in a moment.")
+            .into_response();
+    }
+    next.run(request).await
 }
 
 fn too_many_headers() -> ApiError {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wakeful_api::{Api, ApiSettings};
+use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_engine::{Engine as Operations, Settings, deliver, janitor, mailer, watch};
 use wakeful_outbound::mail::Postbox;
 use wakeful_outbound::net::Net;
@@ -29,6 +29,7 @@ pub struct Setup {
     pub engine: Engine,
     pub settings: Settings,
     pub api: ApiSettings,
+    pub connections: Limits,
     pub egress: Policy,
     /// Whether monitors are checked by the clock. Without, they are only
     /// checked when asked to, and reports are recorded all the same.
@@ -43,6 +44,7 @@ impl Setup {
             engine,
             settings: Settings::default(),
             api: ApiSettings::default(),
+            connections: Limits::default(),
             egress: Policy::Private,
             watch: false,
             deliver: true,
@@ -131,7 +133,12 @@ impl App {
             true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
             false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),
         };
-        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), Duration::from_secs(5)));
+        let served = ServeSettings {
+            limits: setup.connections.clone(),
+            trusted_proxies: setup.api.trusted_proxies.clone(),
+            grace: Duration::from_secs(5),
+        };
+        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), served));
         let anonymous = Client::new(&url);
         Self { url, clock, database, store, engine, anonymous, setup, mail, shutdown, tasks }
     }

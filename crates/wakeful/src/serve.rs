@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wakeful_api::{Api, ApiSettings};
+use wakeful_api::{Api, ApiSettings, ServeSettings};
 use wakeful_engine::history::keeper;
 use wakeful_engine::{Engine, billing, deliver, janitor, mailer, probe, reminders, watch};
 
@@ -72,15 +72,20 @@ pub async fn run(settings: &Settings) -> Outcome {
     tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
     tasks.spawn(probe::keep_roll(engine.clone(), shutdown.clone()));
     tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
+    let served = ServeSettings {
+        trusted_proxies: settings.server.trusted_proxies.clone(),
+        grace,
+        ..ServeSettings::default()
+    };
     if let Some(listener) = metrics_listener {
         let router = wakeful_api::metrics_router(api.clone());
-        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), grace));
+        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), served.clone()));
     }
     let told = async {
         shutdown.cancelled().await;
         Instant::now()
     };
-    let serve = wakeful_api::serve(listener, wakeful_api::router(api), shutdown.clone(), grace);
+    let serve = wakeful_api::serve(listener, wakeful_api::router(api), shutdown.clone(), served);
     let ((), told) = tokio::join!(serve, told);
     tasks.close();
     let by = told + grace + LAST_STEPS;
@@ -156,15 +161,15 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
         api_calls_per_minute: NonZeroU32::new(settings.limits.api_calls_per_minute)
             .unwrap_or(NonZeroU32::MIN),
         https: public_url.starts_with("https://"),
+        hsts_subdomains: server.hsts_subdomains,
+        pushes_per_minute: NonZeroU32::new(settings.limits.pushes_per_minute)
+            .unwrap_or(NonZeroU32::MIN),
         session_max: Duration::from_secs(u64::from(settings.sessions.max_days) * 24 * 3600),
         docs: server.docs,
         metrics_token: server.metrics_token.clone(),
         stripe_publishable_key: match settings.billing.processor {
             PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
             PaymentProcessor::Sandbox => None,
-        hsts_subdomains: server.hsts_subdomains,
-        pushes_per_minute: NonZeroU32::new(settings.limits.pushes_per_minute)
-            .unwrap_or(NonZeroU32::MIN),
         },
     }
 }

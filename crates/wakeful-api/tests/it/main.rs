@@ -4,9 +4,11 @@
 
 mod apikeys;
 mod codes;
+mod connections;
 mod contact;
 mod events;
 mod figures;
+mod http2;
 mod lists;
 mod membership;
 mod mfa;
@@ -17,10 +19,10 @@ mod page_session;
 mod password;
 mod payment_callback;
 mod paymentmethods;
+mod push;
 mod races;
 mod regions;
 mod saves;
-mod push;
 mod secrets;
 mod sessions;
 mod settings;

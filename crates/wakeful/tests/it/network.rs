@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use wakeful_testkit::{Client, Engine, User};
@@ -59,8 +59,8 @@ const FREED_WITHIN: Duration = Duration::from_secs(20);
 const BEGINNINGS: [&str; 5] = [
     "",
     "P",
-    "GET /readyz HTTP/1.1\r\nHost: wakeful\r\n",
-    "GET /readyz HTTP/1.1\r\nHost: wakeful\r\nX-Slow: ",
+    "GET /readyz HTTP/1.1\r\nHost: localhost\r\n",
+    "GET /readyz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 ];
 
@@ -71,7 +71,7 @@ async fn slow_clients_hold_up_nobody_and_are_dropped() {
     let begun = Instant::now();
     let mut slow = JoinSet::new();
     for count in 0..SLOW {
-        let mut stream = server.connect().await.unwrap();
+        let mut stream = connect_from(&server, count).await;
         let beginning = BEGINNINGS[count % BEGINNINGS.len()];
         stream.write_all(beginning.as_bytes()).await.unwrap();
         slow.spawn(drip(stream, beginning.ends_with(": ")));
@@ -92,6 +92,14 @@ async fn slow_clients_hold_up_nobody_and_are_dropped() {
     });
     assert_eq!(freed.await.expect("the server drops slow clients"), SLOW);
     assert!(answer_time(&server).await < Duration::from_secs(1));
+}
+
+/// A connection from one of many clients, none of which comes to its share.
+async fn connect_from(server: &Server, client: usize) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    let from = format!("127.1.0.{}:0", client % 200 + 1);
+    socket.bind(from.parse().unwrap()).unwrap();
+    socket.connect(server.url.strip_prefix("http://").unwrap().parse().unwrap()).await.unwrap()
 }
 
 /// Keeps a connection alive with a byte now and then, until the server ends it.

@@ -1,0 +1,163 @@
+//! What a connection is doing, in a few atomic numbers: its own task checks them
+//! against the time limits, and the accept loop finds in them the connection that
+//! has been idle the longest. No lock is taken for a request or for a byte.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Timeouts;
+
+/// What an HTTP/2 client may send without a request in progress: more than the rest
+/// of a body whose request was already refused, less than a flood of control frames.
+const MAX_BYTES_WITHOUT_REQUEST: u64 = 4 * 1024 * 1024;
+
+/// `blocked_since` while no write is pending.
+const NOT_BLOCKED: u64 = u64::MAX;
+
+pub(super) struct Activity {
+    /// All times are milliseconds since this moment, which all connections share.
+    epoch: Instant,
+    /// Requests from their headers to the last byte of their response.
+    in_progress: AtomicU32,
+    had_request: AtomicBool,
+    /// When the last request ended, or the connection was accepted.
+    idle_since: AtomicU64,
+    /// When a request last began, ended, or had its response read on by the client.
+    progress_at: AtomicU64,
+    /// Since when the client does not accept what there is to write.
+    blocked_since: AtomicU64,
+    read_since_request: AtomicU64,
+    close: CancellationToken,
+}
+
+/// How suitable a connection is for being closed in favor of a new one: the
+/// smallest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evictable {
+    Idle { since: u64 },
+    WithoutProgress { since: u64 },
+}
+
+impl Activity {
+    pub(super) fn new(epoch: Instant) -> Self {
+        let now = millis_since(epoch);
+        Self {
+            epoch,
+            in_progress: AtomicU32::new(0),
+            had_request: AtomicBool::new(false),
+            idle_since: AtomicU64::new(now),
+            progress_at: AtomicU64::new(now),
+            blocked_since: AtomicU64::new(NOT_BLOCKED),
+            read_since_request: AtomicU64::new(0),
+            close: CancellationToken::new(),
+        }
+    }
+
+    /// Asks the connection's task to close it.
+    pub(super) fn close(&self) {
+        self.close.cancel();
+    }
+
+    pub(super) async fn closed(&self) {
+        self.close.cancelled().await;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.close.is_cancelled()
+    }
+
+    /// When the connection is to be closed as things are now, and why.
+    pub(super) fn deadline(&self, timeouts: &Timeouts) -> Option<(Instant, &'static str)> {
+        let at =
+            |since: u64, timeout: Duration| self.epoch + Duration::from_millis(since) + timeout;
+        let blocked = match self.blocked_since.load(Ordering::Relaxed) {
+            NOT_BLOCKED => None,
+            since => Some((at(since, timeouts.stall), "stalled")),
+        };
+        let idle = (self.in_progress.load(Ordering::Acquire) == 0).then(|| {
+            let since = self.idle_since.load(Ordering::Relaxed);
+            match self.had_request.load(Ordering::Relaxed) {
+                true => (at(since, timeouts.idle), "idle"),
+                false => (at(since, timeouts.header), "headers"),
+            }
+        });
+        blocked.into_iter().chain(idle).min_by_key(|(at, _)| *at)
+    }
+
+    /// Whether this connection may be closed in favor of another.
+    pub(super) fn evictable(&self, min_idle: Duration, min_stall: Duration) -> Option<Evictable> {
+        let now = self.now();
+        let since = |since: u64, least: Duration| {
+            (Duration::from_millis(now.saturating_sub(since)) >= least).then_some(since)
+        };
+        match self.in_progress.load(Ordering::Acquire) {
+            0 => since(self.idle_since.load(Ordering::Relaxed), min_idle)
+                .map(|since| Evictable::Idle { since }),
+            _ => since(self.progress_at.load(Ordering::Relaxed), min_stall)
+                .map(|since| Evictable::WithoutProgress { since }),
+        }
+    }
+
+    /// The socket accepted no bytes; its task is woken when it does.
+    pub(super) fn write_blocked(&self) {
+        if self.blocked_since.load(Ordering::Relaxed) == NOT_BLOCKED {
+            self.blocked_since.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// The socket accepted bytes. A client that is only slow is not idle.
+    pub(super) fn wrote(&self) {
+        if self.blocked_since.load(Ordering::Relaxed) != NOT_BLOCKED {
+            self.blocked_since.store(NOT_BLOCKED, Ordering::Relaxed);
+            self.idle_since.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// Counts what was received; false when it is too much for a connection without
+    /// a request in progress.
+    pub(super) fn may_receive(&self, bytes: usize) -> bool {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let before = self.read_since_request.fetch_add(bytes, Ordering::Relaxed);
+        before.saturating_add(bytes) <= MAX_BYTES_WITHOUT_REQUEST
+            || self.in_progress.load(Ordering::Acquire) > 0
+    }
+
+    fn now(&self) -> u64 {
+        millis_since(self.epoch)
+    }
+}
+
+fn millis_since(epoch: Instant) -> u64 {
+    u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A request in progress, until it is dropped with its response's body.
+pub(super) struct Exchange(Arc<Activity>);
+
+impl Exchange {
+    pub(super) fn begin(activity: Arc<Activity>) -> Self {
+        activity.in_progress.fetch_add(1, Ordering::AcqRel);
+        activity.had_request.store(true, Ordering::Relaxed);
+        activity.read_since_request.store(0, Ordering::Relaxed);
+        let exchange = Self(activity);
+        exchange.progress();
+        exchange
+    }
+
+    /// The client has read on, or there is nothing for it to read yet.
+    pub(super) fn progress(&self) {
+        self.0.progress_at.store(self.0.now(), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.progress();
+        self.0.idle_since.store(self.0.now(), Ordering::Relaxed);
+        self.0.read_since_request.store(0, Ordering::Relaxed);
+        self.0.in_progress.fetch_sub(1, Ordering::AcqRel);
+    }
+}

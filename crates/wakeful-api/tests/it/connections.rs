@@ -1,0 +1,329 @@
+//! Clients that take connections and give nothing back: they are closed in time, and
+//! however many there are, reports and health checks get through.
+
+use serde_json::json;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::process::Command;
+use tokio::time::timeout;
+use wakeful_api::Limits;
+use wakeful_testkit::{App, Engine, Setup, User, until};
+
+use crate::http2::{PREFACE, get as request, ping, settings};
+
+/// For what has to happen on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Hostile {
+    Silent,
+    SlowHeaders,
+    IdleHttp1,
+    IdleHttp2,
+    UnreadStreams,
+    UnreadResponse,
+    SlowBody,
+}
+
+impl Hostile {
+    /// What it sends, after which it reads nothing and sends nothing.
+    fn opening(self) -> Vec<u8> {
+        match self {
+            Self::Silent => Vec::new(),
+            Self::SlowHeaders => b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ".to_vec(),
+            Self::IdleHttp1 => get("/healthz"),
+            Self::IdleHttp2 => {
+                [PREFACE, &settings(None), &request(1, "localhost", "/healthz")].concat()
+            }
+            Self::UnreadStreams => {
+                let streams: Vec<u8> =
+                    (0..20).flat_map(|n| request(2 * n + 1, "localhost", "/")).collect();
+                [PREFACE, &settings(Some(0)), &streams].concat()
+            }
+            Self::UnreadResponse => get("/api/openapi.json"),
+            Self::SlowBody => b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n\
+                Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                .to_vec(),
+        }
+    }
+}
+
+fn get(path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()
+}
+
+fn address(app: &App) -> SocketAddr {
+    app.url.strip_prefix("http://").unwrap().parse().unwrap()
+}
+
+/// A connection from one of many clients, each with its own loopback address.
+async fn connect(app: &App, client: u32) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let from = Ipv4Addr::from_bits(Ipv4Addr::new(127, 1, 0, 1).to_bits() + client);
+    socket.bind((from, 0).into()).unwrap();
+    timeout(PATIENCE, socket.connect(address(app))).await.unwrap().unwrap()
+}
+
+async fn attack(app: &App, client: u32, kind: Hostile) -> TcpStream {
+    let mut stream = connect(app, client).await;
+    // The server may have closed it already.
+    let _ = stream.write_all(&kind.opening()).await;
+    stream
+}
+
+/// Reads until the server closes the connection.
+async fn read_to_close(stream: &mut TcpStream) -> Vec<u8> {
+    let mut read = Vec::new();
+    let closed = timeout(PATIENCE, stream.read_to_end(&mut read)).await;
+    let _ = closed.expect("the server closes the connection");
+    read
+}
+
+/// What a new client gets for its request, with `Connection: close`.
+async fn visit(app: &App, client: u32, path: &str) -> String {
+    let mut stream = connect(app, client).await;
+    let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let _ = stream.write_all(head.as_bytes()).await;
+    String::from_utf8_lossy(&read_to_close(&mut stream).await).into_owned()
+}
+
+/// The path of a new monitor's push address.
+async fn push_path(app: &App, user: &User) -> String {
+    let body = json!({"type": "api", "name": "job", "heartbeat_interval": 60, "isactive": true,
+        "upside_down_mode": false});
+    let saved = user.client.post("monitor/save", &body).await.ok();
+    saved["monitor"]["push_url"].as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned()
+}
+
+/// Few connections and short times.
+fn small() -> Limits {
+    Limits {
+        connections: 32,
+        reserved: 8,
+        per_client: 8,
+        header_timeout: Duration::from_millis(300),
+        reserved_header_timeout: Duration::from_millis(300),
+        idle_timeout: Duration::from_millis(300),
+        stall_timeout: Duration::from_millis(300),
+        ..Limits::default()
+    }
+}
+
+async fn start(limits: Limits) -> App {
+    let mut setup = Setup::on(Engine::Sqlite);
+    setup.connections = limits;
+    setup.start().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hostile_connections_are_closed_in_time() {
+    let app = start(small()).await;
+    for kind in [
+        Hostile::Silent,
+        Hostile::SlowHeaders,
+        Hostile::IdleHttp1,
+        Hostile::IdleHttp2,
+        Hostile::UnreadStreams,
+    ] {
+        let mut stream = attack(&app, 1, kind).await;
+        let read = read_to_close(&mut stream).await;
+        let was_reset = read.windows(5).any(|bytes| bytes == [0, 0, 4, 3, 0]);
+        assert_eq!(was_reset, kind == Hostile::UnreadStreams, "{kind:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_that_is_not_read_is_dropped() {
+    let app = start(small()).await;
+    let mut stream = attack(&app, 1, Hostile::UnreadResponse).await;
+    // Far more than the kernel holds on behalf of a connection.
+    let more: Vec<u8> = (0..100).flat_map(|_| get("/api/openapi.json")).collect();
+    let _ = stream.write_all(&more).await;
+    // The server's end is gone when what is sent to it comes back as an error.
+    let dropped = |error: std::io::Error| error.kind() != ErrorKind::WouldBlock;
+    until("the connection to be dropped", || async {
+        stream.try_write(b"GET").is_err_and(dropped).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pings_do_not_keep_an_idle_connection_open() {
+    let app = start(small()).await;
+    let mut stream = attack(&app, 1, Hostile::IdleHttp2).await;
+    let (mut reading, mut writing) = stream.split();
+    let pinging = async {
+        while writing.write_all(&ping()).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let mut read = Vec::new();
+    let closed = async {
+        tokio::select! {
+            () = pinging => {}
+            _ = reading.read_to_end(&mut read) => {}
+        }
+    };
+    timeout(PATIENCE, closed).await.expect("the server closes the connection");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_reads_slowly_gets_all_of_it() {
+    let app = start(small()).await;
+    let expected = app.anonymous().get("/api/openapi.json").await.text.len();
+    let mut stream = connect(&app, 1).await;
+    stream.write_all(&get("/api/openapi.json")).await.unwrap();
+    let (mut read, mut total) = ([0; 8 * 1024], 0);
+    let began = Instant::now();
+    // For longer than a response may be stalled, and than a connection may be idle.
+    while total < expected {
+        total += timeout(PATIENCE, stream.read(&mut read)).await.unwrap().unwrap();
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+    assert!(began.elapsed() > 2 * small().stall_timeout, "{:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn live_updates_outlast_every_time_limit() {
+    let app = start(small()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let url = format!("{}/api/v1/events", app.url);
+    let request = reqwest::Client::new().get(url).bearer_auth(&ann.token);
+    let mut events = request.send().await.unwrap();
+    let quiet = timeout(3 * small().idle_timeout, events.chunk()).await;
+    assert!(quiet.is_err(), "nothing has happened: {quiet:?}");
+    push_path(&app, &ann).await;
+    let event = timeout(PATIENCE, events.chunk()).await.unwrap().unwrap().unwrap();
+    assert!(event.starts_with(b"event: saved"), "{event:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_at_its_share_loses_its_own_longest_idle_connection() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits { header_timeout: patient, min_idle: Duration::from_millis(1), ..small() };
+    let app = start(limits).await;
+    let mut other = connect(&app, 2).await;
+    let mut held = Vec::new();
+    for _ in 0..small().per_client {
+        held.push(connect(&app, 1).await);
+    }
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    // One more takes the place of the first.
+    let mut newest = attack(&app, 1, Hostile::IdleHttp1).await;
+    assert!(newest.read_u8().await.is_ok(), "it is served");
+    assert_eq!(read_to_close(&mut held[0]).await, b"");
+    for stream in held.iter_mut().skip(1).chain([&mut other]) {
+        stream.write_all(&get("/healthz")).await.unwrap();
+        assert_eq!(timeout(PATIENCE, stream.read_u8()).await.unwrap().unwrap(), b'H');
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_behind_a_trusted_proxy_do_not_share_its_share() {
+    let patient = Duration::from_secs(60);
+    for trusted in [false, true] {
+        let mut setup = Setup::on(Engine::Sqlite);
+        // Nothing is idle for long enough to be closed in favor of another.
+        setup.connections = Limits { header_timeout: patient, min_idle: patient, ..small() };
+        if trusted {
+            setup.api.trusted_proxies = vec!["127.1.0.0/16".parse().unwrap()];
+        }
+        let app = setup.start().await;
+        let mut held = Vec::new();
+        for _ in 0..small().per_client {
+            held.push(connect(&app, 1).await);
+        }
+        let response = visit(&app, 1, "/healthz").await;
+        assert_eq!(response.starts_with("HTTP/1.1 200 "), trusted, "{response}");
+        assert!(visit(&app, 2, "/healthz").await.starts_with("HTTP/1.1 200 "));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_all_connections_are_taken_the_longest_idle_is_closed() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits { header_timeout: patient, min_idle: Duration::from_millis(1), ..small() };
+    let app = start(limits.clone()).await;
+    let mut held = Vec::new();
+    for count in 0..limits.connections {
+        held.push(connect(&app, u32::try_from(count).unwrap()).await);
+    }
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    // Not only reports are served: the new connection has the slot of another.
+    assert!(visit(&app, 1000, "/api/openapi.json").await.starts_with("HTTP/1.1 200 "));
+    assert_eq!(read_to_close(&mut held[0]).await, b"");
+    held[1].write_all(&get("/healthz")).await.unwrap();
+    assert_eq!(timeout(PATIENCE, held[1].read_u8()).await.unwrap().unwrap(), b'H');
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served() {
+    let patient = Duration::from_secs(60);
+    let limits =
+        Limits { header_timeout: patient, min_idle: patient, min_stall: patient, ..small() };
+    let app = start(limits.clone()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let push = push_path(&app, &ann).await;
+    let mut held = Vec::new();
+    for count in 0..limits.connections + limits.reserved {
+        held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
+    }
+    for client in 1000..1020 {
+        assert!(visit(&app, client, &push).await.contains("{\"ok\":true}"));
+        let healthy = visit(&app, client, "/healthz").await;
+        assert!(healthy.starts_with("HTTP/1.1 200 "), "{healthy}");
+        assert!(healthy.contains("connection: close\r\n"), "{healthy}");
+        let refused = visit(&app, client, "/api/openapi.json").await;
+        assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+        assert!(refused.contains("retry-after: ") && refused.contains("\"unavailable\""));
+    }
+}
+
+/// As many as there are connections in production, all at once, of one kind.
+async fn with_4096_hostile_connections(kind: Hostile) {
+    const FILES: &str = "--nofile=12000:";
+    let pid = std::process::id().to_string();
+    let allowed = Command::new("prlimit").args(["--pid", &pid, FILES]).status().await;
+    assert!(allowed.unwrap().success(), "this test needs 12,000 open files");
+    let limits = Limits::default();
+    let app = start(limits.clone()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let push = push_path(&app, &ann).await;
+    let mut held = Vec::new();
+    for count in 0..limits.connections {
+        let client = u32::try_from(count % (limits.connections / limits.per_client)).unwrap();
+        held.push(attack(&app, client, kind).await);
+    }
+    for client in 0..5 {
+        for path in [push.as_str(), "/healthz"] {
+            let began = Instant::now();
+            let response = visit(&app, 1000 + client, path).await;
+            assert!(response.starts_with("HTTP/1.1 200 "), "{kind:?} {path}: {response}");
+            assert!(began.elapsed() < RESPONSE_TIMEOUT, "{kind:?} {path}: {:?}", began.elapsed());
+        }
+    }
+}
+
+macro_rules! hostile_connections {
+    ($($name:ident: $kind:ident,)+) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            with_4096_hostile_connections(Hostile::$kind).await;
+        }
+    )+};
+}
+
+hostile_connections! {
+    reports_pass_4096_connections_that_say_nothing: Silent,
+    reports_pass_4096_connections_with_slow_headers: SlowHeaders,
+    reports_pass_4096_idle_http1_connections: IdleHttp1,
+    reports_pass_4096_idle_http2_connections: IdleHttp2,
+    reports_pass_4096_connections_with_unread_streams: UnreadStreams,
+    reports_pass_4096_connections_with_unread_responses: UnreadResponse,
+    reports_pass_4096_connections_with_slow_bodies: SlowBody,
+}
