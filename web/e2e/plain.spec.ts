@@ -3,6 +3,8 @@ import { expect, logIn, PASSWORD, signUp, test } from "./service";
 /** On plain http by another name than localhost, as at home: browsers keep their clipboard from pages there. */
 const NAME = "wakeful.home";
 
+test.use({ settings: { WAKEFUL_SERVER_PUBLIC_URL: `http://${NAME}` } });
+
 test("what is shown once can be copied on plain http too, or is at least selected", async ({ page, request, service }) => {
   const home = service.url.replace("127.0.0.1", NAME);
   const email = `home${process.pid}.${test.info().repeatEachIndex}@example.com`;

@@ -18,7 +18,7 @@ use crate::app::Api;
 use crate::body::too_large;
 use crate::error::{ApiError, Cause};
 use crate::serve::ConnectionContext;
-use crate::{page, requestid};
+use crate::{host, page, requestid};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,6 +50,7 @@ pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
     let router = if origins.is_empty() { router } else { router.layer(cors(origins)) };
     router
         .layer(middleware::from_fn(reserved_connections))
+        .layer(middleware::from_fn_with_state(state.clone(), host::check))
         .layer(middleware::from_fn_with_state(state.clone(), headers))
         .layer(middleware::from_fn(log))
 }

@@ -11,6 +11,7 @@ mod cookie;
 mod docs;
 mod error;
 mod health;
+mod host;
 mod layers;
 mod openapi;
 mod page;

@@ -2,6 +2,7 @@
 //! everything in `protected` takes a `Caller` and is 401 without one.
 
 use axum::Router;
+use axum::middleware;
 use axum::routing::get;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -12,7 +13,7 @@ use crate::routes::{
     accounts, apikeys, contact, events, figures, history, membership, mfa, monitor_lists, monitors,
     notifiers, passwords, payment_callback, paymentmethods, push, regions, report, sessions, team,
 };
-use crate::{docs, health, layers, openapi, page};
+use crate::{docs, health, host, layers, openapi, page};
 
 fn public() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -107,5 +108,6 @@ pub fn router(state: Api) -> Router {
 
 /// The metrics alone, for a listener of their own.
 pub fn metrics_router(state: Api) -> Router {
-    Router::new().route("/metrics", get(health::open_metrics)).with_state(state)
+    let check_host = middleware::from_fn_with_state(state.clone(), host::check);
+    Router::new().route("/metrics", get(health::open_metrics)).layer(check_host).with_state(state)
 }

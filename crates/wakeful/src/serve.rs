@@ -59,6 +59,7 @@ pub async fn run(settings: &Settings) -> Outcome {
         Some(metrics.clone()),
         shutdown.clone(),
     );
+    warn_of_other_hosts(settings, address);
     commands::print(&whereto(&public_url, settings))?;
 
     let tasks = TaskTracker::new();
@@ -171,6 +172,18 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
             PaymentProcessor::Stripe => settings.billing.stripe_publishable_key.clone(),
             PaymentProcessor::Sandbox => None,
         },
+    }
+}
+
+/// Behind a proxy that passes the name people use, that name has to be known.
+fn warn_of_other_hosts(settings: &Settings, address: SocketAddr) {
+    let server = &settings.server;
+    let behind_proxy = !server.trusted_proxies.is_empty();
+    if address.ip().is_loopback() && behind_proxy && server.public_url.is_none() {
+        tracing::warn!(
+            "server.trusted_proxies is set and server.public_url is not: requests for any host but localhost and {} get 421",
+            address.ip()
+        );
     }
 }
 

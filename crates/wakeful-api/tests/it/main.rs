@@ -8,6 +8,7 @@ mod connections;
 mod contact;
 mod events;
 mod figures;
+mod hosts;
 mod http2;
 mod lists;
 mod membership;

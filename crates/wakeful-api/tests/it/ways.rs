@@ -11,8 +11,9 @@ const JSON: Option<&str> = Some("application/json");
 
 /// A POST to login with these header lines and body, byte for byte.
 async fn login_bytes(app: &App, headers: &str, body: &[u8]) -> String {
-    let head =
-        format!("POST /api/v1/login HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
+    let head = format!(
+        "POST /api/v1/login HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\r\n"
+    );
     talk(&app.url, &[head.as_bytes(), body].concat()).await
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Client, Engine, User};
+use wakeful_testkit::{Client, Engine, User, talk};
 
 use crate::home::{Home, Server};
 
@@ -100,6 +100,27 @@ async fn connect_from(server: &Server, client: usize) -> TcpStream {
     let from = format!("127.1.0.{}:0", client % 200 + 1);
     socket.bind(from.parse().unwrap()).unwrap();
     socket.connect(server.url.strip_prefix("http://").unwrap().parse().unwrap()).await.unwrap()
+}
+
+#[tokio::test]
+async fn behind_a_proxy_a_loopback_listener_serves_the_host_of_public_url() {
+    let home = Home::new(Engine::Sqlite)
+        .await
+        .set("SERVER_PUBLIC_URL", "https://wakeful.example.com")
+        .set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
+    let server = home.serve().await;
+    for (host, status) in [
+        ("wakeful.example.com", "200"),
+        ("localhost:8080", "200"),
+        ("evil.example", "421"),
+        ("wakeful.example.com.evil.example", "421"),
+    ] {
+        let head = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let answer = talk(&server.url, head.as_bytes()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {answer}");
+        let has_public_host = answer.contains("wakeful.example.com");
+        assert_eq!(has_public_host, status == "421", "the message names it: {answer}");
+    }
 }
 
 /// Keeps a connection alive with a byte now and then, until the server ends it.

@@ -26,7 +26,7 @@ impl Begun {
         let body = json!({"email": user.email, "password": user.password}).to_string();
         let mut stream = server.connect().await.unwrap();
         let head = format!(
-            "POST /api/v1/login HTTP/1.1\r\nHost: wakeful\r\nContent-Type: application/json\r\n\
+            "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
             body.len()
         );

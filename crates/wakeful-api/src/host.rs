@@ -1,0 +1,145 @@
+//! The host that a request names. A page of another site can have its own name
+//! resolve to loopback (DNS rebinding) and then call a service there as if it were
+//! its own, so a loopback listener serves only the names that belong to it. Other
+//! listeners can be reached by any name, and whoever reaches them needs no such trick.
+
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
+use crate::app::Api;
+use crate::error::ApiError;
+use crate::serve::ConnectionContext;
+
+const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Responds with 421 to a request for a host that a loopback listener does not serve.
+pub(crate) async fn check(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let listener = request.extensions().get::<ConnectionContext>().map(|context| context.listener);
+    if let Some(listener) = listener.filter(|listener| listener.ip().is_loopback()) {
+        let served = Served { public_url: api.engine().public_url(), listener: listener.ip() };
+        if !hosts(&request).all(|host| host.is_some_and(|host| served.includes(&host))) {
+            return served.misdirected().into_response();
+        }
+    }
+    next.run(request).await
+}
+
+/// Every host that the request names: in its target, which HTTP/2 calls `:authority`,
+/// and in `Host`. Browsers always name one; a request without any is served.
+fn hosts(request: &Request) -> impl Iterator<Item = Option<String>> {
+    let target = request.uri().authority().cloned().map(Some);
+    let named = request.headers().get_all(header::HOST).iter();
+    let named = named.map(|value| value.to_str().ok()?.parse::<Authority>().ok());
+    target.into_iter().chain(named).map(|authority| Some(normalized(authority?.host())))
+}
+
+/// Names are the same in any case, and with the dot of the root at the end.
+fn normalized(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+/// What a loopback listener serves.
+struct Served<'a> {
+    public_url: &'a str,
+    listener: IpAddr,
+}
+
+impl Served<'_> {
+    fn includes(&self, host: &str) -> bool {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        LOOPBACK_HOSTS.contains(&host)
+            || bare.parse::<IpAddr>().is_ok_and(|address| address == self.listener)
+            || self.public_host().is_some_and(|public| public == host)
+    }
+
+    fn public_host(&self) -> Option<String> {
+        let url: Uri = self.public_url.parse().ok()?;
+        url.host().map(normalized)
+    }
+
+    fn misdirected(&self) -> ApiError {
+        let mut names = LOOPBACK_HOSTS.map(str::to_owned).to_vec();
+        names.extend(self.public_host().filter(|host| !LOOPBACK_HOSTS.contains(&host.as_str())));
+        ApiError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "misdirected_request",
+            format!(
+                "This listener serves only the hosts {}; to use another name, set server.public_url to it.",
+                names.join(", ")
+            ),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    fn is_served(request: Request) -> bool {
+        let served = Served {
+            public_url: "https://Wakeful.example.com",
+            listener: "127.0.0.5".parse().expect("an address"),
+        };
+        hosts(&request).all(|host| host.is_some_and(|host| served.includes(&host)))
+    }
+
+    fn request(target: &str, hosts: &[&str]) -> Request {
+        let mut request = Request::builder().uri(target);
+        for host in hosts {
+            request = request.header(header::HOST, *host);
+        }
+        request.body(Body::empty()).expect("a request")
+    }
+
+    #[test]
+    fn a_loopback_listener_serves_its_own_names_and_the_public_one() {
+        for host in [
+            "localhost",
+            "LocalHost:8080",
+            "localhost.",
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "[::1]",
+            "[::1]:8080",
+            "127.0.0.5:8080",
+            "wakeful.example.com",
+            "WAKEFUL.example.com:443",
+        ] {
+            assert!(is_served(request("/", &[host])), "{host}");
+        }
+        assert!(is_served(request("/", &[])), "HTTP/1.0 without a host");
+        assert!(is_served(request("http://localhost:8080/", &[])), "an absolute target");
+    }
+
+    #[test]
+    fn it_serves_no_other_name_however_it_is_sent() {
+        for host in [
+            "evil.example",
+            "evil.example:8080",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "127.0.0.2",
+            "0.0.0.0",
+            "[::]",
+            "[::ffff:127.0.0.1]",
+            "127.1",
+            "x.localhost",
+            "",
+            " ",
+            "localhost@evil.example",
+            "a b",
+            "user@",
+            "example.com",
+        ] {
+            assert!(!is_served(request("/", &[host])), "{host}");
+        }
+        assert!(!is_served(request("/", &["localhost", "evil.example"])), "two hosts");
+        assert!(!is_served(request("http://evil.example/", &["localhost"])), "the target");
+        assert!(!is_served(request("http://localhost/", &["evil.example"])), "the header");
+    }
+}
