@@ -65,7 +65,7 @@ impl PushLimits {
         })?;
         let mut table = self.table();
         table.counted = table.counted.wrapping_add(1);
-        if table.counted % TIDY_INTERVAL == 0 {
+        if table.counted.is_multiple_of(TIDY_INTERVAL) {
             self.clients.retain_recent();
         }
         if table.monitors.contains_key(&key(token)) {
@@ -129,7 +129,7 @@ fn bucket<K: Hash + Eq>(buckets: &mut HashMap<K, Bucket>, key: K, most: usize) -
 /// A token is random, so eight bytes of its digest are enough to tell it from others.
 fn key(token: &str) -> u64 {
     let Digest(bytes) = Digest::of(token);
-    bytes.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+    bytes.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
 }
 
 fn too_many(what: &str, wait: Duration) -> ApiError {

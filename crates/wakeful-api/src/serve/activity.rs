@@ -18,7 +18,7 @@ const MAX_BYTES_WITHOUT_REQUEST: u64 = 4 * 1024 * 1024;
 const NOT_BLOCKED: u64 = u64::MAX;
 
 pub(super) struct Activity {
-    /// All times are milliseconds since this moment, which all connections share.
+    /// All times are microseconds since this moment, which all connections share.
     epoch: Instant,
     /// Requests from their headers to the last byte of their response.
     in_progress: AtomicU32,
@@ -43,7 +43,7 @@ pub(super) enum Evictable {
 
 impl Activity {
     pub(super) fn new(epoch: Instant) -> Self {
-        let now = millis_since(epoch);
+        let now = micros_since(epoch);
         Self {
             epoch,
             in_progress: AtomicU32::new(0),
@@ -72,7 +72,7 @@ impl Activity {
     /// When the connection is to be closed as things are now, and why.
     pub(super) fn deadline(&self, timeouts: &Timeouts) -> Option<(Instant, &'static str)> {
         let at =
-            |since: u64, timeout: Duration| self.epoch + Duration::from_millis(since) + timeout;
+            |since: u64, timeout: Duration| self.epoch + Duration::from_micros(since) + timeout;
         let blocked = match self.blocked_since.load(Ordering::Relaxed) {
             NOT_BLOCKED => None,
             since => Some((at(since, timeouts.stall), "stalled")),
@@ -91,7 +91,7 @@ impl Activity {
     pub(super) fn evictable(&self, min_idle: Duration, min_stall: Duration) -> Option<Evictable> {
         let now = self.now();
         let since = |since: u64, least: Duration| {
-            (Duration::from_millis(now.saturating_sub(since)) >= least).then_some(since)
+            (Duration::from_micros(now.saturating_sub(since)) >= least).then_some(since)
         };
         match self.in_progress.load(Ordering::Acquire) {
             0 => since(self.idle_since.load(Ordering::Relaxed), min_idle)
@@ -126,12 +126,12 @@ impl Activity {
     }
 
     fn now(&self) -> u64 {
-        millis_since(self.epoch)
+        micros_since(self.epoch)
     }
 }
 
-fn millis_since(epoch: Instant) -> u64 {
-    u64::try_from(epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn micros_since(epoch: Instant) -> u64 {
+    u64::try_from(epoch.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A request in progress, until it is dropped with its response's body.

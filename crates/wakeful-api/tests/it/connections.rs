@@ -205,14 +205,15 @@ async fn live_updates_outlast_every_time_limit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_at_its_share_loses_its_own_longest_idle_connection() {
     let patient = Duration::from_secs(60);
-    let limits = Limits { header_timeout: patient, min_idle: Duration::from_millis(1), ..small() };
+    let limits = Limits { header_timeout: patient, min_idle: Duration::ZERO, ..small() };
     let app = start(limits).await;
     let mut other = connect(&app, 2).await;
-    let mut held = Vec::new();
-    for _ in 0..small().per_client {
+    let mut held = vec![connect(&app, 1).await];
+    // By its response, the first connection has been accepted before the others.
+    visit(&app, 3, "/healthz").await;
+    for _ in 1..small().per_client {
         held.push(connect(&app, 1).await);
     }
-    tokio::time::sleep(Duration::from_millis(5)).await;
     // One more takes the place of the first.
     let mut newest = attack(&app, 1, Hostile::IdleHttp1).await;
     assert!(newest.read_u8().await.is_ok(), "it is served");
@@ -247,13 +248,14 @@ async fn clients_behind_a_trusted_proxy_do_not_share_its_share() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_all_connections_are_taken_the_longest_idle_is_closed() {
     let patient = Duration::from_secs(60);
-    let limits = Limits { header_timeout: patient, min_idle: Duration::from_millis(1), ..small() };
+    let limits = Limits { header_timeout: patient, min_idle: Duration::ZERO, ..small() };
     let app = start(limits.clone()).await;
-    let mut held = Vec::new();
-    for count in 0..limits.connections {
+    let mut held = vec![connect(&app, 0).await];
+    // By its response, the first connection has been accepted before the others.
+    visit(&app, 999, "/healthz").await;
+    for count in 1..limits.connections {
         held.push(connect(&app, u32::try_from(count).unwrap()).await);
     }
-    tokio::time::sleep(Duration::from_millis(5)).await;
     // Not only reports are served: the new connection has the slot of another.
     assert!(visit(&app, 1000, "/api/openapi.json").await.starts_with("HTTP/1.1 200 "));
     assert_eq!(read_to_close(&mut held[0]).await, b"");

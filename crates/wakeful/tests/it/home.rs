@@ -173,6 +173,14 @@ impl Home {
         Probe { pid: child.id().unwrap(), child }
     }
 
+    /// Where the server listens, according to its log; behind a proxy the page is elsewhere.
+    fn listening_url(&self) -> String {
+        let log = self.log();
+        let (_, rest) = log.rsplit_once("listens on ").expect("the log says it");
+        let address = rest.split(|c: char| c == '"' || c.is_whitespace()).next().unwrap();
+        format!("http://{address}")
+    }
+
     /// Starts the server and waits until it is ready.
     pub(crate) async fn serve(&self) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -188,7 +196,8 @@ impl Home {
                 }
             }
         });
-        let url = page.await.expect("the server says where it listens");
+        let page = page.await.expect("the server says where the page is");
+        let url = if page.starts_with("https:") { self.listening_url() } else { page };
         let server = Server { pid: child.id().unwrap(), child, url };
         until("ready", || async { server.is_ready().await.then_some(()) }).await;
         server
