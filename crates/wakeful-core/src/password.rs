@@ -1,6 +1,6 @@
 //! Passwords: what is accepted as a new one, and how it is stored (Argon2id,
-//! 19 MiB, two passes). Hashing is slow on purpose: callers keep it off the
-//! threads that serve requests.
+//! 19 MiB, two passes). Hashing is slow on purpose, and estimating strength is
+//! not free: callers keep both off the threads that serve requests.
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -10,33 +10,67 @@ use crate::Invalid;
 use crate::email::Email;
 use crate::secret::Secret;
 
-const SHORTEST: usize = 8;
-const LONGEST: usize = 256;
+const MIN_LENGTH: usize = 8;
+const MAX_LENGTH: usize = 256;
+/// Longer passwords are not on any list of common ones, and the cost of an
+/// estimate grows with the square of the length.
+const MAX_ESTIMATED_LENGTH: usize = 32;
 
-/// A password that has passed the policy for the account it is meant for.
+/// A password of a valid length that is not the email of the account it is meant
+/// for. Whether it is a common one is decided when it is hashed.
 #[derive(Clone, Debug)]
-pub struct NewPassword(Secret);
+pub struct NewPassword {
+    secret: Secret,
+    email: String,
+}
 
 impl NewPassword {
     pub fn parse(text: &str, email: &Email) -> Result<Self, Invalid> {
         let length = text.chars().count();
-        if !(SHORTEST..=LONGEST).contains(&length) {
-            return Err(Invalid::new(format!("must have {SHORTEST} to {LONGEST} characters")));
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) {
+            return Err(Invalid::new(format!("must have {MIN_LENGTH} to {MAX_LENGTH} characters")));
         }
         if text.trim().to_lowercase() == email.key() {
             return Err(Invalid::new("must not be the email address"));
         }
-        if zxcvbn::zxcvbn(text, &[email.as_str()]).score() == zxcvbn::Score::Zero {
+        Ok(Self { secret: Secret::new(text), email: email.key() })
+    }
+
+    /// The PHC string to store, unless this is one of the passwords that are
+    /// guessed first.
+    pub fn hash(&self, salt: [u8; 16]) -> Result<String, Invalid> {
+        if is_common(self.secret.expose(), &self.email) {
             return Err(Invalid::new(
                 "is one of the passwords that are guessed first; choose another",
             ));
         }
-        Ok(Self(Secret::new(text)))
+        Ok(hash(&self.secret, salt))
     }
+}
 
-    pub fn secret(&self) -> &Secret {
-        &self.0
+/// Whether a password is among the first thousand or so that an attacker tries.
+fn is_common(password: &str, email: &str) -> bool {
+    if password.chars().count() > MAX_ESTIMATED_LENGTH {
+        return false;
     }
+    let (password, email) = (without_symbols(password), without_symbols(email));
+    zxcvbn::zxcvbn(&password, &[&email]).score() == zxcvbn::Score::Zero
+}
+
+/// Replaces symbols that stand for letters ("p@$$word") by these letters. The
+/// estimator would try every combination of them, which takes seconds; digits
+/// alone leave it only a few.
+fn without_symbols(text: &str) -> String {
+    let letter = |symbol| match symbol {
+        '@' => 'a',
+        '(' | '{' | '[' | '<' => 'c',
+        '!' | '|' => 'i',
+        '$' => 's',
+        '+' => 't',
+        '%' => 'x',
+        other => other,
+    };
+    text.chars().map(letter).collect()
 }
 
 /// The PHC string that is stored for a password.
@@ -70,10 +104,15 @@ fn argon2() -> Argon2<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn refused(text: &str) -> Option<String> {
         let email = Email::parse("ann@example.com").expect("an address");
-        NewPassword::parse(text, &email).err().map(|why| why.0)
+        let password = match NewPassword::parse(text, &email) {
+            Ok(password) => password,
+            Err(why) => return Some(why.0),
+        };
+        password.hash([3; 16]).err().map(|why| why.0)
     }
 
     #[test]
@@ -95,9 +134,45 @@ mod tests {
             "12345678",
             "qwertyuiop",
             "iloveyou",
+            "p@ssword",
+            "Pa$$w0rd",
+            "!!!!!!!!",
+            "abcabcabcabc",
+            "moc.elpmaxe@nna",
         ] {
             assert!(refused(text).is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn estimating_is_cheap_whatever_the_password() {
+        let symbols = "4@8({[<369!1|7057$+%2";
+        let attacks = [
+            symbols.repeat(12),
+            symbols.repeat(2),
+            symbols.to_owned(),
+            symbols.chars().cycle().take(MAX_ESTIMATED_LENGTH).collect(),
+            "0123456789".chars().cycle().take(MAX_ESTIMATED_LENGTH).collect(),
+            "17".repeat(MAX_ESTIMATED_LENGTH / 2),
+            "1776943058271694".repeat(2),
+            "a1b7c".chars().cycle().take(MAX_ESTIMATED_LENGTH).collect(),
+            "pass1word7".chars().cycle().take(MAX_ESTIMATED_LENGTH).collect(),
+            "11111111111111112222222222222222".to_owned(),
+            "\u{130}".repeat(MAX_ESTIMATED_LENGTH),
+            "a".repeat(MAX_LENGTH),
+        ];
+        // The word lists are loaded by the first estimate.
+        is_common("k9#vT2qz", "ann@example.com");
+        for attack in attacks {
+            let cost = (0..5).map(|_| time(&attack)).min().expect("five");
+            assert!(cost < Duration::from_millis(50), "{cost:?} for {attack}");
+        }
+    }
+
+    fn time(password: &str) -> Duration {
+        let started = std::time::Instant::now();
+        is_common(password, "ann@example.com");
+        started.elapsed()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The life of an account: signing up makes a team and its first user,
 //! settings change the caller, and the last user who leaves takes the team along.
 
+use std::net::IpAddr;
 use wakeful_core::email::Email;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::password::NewPassword;
@@ -34,7 +35,8 @@ impl Engine {
         }
         self.count(&self.sign_ups(from.address)).await?;
         let team = TeamId::new(self.now(), random::bytes());
-        let account = self.new_account(&wanted.email, &wanted.password, &wanted.name).await?;
+        let hash = self.hash_new(&wanted.password, "password", from.address).await?;
+        let account = self.new_account(&wanted.email, hash, &wanted.name);
         let (token, session) = self.new_session(account.user, from);
         let welcome =
             self.letter(wanted.email.as_str(), letters::welcome(self.settings(), &wanted.email));
@@ -50,8 +52,9 @@ impl Engine {
         caller: &Caller,
         email: &Email,
         password: Option<&NewPassword>,
+        from: IpAddr,
     ) -> Result<()> {
-        self.change_user(caller, caller.user, email, password).await
+        self.change_user(caller, caller.user, email, password, from).await
     }
 
     /// Removes the caller's account, and the team with its last user.
@@ -59,18 +62,29 @@ impl Engine {
         self.delete_users(caller, &[caller.user]).await
     }
 
-    pub(crate) async fn new_account(
+    pub(crate) fn new_account(
         &self,
         email: &Email,
-        password: &NewPassword,
+        password_hash: String,
         name: &str,
-    ) -> Result<NewAccount> {
-        Ok(NewAccount {
+    ) -> NewAccount {
+        NewAccount {
             user: UserId::new(self.now(), random::bytes()),
             email: email.clone(),
             name: name.to_owned(),
-            password_hash: self.0.hasher.turn().await?.hash(password.secret()).await,
-        })
+            password_hash,
+        }
+    }
+
+    /// Hashes the password of a field, unless it is a common one.
+    pub(crate) async fn hash_new(
+        &self,
+        password: &NewPassword,
+        field: &'static str,
+        from: IpAddr,
+    ) -> Result<String> {
+        let hash = self.0.hasher.turn(from).await?.hash_new(password).await;
+        hash.map_err(|why| Error::Refused { field, why: why.0 })
     }
 
     pub(crate) async fn change_user(
@@ -79,13 +93,19 @@ impl Engine {
         user: UserId,
         email: &Email,
         password: Option<&NewPassword>,
+        from: IpAddr,
     ) -> Result<()> {
         let password_hash = match password {
-            Some(password) => Some(self.0.hasher.turn().await?.hash(password.secret()).await),
+            Some(password) => Some(self.hash_new(password, "password1", from).await?),
             None => None,
         };
-        let keep_session = if user == caller.user { caller.session() } else { None };
-        let change = UserChange { user, email: email.clone(), password_hash, keep_session };
+        let change = UserChange {
+            user,
+            email: email.clone(),
+            password_hash,
+            caller: caller.user,
+            credential: caller.credential(),
+        };
         match self.store().team(caller.team).change_user(&change, self.now()).await? {
             true => Ok(()),
             false => Err(Error::NotFound("user")),

@@ -40,7 +40,7 @@ impl Engine {
             digest: Digest::of(apikey.expose()),
             stands_for: Key::new(enc).seal(random::bytes(), &context(id), &plain),
         };
-        self.store().add_api_key(&key, self.now()).await?;
+        self.store().add_api_key(&key, caller.credential(), self.now()).await?;
         Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) })
     }
 

@@ -1,10 +1,12 @@
-//! Limits on trying. Failed logins count per account and address, so guessing
-//! is slow and nobody can lock another out. Declined cards count per team and
-//! per address, so that stolen numbers are not tried out here; the rest counts
-//! per address.
+//! Limits on attempts. Failed logins count per account and client network, so
+//! that guessing is slow and nobody can lock another user out, and per network,
+//! so that one password is not tried on every account. Declined cards count per
+//! team and per network, so that stolen numbers are not tried out here; the rest
+//! counts per network.
 
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::client_network::ClientNetwork;
 use wakeful_core::id::TeamId;
 use wakeful_core::token::Digest;
 use wakeful_store::Hits;
@@ -12,6 +14,7 @@ use wakeful_store::Hits;
 use crate::{Engine, Error, Result};
 
 const MINUTE: Duration = Duration::from_secs(60);
+const TEN_MINUTES: Duration = Duration::from_secs(600);
 const HOUR: Duration = Duration::from_secs(3600);
 /// Each goes out to somebody's server.
 const TESTS_A_MINUTE: u32 = 10;
@@ -24,17 +27,27 @@ pub(crate) struct Limit {
 }
 
 impl Engine {
-    pub(crate) fn failed_logins(&self, account: &str, from: IpAddr) -> Limit {
-        let most = self.settings().failed_logins_per_minute;
-        limit("login", &[account, &from.to_string()], most, MINUTE)
+    pub(crate) fn failed_logins(&self, account: &str, from: IpAddr) -> [Limit; 2] {
+        let (settings, network) = (self.settings(), network(from));
+        let of_account = settings.failed_logins_per_minute;
+        let of_network = settings.failed_logins_per_network;
+        [
+            limit("login", &[account, &network], of_account, MINUTE),
+            limit("login network", &[&network], of_network, TEN_MINUTES),
+        ]
     }
 
     pub(crate) fn sign_ups(&self, from: IpAddr) -> Limit {
-        limit("signup", &[&from.to_string()], self.settings().signups_per_hour, HOUR)
+        limit("signup", &[&network(from)], self.settings().signups_per_hour, HOUR)
     }
 
     pub(crate) fn contacts(&self, from: IpAddr) -> Limit {
-        limit("contact", &[&from.to_string()], self.settings().contacts_per_hour, HOUR)
+        limit("contact", &[&network(from)], self.settings().contacts_per_hour, HOUR)
+    }
+
+    /// Requests for a reset link, whether or not the address has an account.
+    pub(crate) fn reset_requests(&self, from: IpAddr) -> Limit {
+        limit("reset request", &[&network(from)], self.settings().reset_requests_per_hour, HOUR)
     }
 
     pub(crate) fn resets(&self, account: &str) -> Limit {
@@ -50,7 +63,7 @@ impl Engine {
         let most = self.settings().declined_cards_per_hour;
         [
             limit("declined card", &["team", &team.to_string()], most, HOUR),
-            limit("declined card", &["from", &from.to_string()], most.saturating_mul(2), HOUR),
+            limit("declined card", &["from", &network(from)], most.saturating_mul(2), HOUR),
         ]
     }
 
@@ -75,14 +88,16 @@ impl Engine {
         done
     }
 
-    /// Refuses when the limit is reached, without counting.
-    pub(crate) async fn allow(&self, limit: &Limit) -> Result<()> {
+    /// Refuses when one of the limits is reached, without counting.
+    pub(crate) async fn allow(&self, limits: &[Limit]) -> Result<()> {
         let now = self.now();
-        let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
-        match hits {
-            Some(hits) if hits.count >= i64::from(limit.most) => Err(self.limited(limit, hits)),
-            _ => Ok(()),
+        for limit in limits {
+            let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
+            if let Some(hits) = hits.filter(|hits| hits.count >= i64::from(limit.most)) {
+                return Err(self.limited(limit, hits));
+            }
         }
+        Ok(())
     }
 
     /// Counts one, and refuses when that was one too many.
@@ -99,6 +114,10 @@ impl Engine {
         let left = hits.started.after(limit.window).since(self.now());
         Error::Limited { retry_after: left.max(Duration::from_secs(1)) }
     }
+}
+
+fn network(address: IpAddr) -> String {
+    ClientNetwork::of(address).to_string()
 }
 
 fn limit(what: &str, parts: &[&str], most: u32, window: Duration) -> Limit {

@@ -13,7 +13,7 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{Account, NewSession, Session};
+use wakeful_store::{Account, Credential, NewSession, Session};
 
 use crate::accounts::SignedIn;
 use crate::attempts::Limit;
@@ -64,48 +64,82 @@ pub(crate) enum Scope {
 impl Engine {
     /// Lets a user in by email, password and, where it is on, a second factor.
     pub async fn log_in(&self, credentials: &Credentials, from: &Origin) -> Result<SignedIn> {
-        let limit = self.failed_logins(&email::key(&credentials.email), from.address);
-        let outcome = self.prove(credentials, &limit).await;
+        let outcome = self.log_in_once(credentials, from).await;
         metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
-        let account = outcome?;
+        let (account, token) = outcome?;
         if password::is_outdated(&account.password_hash) {
-            self.hash_anew(&account, &credentials.password).await;
+            self.hash_anew(&account, &credentials.password, from.address).await;
         }
-        let token = match self.open_session(account.user, from).await {
-            // Deleted since the password was checked.
-            Err(Error::NotAuthenticated) => return Err(Error::BadCredentials),
-            token => token?,
-        };
         Ok(SignedIn { user: account.user, team: account.team, email: account.email, token })
+    }
+
+    async fn log_in_once(
+        &self,
+        credentials: &Credentials,
+        from: &Origin,
+    ) -> Result<(Account, Secret)> {
+        let limits = self.failed_logins(&email::key(&credentials.email), from.address);
+        let account = self.prove(credentials, &limits, from.address).await?;
+        match self.open_session_of(&account, from).await {
+            Err(Error::NotAuthenticated) => {}
+            token => return Ok((account, token?)),
+        }
+        // The password was changed or the account deleted since it was verified,
+        // or another login has stored the same password under today's parameters.
+        let outdated = password::is_outdated(&account.password_hash);
+        let current = self.store().account(account.user).await?;
+        let current = current.filter(|now| outdated && now.mfa_enabled == account.mfa_enabled);
+        if let Some(account) = current {
+            let turn = self.0.hasher.turn(from.address).await?;
+            if turn.verify(&credentials.password, Some(&account.password_hash)).await {
+                return match self.open_session_of(&account, from).await {
+                    Err(Error::NotAuthenticated) => Err(Error::BadCredentials),
+                    token => Ok((account, token?)),
+                };
+            }
+        }
+        Err(Error::BadCredentials)
+    }
+
+    /// Opens a session for an account whose password was verified.
+    async fn open_session_of(&self, account: &Account, from: &Origin) -> Result<Secret> {
+        let credential =
+            Credential::Password { hash: &account.password_hash, mfa_enabled: account.mfa_enabled };
+        self.open_session(account.user, credential, from).await
     }
 
     /// Stores a right password under today's parameters. Who logs in is let in
     /// whether or not that works: the next time will do.
-    async fn hash_anew(&self, account: &Account, password: &Secret) {
-        let Ok(turn) = self.0.hasher.turn().await else { return };
+    async fn hash_anew(&self, account: &Account, password: &Secret, from: IpAddr) {
+        let Ok(turn) = self.0.hasher.turn(from).await else { return };
         let hash = turn.hash(password).await;
         if let Err(error) = self.store().renew_hash(account, &hash).await {
             tracing::warn!(error = %Chain(&error), "a password is hashed anew at the next login");
         }
     }
 
-    async fn prove(&self, credentials: &Credentials, limit: &Limit) -> Result<Account> {
-        self.allow(limit).await?;
-        let account = self.store().account_by_email(&email::key(&credentials.email)).await?;
-        let turn = self.0.hasher.turn().await?;
+    async fn prove(
+        &self,
+        credentials: &Credentials,
+        limits: &[Limit],
+        from: IpAddr,
+    ) -> Result<Account> {
+        self.allow(limits).await?;
+        let turn = self.0.hasher.turn(from).await?;
         // Asked again with the turn in hand: many who try at once pass the
         // first question together, but only a few are here at any time.
-        self.allow(limit).await?;
+        self.allow(limits).await?;
+        let account = self.store().account_by_email(&email::key(&credentials.email)).await?;
         let stored = account.as_ref().map(|account| account.password_hash.as_str());
         let right = turn.verify(&credentials.password, stored).await;
         let Some(account) = account.filter(|_| right) else {
-            return Err(self.failed(limit, Error::BadCredentials).await?);
+            return Err(self.failed(limits, Error::BadCredentials).await?);
         };
         if account.mfa_enabled {
             let code = credentials.mfacode.as_deref().ok_or(Error::MfaRequired)?;
             match self.use_code(account.user, code).await {
                 Err(Error::MfaInvalid) => {
-                    return Err(self.failed(limit, Error::MfaInvalid).await?);
+                    return Err(self.failed(limits, Error::MfaInvalid).await?);
                 }
                 other => other?,
             }
@@ -114,11 +148,14 @@ impl Engine {
     }
 
     /// Counts a failure and gives it back as the answer.
-    pub(crate) async fn failed(&self, limit: &Limit, why: Error) -> Result<Error> {
-        match self.count(limit).await {
-            Ok(()) | Err(Error::Limited { .. }) => Ok(why),
-            Err(error) => Err(error),
+    pub(crate) async fn failed(&self, limits: &[Limit], why: Error) -> Result<Error> {
+        for limit in limits {
+            match self.count(limit).await {
+                Ok(()) | Err(Error::Limited { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(why)
     }
 
     /// Whether this is the password of a user who is already let in.
@@ -128,16 +165,16 @@ impl Engine {
         password: &Secret,
         from: IpAddr,
     ) -> Result<()> {
-        let limit = self.failed_logins(&email::key(&caller.email), from);
-        self.allow(&limit).await?;
+        let limits = self.failed_logins(&email::key(&caller.email), from);
+        self.allow(&limits).await?;
+        let turn = self.0.hasher.turn(from).await?;
+        self.allow(&limits).await?;
         let account = self.store().account(caller.user).await?;
-        let turn = self.0.hasher.turn().await?;
-        self.allow(&limit).await?;
         let stored = account.as_ref().map(|account| account.password_hash.as_str());
         if turn.verify(password, stored).await {
             return Ok(());
         }
-        Err(self.failed(&limit, Error::BadCredentials).await?)
+        Err(self.failed(&limits, Error::BadCredentials).await?)
     }
 
     /// The caller behind a Bearer Token.
@@ -191,18 +228,23 @@ impl Engine {
 
     /// Trades an API key pair given in a body for a token.
     pub async fn log_in_by_keys(&self, pair: &KeyPair, from: &Origin) -> Result<Secret> {
-        let limit = self.failed_logins(pair.apikey.expose(), from.address);
-        self.allow(&limit).await?;
-        match self.caller_by_keys(pair).await {
-            Ok(caller) => self.open_session(caller.user, from).await,
-            Err(Error::NotAuthenticated) => Err(self.failed(&limit, Error::BadCredentials).await?),
+        let limits = self.failed_logins(pair.apikey.expose(), from.address);
+        self.allow(&limits).await?;
+        let opened = match self.caller_by_keys(pair).await {
+            Ok(caller) => self.issue_token(&caller, from).await,
             Err(error) => Err(error),
+        };
+        match opened {
+            Err(Error::NotAuthenticated) => {
+                Err(self.failed(&limits, Error::BadCredentials).await?)
+            }
+            opened => opened,
         }
     }
 
-    /// Issues a token to a caller who came with an API key pair.
+    /// Issues a token to a caller who came with an API key pair; it ends with the key.
     pub async fn issue_token(&self, caller: &Caller, from: &Origin) -> Result<Secret> {
-        self.open_session(caller.user, from).await
+        self.open_session(caller.user, caller.credential(), from).await
     }
 
     /// The caller's sessions, the one used last first.
@@ -237,9 +279,14 @@ impl Engine {
         Ok(self.store().end_sessions(caller.user).await?)
     }
 
-    async fn open_session(&self, user: UserId, from: &Origin) -> Result<Secret> {
+    async fn open_session(
+        &self,
+        user: UserId,
+        credential: Credential<'_>,
+        from: &Origin,
+    ) -> Result<Secret> {
         let (token, session) = self.new_session(user, from);
-        self.store().add_session(&session, self.now()).await?;
+        self.store().add_session(&session, credential, self.now()).await?;
         Ok(token)
     }
 
@@ -265,7 +312,7 @@ fn stale(used: Millis, now: Millis) -> bool {
     now.since(used) >= TOUCH_EVERY
 }
 
-fn result_label(outcome: &Result<Account>) -> &'static str {
+fn result_label<T>(outcome: &Result<T>) -> &'static str {
     match outcome {
         Ok(_) => "ok",
         Err(Error::BadCredentials) => "bad_credentials",

@@ -2,6 +2,7 @@
 //! that none can be reached without one.
 
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_store::Credential;
 
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -19,11 +20,11 @@ pub enum Via {
 }
 
 impl Caller {
-    /// The session that stays when the caller changes their own password.
-    pub(crate) fn session(&self) -> Option<SessionId> {
+    /// What the store checks again before it writes a credential for the caller.
+    pub(crate) fn credential(&self) -> Credential<'static> {
         match self.via {
-            Via::Session(id) => Some(id),
-            Via::ApiKey(_) => None,
+            Via::Session(id) => Credential::Session(id),
+            Via::ApiKey(id) => Credential::ApiKey(id),
         }
     }
 }

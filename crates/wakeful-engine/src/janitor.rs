@@ -9,8 +9,9 @@ use wakeful_core::chain::Chain;
 use crate::{Engine, Result};
 
 const EVERY: Duration = Duration::from_secs(600);
-/// Longer than the longest window of a limit.
-const LIMITS_LIVE: Duration = Duration::from_secs(24 * 3600);
+/// Longer than the longest window of a limit, and no longer than that: failed
+/// logins leave a row for each name that was tried.
+const LIMITS_LIVE: Duration = Duration::from_secs(2 * 3600);
 
 /// Longer than anybody waits for what was asked of another node, and than a
 /// node's slots are without a holder.

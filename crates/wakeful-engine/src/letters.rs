@@ -58,6 +58,9 @@ pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> Words {
              Or send it yourself:\n\n    \
              curl -X POST {url}/api/v1/password/update -H 'Content-Type: application/json' \\\n      \
              -d '{{\"email\": \"{email}\", \"password1\": \"NEW\", \"password2\": \"NEW\", \"tokenid\": \"{token}\"}}'\n\n\
+             A new password ends all sessions and deletes all API keys of the account.\n\
+             If someone else may have signed up with your address, check afterwards who is\n\
+             in your team:\n\n    {url}/team\n\n\
              If it was not you, do nothing: your password stays as it is.\n"
         ),
     }

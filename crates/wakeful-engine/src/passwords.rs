@@ -17,7 +17,8 @@ const RESET_LIVES: Duration = Duration::from_secs(3600);
 impl Engine {
     /// Sends a reset link if the address has an account. What is done only for
     /// a known address is done after the answer, so that time tells nothing.
-    pub async fn lose_password(&self, email: &str) -> Result<()> {
+    pub async fn lose_password(&self, email: &str, from: IpAddr) -> Result<()> {
+        self.count(&self.reset_requests(from)).await?;
         if let Some(account) = self.store().account_by_email(&email::key(email)).await? {
             let engine = self.clone();
             self.0.tasks.spawn(async move {
@@ -48,7 +49,7 @@ impl Engine {
         let now = self.now();
         let expires = now.after(RESET_LIVES);
         let digest = Digest::of(token.expose());
-        Ok(self.store().add_reset(account.user, digest, expires, mail, now).await?)
+        Ok(self.store().add_reset(account, digest, expires, mail, now).await?)
     }
 
     /// Sets a password by a mailed token or by a live Bearer Token of the account.
@@ -59,15 +60,15 @@ impl Engine {
         tokenid: &Secret,
         from: IpAddr,
     ) -> Result<()> {
-        let limit = self.failed_logins(&email.key(), from);
-        self.allow(&limit).await?;
+        let limits = self.failed_logins(&email.key(), from);
+        self.allow(&limits).await?;
         let updated = if Kind::Reset.decode(tokenid.expose()).is_some() {
-            self.update_by_reset(email, password, tokenid).await
+            self.update_by_reset(email, password, tokenid, from).await
         } else {
-            self.update_by_session(email, password, tokenid).await
+            self.update_by_session(email, password, tokenid, from).await
         };
         match updated {
-            Err(Error::BadResetToken) => Err(self.failed(&limit, Error::BadResetToken).await?),
+            Err(Error::BadResetToken) => Err(self.failed(&limits, Error::BadResetToken).await?),
             updated => updated,
         }
     }
@@ -77,13 +78,14 @@ impl Engine {
         email: &Email,
         password: &NewPassword,
         token: &Secret,
+        from: IpAddr,
     ) -> Result<()> {
         let digest = Digest::of(token.expose());
         // Looked at before the work of hashing, spent after it.
         if !self.store().reset_is_live(digest, &email.key(), self.now()).await? {
             return Err(Error::BadResetToken);
         }
-        let hash = self.0.hasher.turn().await?.hash(password.secret()).await;
+        let hash = self.hash_new(password, "password1", from).await?;
         let spent = self.store().reset_password(digest, &email.key(), &hash, self.now()).await?;
         let user = spent.ok_or(Error::BadResetToken)?;
         tracing::info!(user.id = %user, "user {user} set a new password by a mailed link");
@@ -95,6 +97,7 @@ impl Engine {
         email: &Email,
         password: &NewPassword,
         token: &Secret,
+        from: IpAddr,
     ) -> Result<()> {
         let caller = match self.caller_by_token(token.expose()).await {
             Err(Error::NotAuthenticated) => return Err(Error::BadResetToken),
@@ -105,6 +108,10 @@ impl Engine {
             return Err(Error::BadResetToken);
         }
         let kept = Email::parse(&account.email).unwrap_or_else(|_| email.clone());
-        self.change_user(&caller, caller.user, &kept, Some(password)).await
+        match self.change_user(&caller, caller.user, &kept, Some(password), from).await {
+            // Revoked since it was looked up.
+            Err(Error::NotAuthenticated) => Err(Error::BadResetToken),
+            changed => changed,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The users of a team: seen, added, changed, logged out and removed by any
 //! of them, and by nobody else.
 
+use std::net::IpAddr;
 use wakeful_core::email::Email;
 use wakeful_core::id::UserId;
 use wakeful_core::password::NewPassword;
@@ -21,19 +22,26 @@ impl Engine {
         Ok(self.store().team(caller.team).members().await?)
     }
 
-    pub async fn save_user(&self, caller: &Caller, save: &SaveUser) -> Result<UserId> {
+    pub async fn save_user(
+        &self,
+        caller: &Caller,
+        save: &SaveUser,
+        from: IpAddr,
+    ) -> Result<UserId> {
         match save {
             SaveUser::Change { user, email, password } => {
-                self.change_user(caller, *user, email, password.as_ref()).await?;
+                self.change_user(caller, *user, email, password.as_ref(), from).await?;
                 Ok(*user)
             }
             SaveUser::Add { email, password } => {
                 let plan = self.allow_user(caller.team).await?;
                 let most = plan.as_ref().and_then(|plan| plan.limits.users);
-                let account = self.new_account(email, password, "").await?;
-                match self.store().team(caller.team).add_user(&account, most, self.now()).await? {
+                let hash = self.hash_new(password, "password1", from).await?;
+                let account = self.new_account(email, hash, "");
+                let by = (caller.user, caller.credential());
+                let team = self.store().team(caller.team);
+                match team.add_user(&account, most, by, self.now()).await? {
                     Added::Done => Ok(account.user),
-                    Added::NoTeam => Err(Error::NotAuthenticated),
                     Added::Full => Err(self.too_many_users(plan.as_ref())),
                 }
             }

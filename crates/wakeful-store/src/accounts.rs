@@ -4,7 +4,7 @@
 use sqlx::Error;
 use uuid::Uuid;
 use wakeful_core::email::Email;
-use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::dialect::{from_row, read, within, write};
@@ -100,7 +100,7 @@ impl Store {
                 .execute(&mut *db)
                 .await?;
             insert!(db, team, account, now)?;
-            sessions::insert!(db, session, now)?;
+            sessions::insert!(db, session, None::<ApiKeyId>, now)?;
             mails::insert!(db, welcome, now)?;
             Ok::<_, Error>(())
         })?;

@@ -6,8 +6,8 @@ use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{from_row, read, write};
-use crate::{Result, Store};
+use crate::dialect::{from_row, read, within, write};
+use crate::{Credential, Result, Store, StoreError, credentials};
 
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
@@ -58,8 +58,18 @@ from_row!(FoundKey, |row| Self {
 });
 
 impl Store {
-    pub async fn add_api_key(&self, key: &NewApiKey, now: Millis) -> Result<()> {
-        write!(self, |db| {
+    /// Adds a key if the credential of the caller is still valid, otherwise `Gone`.
+    pub async fn add_api_key(
+        &self,
+        key: &NewApiKey,
+        credential: Credential<'_>,
+        now: Millis,
+    ) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            if !credentials::confirm!(db, key.user, credential)? {
+                return Err(StoreError::Gone);
+            }
             sqlx::query(
                 "insert into api_keys (id, digest, user_id, name, prefix, stands_for, created)
                  values ($1, $2, $3, $4, $5, $6, $7)",
@@ -71,11 +81,11 @@ impl Store {
             .bind(key.prefix.as_str())
             .bind(&key.stands_for[..])
             .bind(now.0)
-            .execute(db)
+            .execute(&mut *db)
             .await
             .map(|_| ())
         })?;
-        Ok(())
+        tx.commit().await
     }
 
     /// A user's keys, oldest first.
@@ -132,15 +142,21 @@ impl Store {
         })?)
     }
 
-    /// Removes a key of this user; false when the user has no such key.
+    /// Removes a key of this user and the sessions opened with it; false when the
+    /// user has no such key.
     pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId) -> Result<bool> {
-        Ok(write!(self, |db| {
+        let mut tx = self.begin().await?;
+        let deleted = within!(tx, |db| {
+            // Locked as by everything else that deletes both keys and sessions.
+            credentials::lock_user!(db, user)?;
             sqlx::query("delete from api_keys where id = $1 and user_id = $2")
                 .bind(id.uuid())
                 .bind(user.uuid())
-                .execute(db)
+                .execute(&mut *db)
                 .await
                 .map(|done| done.rows_affected() == 1)
-        })?)
+        })?;
+        tx.commit().await?;
+        Ok(deleted)
     }
 }

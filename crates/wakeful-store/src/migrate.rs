@@ -48,6 +48,7 @@ const STEPS: &[Step] = steps![
     "0017_orphaned",
     "0018_upkeep",
     "0019_left_to",
+    "0021_credentials",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -1,37 +1,53 @@
-//! Password resets: one live token a user, kept as a digest, good once.
+//! Password resets: one live token per user, stored as a digest, valid once and
+//! only for the address it was mailed to.
 
 use sqlx::Error;
 use uuid::Uuid;
+use wakeful_core::email;
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{within, write};
-use crate::{Mail, Result, Store, mails};
+use crate::dialect::{read, within, write};
+use crate::{Account, Mail, Result, Store, StoreError, mails};
 
 impl Store {
     /// Makes a reset token in place of an earlier one, with the mail that brings
-    /// it, unless somebody else does.
+    /// it, unless somebody else does. `Gone` when the account has been deleted or
+    /// its address has changed.
     pub async fn add_reset(
         &self,
-        user: UserId,
+        account: &Account,
         digest: Digest,
         expires: Millis,
         mail: Option<&Mail>,
         now: Millis,
     ) -> Result<()> {
         let mail = mail.map(|mail| mails::sealed(&self.keyring, mail));
+        let email_key = email::key(&account.email);
         let mut tx = self.begin().await?;
         within!(tx, |db| {
+            let locked = sqlx::query(
+                "update users set modified = modified where id = $1 and email_key = $2",
+            )
+            .bind(account.user.uuid())
+            .bind(email_key.as_str())
+            .execute(&mut *db)
+            .await?;
+            if locked.rows_affected() == 0 {
+                return Err(StoreError::Gone);
+            }
             sqlx::query(
-                "insert into resets (digest, user_id, expires)
-                 values ($1, $2, $3)
+                "insert into resets (digest, user_id, expires, email_key)
+                 values ($1, $2, $3, $4)
                  on conflict (user_id) do update
-                 set digest = excluded.digest, expires = excluded.expires",
+                 set digest = excluded.digest, expires = excluded.expires,
+                     email_key = excluded.email_key",
             )
             .bind(&digest.0[..])
-            .bind(user.uuid())
+            .bind(account.user.uuid())
             .bind(expires.0)
+            .bind(email_key.as_str())
             .execute(&mut *db)
             .await?;
             if let Some(mail) = &mail {
@@ -42,8 +58,9 @@ impl Store {
         tx.commit().await
     }
 
-    /// Spends a reset token: sets the password and ends every session. Nothing
-    /// when the token is unknown, old, spent, or not that of this address.
+    /// Spends a reset token: sets the password, ends every session and removes
+    /// every API key. Nothing when the token is unknown, old, spent, or was not
+    /// mailed to this address, or when the address has changed since.
     pub async fn reset_password(
         &self,
         digest: Digest,
@@ -53,29 +70,38 @@ impl Store {
     ) -> Result<Option<UserId>> {
         let mut tx = self.begin().await?;
         let user = within!(tx, |db| {
-            let spent: Option<Uuid> = sqlx::query_scalar(
-                "delete from resets
-                 where digest = $1
-                 and expires > $2
-                 and user_id = (select id from users where email_key = $3)
-                 returning user_id",
+            let found: Option<Uuid> = sqlx::query_scalar(
+                "update users set password_hash = $3, modified = $4
+                 where email_key = $2 and id = (select user_id from resets where digest = $1)
+                 returning id",
             )
             .bind(&digest.0[..])
-            .bind(now.0)
             .bind(email_key)
+            .bind(password_hash)
+            .bind(now.0)
             .fetch_optional(&mut *db)
             .await?;
-            let Some(user) = spent else { return Ok(None) };
-            sqlx::query("update users set password_hash = $2, modified = $3 where id = $1")
-                .bind(user)
-                .bind(password_hash)
-                .bind(now.0)
-                .execute(&mut *db)
-                .await?;
-            sqlx::query("delete from sessions where user_id = $1")
-                .bind(user)
-                .execute(&mut *db)
-                .await?;
+            let Some(user) = found else { return Ok(None) };
+            // With the user's row locked, only one caller finds the token.
+            let spent = sqlx::query(
+                "delete from resets
+                 where digest = $1 and user_id = $2 and email_key = $3 and expires > $4",
+            )
+            .bind(&digest.0[..])
+            .bind(user)
+            .bind(email_key)
+            .bind(now.0)
+            .execute(&mut *db)
+            .await?;
+            if spent.rows_affected() == 0 {
+                return Ok(None);
+            }
+            for revoke in [
+                "delete from sessions where user_id = $1",
+                "delete from api_keys where user_id = $1",
+            ] {
+                sqlx::query(revoke).bind(user).execute(&mut *db).await?;
+            }
             Ok::<_, Error>(UserId::from(user))
         })?;
         tx.commit().await?;
@@ -89,12 +115,13 @@ impl Store {
         email_key: &str,
         now: Millis,
     ) -> Result<bool> {
-        let found: Option<i64> = crate::dialect::read!(self, |db| {
+        let found: Option<i64> = read!(self, |db| {
             sqlx::query_scalar(
                 "select r.expires
                  from resets r
                  join users u on u.id = r.user_id
-                 where r.digest = $1 and r.expires > $2 and u.email_key = $3",
+                 where r.digest = $1 and r.expires > $2
+                 and r.email_key = $3 and u.email_key = $3",
             )
             .bind(&digest.0[..])
             .bind(now.0)

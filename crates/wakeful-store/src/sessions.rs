@@ -6,8 +6,14 @@ use wakeful_core::id::{SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{from_row, read, write};
-use crate::{Result, Store};
+use crate::dialect::{from_row, read, within, write};
+use crate::{Credential, Result, Store, StoreError, credentials};
+
+/// For each user, of the sessions opened with a password and of those opened
+/// with an API key.
+const MAX_SESSIONS: i64 = 200;
+/// A database from before that limit may hold many more.
+const EVICTION_BATCH: i64 = 1_000;
 
 #[derive(Clone, Debug)]
 pub struct NewSession {
@@ -59,12 +65,36 @@ from_row!(FoundSession, |row| Self {
 });
 
 impl Store {
-    pub async fn add_session(&self, session: &NewSession, now: Millis) -> Result<()> {
-        write!(self, |db| {
-            let db = &mut *db.acquire().await?;
-            insert!(db, session, now)
+    /// Adds a session if the credential it is based on is still valid, otherwise
+    /// `Gone`. A user with too many loses the ones that were not used for longest.
+    pub async fn add_session(
+        &self,
+        session: &NewSession,
+        credential: Credential<'_>,
+        now: Millis,
+    ) -> Result<()> {
+        let api_key = credential.api_key();
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            if !credentials::confirm!(db, session.user, credential)? {
+                return Err(StoreError::Gone);
+            }
+            sqlx::query(
+                "delete from sessions
+                 where id in (select id from sessions
+                              where user_id = $1 and (api_key_id is null) = $2
+                              order by last_used desc, id desc
+                              limit $3 offset $4)",
+            )
+            .bind(session.user.uuid())
+            .bind(api_key.is_none())
+            .bind(EVICTION_BATCH)
+            .bind(MAX_SESSIONS - 1)
+            .execute(&mut *db)
+            .await?;
+            insert!(db, session, api_key, now)
         })?;
-        Ok(())
+        tx.commit().await
     }
 
     pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
@@ -147,12 +177,13 @@ impl Store {
     }
 }
 
-/// Inserts a session, inside a transaction or on a connection.
+/// Inserts a session, inside a transaction. With an API key it ends with the key.
 macro_rules! insert {
-    ($db:expr, $session:expr, $now:expr) => {
+    ($db:expr, $session:expr, $api_key:expr, $now:expr) => {
         sqlx::query(
-            "insert into sessions (id, digest, user_id, created, last_used, address, agent)
-             values ($1, $2, $3, $4, $4, $5, $6)",
+            "insert into sessions
+             (id, digest, user_id, created, last_used, address, agent, api_key_id)
+             values ($1, $2, $3, $4, $4, $5, $6, $7)",
         )
         .bind($session.id.uuid())
         .bind(&$session.digest.0[..])
@@ -160,6 +191,7 @@ macro_rules! insert {
         .bind($now.0)
         .bind($session.address.as_str())
         .bind($session.agent.as_str())
+        .bind($api_key.map(wakeful_core::id::ApiKeyId::uuid))
         .execute(&mut *$db)
         .await
         .map(|_| ())

@@ -7,9 +7,8 @@ use wakeful_core::email::Email;
 use wakeful_core::id::{SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts;
 use crate::dialect::{from_row, read, within};
-use crate::{NewAccount, Result, Store};
+use crate::{Credential, NewAccount, Result, Store, StoreError, accounts, credentials};
 
 pub struct TeamStore<'a> {
     pub(crate) store: &'a Store,
@@ -31,18 +30,19 @@ from_row!(Member, |row| Self {
 /// What a save changes of a user. A new password ends the user's sessions,
 /// except the one that made the change.
 #[derive(Clone, Debug)]
-pub struct UserChange {
+pub struct UserChange<'a> {
     pub user: UserId,
     pub email: Email,
     pub password_hash: Option<String>,
-    pub keep_session: Option<SessionId>,
+    pub caller: UserId,
+    /// What the caller has authenticated with.
+    pub credential: Credential<'a>,
 }
 
 /// What came of adding a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     Done,
-    NoTeam,
     /// The team has as many users as it may.
     Full,
 }
@@ -63,17 +63,19 @@ impl<'a> TeamStore<'a> {
     }
 
     /// Adds a user, unless the team has `most` already. `Taken` when the address
-    /// is not free.
+    /// is not free, `Gone` when the credential of the caller is no longer valid.
     pub async fn add_user(
         &self,
         account: &NewAccount,
         most: Option<u32>,
+        (caller, credential): (UserId, Credential<'_>),
         now: Millis,
     ) -> Result<Added> {
         let mut tx = self.store.begin().await?;
         let added = within!(tx, |db| {
-            if !hold_team!(db, self.team, now)? {
-                return Ok(Added::NoTeam);
+            hold_team!(db, self.team, now)?;
+            if !credentials::confirm!(db, caller, credential)? {
+                return Err(StoreError::Gone);
             }
             if let Some(most) = most {
                 let users: i64 =
@@ -92,10 +94,18 @@ impl<'a> TeamStore<'a> {
         Ok(added)
     }
 
-    /// Changes a user; false when the team has no such user.
-    pub async fn change_user(&self, change: &UserChange, now: Millis) -> Result<bool> {
+    /// Changes a user; false when the team has no such user, `Gone` when the
+    /// credential of the caller is no longer valid.
+    pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<bool> {
+        let keep = change.credential.session().filter(|_| change.user == change.caller);
         let mut tx = self.store.begin().await?;
         let changed = within!(tx, |db| {
+            // Two users who change each other lock the team first, so that
+            // neither waits for the other's row.
+            hold_team!(db, self.team, now)?;
+            if !credentials::confirm!(db, change.caller, change.credential)? {
+                return Err(StoreError::Gone);
+            }
             let done = sqlx::query(
                 "update users
                  set email = $3, email_key = $4, modified = $6,
@@ -110,15 +120,20 @@ impl<'a> TeamStore<'a> {
             .bind(now.0)
             .execute(&mut *db)
             .await?;
-            let found = done.rows_affected() == 1;
-            if found && change.password_hash.is_some() {
-                end_other_sessions!(db, change.user, change.keep_session)?;
-                sqlx::query("delete from resets where user_id = $1")
-                    .bind(change.user.uuid())
-                    .execute(&mut *db)
-                    .await?;
+            if done.rows_affected() == 0 {
+                return Ok(false);
             }
-            Ok::<_, Error>(found)
+            if change.password_hash.is_some() {
+                end_other_sessions!(db, change.user, keep)?;
+            }
+            // A link that was mailed to an earlier address must not work either.
+            sqlx::query("delete from resets where user_id = $1 and (email_key <> $2 or $3)")
+                .bind(change.user.uuid())
+                .bind(change.email.key())
+                .bind(change.password_hash.is_some())
+                .execute(&mut *db)
+                .await?;
+            Ok::<_, Error>(true)
         })?;
         tx.commit().await?;
         Ok(changed)
@@ -128,29 +143,29 @@ impl<'a> TeamStore<'a> {
     /// none: false when one is not of the team.
     pub async fn revoke(&self, users: &[UserId], now: Millis) -> Result<bool> {
         let mut tx = self.store.begin().await?;
-        let all = within!(tx, |db| {
+        within!(tx, |db| {
             hold_team!(db, self.team, now)?;
-            let mut all = true;
             for user in users {
-                let found: Option<i64> =
-                    sqlx::query_scalar("select created from users where id = $1 and team_id = $2")
-                        .bind(user.uuid())
-                        .bind(self.team.uuid())
-                        .fetch_optional(&mut *db)
-                        .await?;
-                all &= found.is_some();
+                let locked = sqlx::query(
+                    "update users set modified = modified where id = $1 and team_id = $2",
+                )
+                .bind(user.uuid())
+                .bind(self.team.uuid())
+                .execute(&mut *db)
+                .await?;
+                if locked.rows_affected() == 0 {
+                    return Ok(false);
+                }
                 end_other_sessions!(db, *user, None::<SessionId>)?;
                 sqlx::query("delete from api_keys where user_id = $1")
                     .bind(user.uuid())
                     .execute(&mut *db)
                     .await?;
             }
-            Ok::<_, Error>(all)
+            Ok::<_, Error>(())
         })?;
-        if all {
-            tx.commit().await?;
-        }
-        Ok(all)
+        tx.commit().await?;
+        Ok(true)
     }
 
     /// Deletes these users, all or none: false when one is not of the team.
@@ -186,7 +201,7 @@ impl<'a> TeamStore<'a> {
     }
 }
 
-/// Takes the team's row until the transaction ends; false when there is none.
+/// Takes the team's row until the transaction ends.
 macro_rules! hold_team {
     ($db:expr, $team:expr, $now:expr) => {
         sqlx::query("update teams set modified = $2 where id = $1")
@@ -194,7 +209,7 @@ macro_rules! hold_team {
             .bind($now.0)
             .execute(&mut *$db)
             .await
-            .map(|done| done.rows_affected() == 1)
+            .map(|_| ())
     };
 }
 

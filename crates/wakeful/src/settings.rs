@@ -135,9 +135,11 @@ pub struct Sessions {
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub failed_logins_per_minute: u32,
+    pub failed_logins_per_network: u32,
     pub signups_per_hour: u32,
     pub contacts_per_hour: u32,
     pub resets_per_hour: u32,
+    pub reset_requests_per_hour: u32,
     pub declined_cards_per_hour: u32,
     pub api_calls_per_minute: u32,
     pub pushes_per_minute: u32,
@@ -330,9 +332,11 @@ impl Limits {
         let mut limit = |key| from.number(key, 1..=1_000_000);
         Self {
             failed_logins_per_minute: limit("limits.failed_logins_per_minute"),
+            failed_logins_per_network: limit("limits.failed_logins_per_network"),
             signups_per_hour: limit("limits.signups_per_hour"),
             contacts_per_hour: limit("limits.contacts_per_hour"),
             resets_per_hour: limit("limits.resets_per_hour"),
+            reset_requests_per_hour: limit("limits.reset_requests_per_hour"),
             declined_cards_per_hour: limit("limits.declined_cards_per_hour"),
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
             pushes_per_minute: limit("limits.pushes_per_minute"),

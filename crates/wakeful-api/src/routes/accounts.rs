@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 
-use crate::address::From;
+use crate::address::{ClientIp, From};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
@@ -45,9 +45,11 @@ pub(crate) async fn me(State(api): State<Api>, caller: Caller) -> ApiResult<Me> 
 pub(crate) async fn save_settings(
     State(api): State<Api>,
     caller: Caller,
+    ClientIp(from): ClientIp,
     Body(wanted): Body<SaveSettings>,
 ) -> ApiResult<UserSaved> {
-    api.engine().save_settings(&caller.who, &wanted.email, wanted.password1.as_ref()).await?;
+    let password = wanted.password1.as_ref();
+    api.engine().save_settings(&caller.who, &wanted.email, password, from).await?;
     Ok(Json(UserSaved::of(caller.who.user)))
 }
 

@@ -14,13 +14,15 @@ use crate::wire::{Done, LostPassword, UpdatePassword};
     responses((status = 200, description = "Noted", body = Done)))]
 pub(crate) async fn lost(
     State(api): State<Api>,
+    ClientIp(from): ClientIp,
     Body(wanted): Body<LostPassword>,
 ) -> ApiResult<Done> {
-    api.engine().lose_password(&wanted.email).await?;
+    api.engine().lose_password(&wanted.email, from).await?;
     Done::say("If the address has an account, a link to set a new password is on its way.")
 }
 
-/// Sets a new password by the token of a mailed link or a Bearer Token.
+/// Sets a new password by the token of a mailed link or a Bearer Token. A mailed
+/// link also ends all sessions and removes all API keys of the user.
 #[utoipa::path(post, path = "/api/v1/password/update", tag = "Password", request_body = UpdatePassword,
     responses(
         (status = 200, description = "Set", body = Done),

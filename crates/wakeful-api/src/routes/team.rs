@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use wakeful_core::id::UserId;
 
+use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
@@ -40,10 +41,11 @@ pub(crate) async fn get(
 pub(crate) async fn save(
     State(api): State<Api>,
     caller: Caller,
+    ClientIp(from): ClientIp,
     Body(wanted): Body<SaveUser>,
 ) -> ApiResult<UserSaved> {
     let wanted = wanted.wanted().ok_or_else(no_user)?;
-    let user = api.engine().save_user(&caller.who, &wanted).await?;
+    let user = api.engine().save_user(&caller.who, &wanted, from).await?;
     Ok(Json(UserSaved::of(user)))
 }
 

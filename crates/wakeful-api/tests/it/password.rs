@@ -38,10 +38,77 @@ both_engines! {
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
         assert!(!ann.client.is_let_in().await);
-        assert!(keys.client.is_let_in().await);
+        assert!(!keys.client.is_let_in().await);
         app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
         app.anonymous().log_in(&ann.email, NEW).await.ok();
         app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
+    }
+
+    async fn a_reset_leaves_nothing_to_whoever_signed_up_with_the_address(setup: Setup) {
+        let app = setup.start().await;
+        let squatter = app.sign_up("ann@example.com").await;
+        let keys = squatter.new_keys(&app.anonymous()).await;
+        let by_get = keys.client.get("authenticated").await.ok();
+        let pair = json!({"apikey": keys.apikey, "enckey": keys.enckey});
+        let by_post = app.anonymous().post("authenticated", &pair).await.ok();
+        let tokens = [by_get, by_post].map(|answer| answer["token"].as_str().unwrap().to_owned());
+        squatter.colleague(&app.anonymous(), "eve@example.com").await;
+        let reset = app.lose_password(&squatter, 0).await;
+        let mails = app.mails(&squatter.email, 2).await;
+        let mail = mails.iter().find(|mail| mail.contains("#tokenid=")).unwrap();
+        assert!(mail.contains("deletes all API keys"), "{mail}");
+        app.anonymous().post("password/update", &update(&squatter, &reset)).await.ok();
+        assert!(!squatter.client.is_let_in().await);
+        assert!(!keys.client.is_let_in().await);
+        for token in tokens {
+            assert!(!app.anonymous().with_token(&token).is_let_in().await);
+        }
+        app.anonymous().post("authenticated", &pair).await.refused(401, "bad_credentials");
+        let ann = app.anonymous().log_in("ann@example.com", NEW).await.ok();
+        let ann = app.anonymous().with_token(ann["token"].as_str().unwrap());
+        assert_eq!(ann.get("integrations/apikeys").await.ok()["apikeys"], json!([]));
+        let team = ann.get("team/get").await.ok();
+        assert_eq!(team["message"].as_array().unwrap().len(), 2, "the members are shown, not deleted");
+    }
+
+    async fn a_link_mailed_to_an_earlier_address_is_worth_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("old@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        let change = |email: &str| json!({"userid": ann.userid, "email": email});
+        ann.client.post("team/save", &change("new@example.com")).await.ok();
+        let moved = User { email: "new@example.com".into(), ..ann.clone() };
+        for user in [&ann, &moved] {
+            app.anonymous().post("password/update", &update(user, &token)).await.refused(401, "bad_token");
+        }
+        // Nor when the account has the earlier address again.
+        ann.client.post("settings/save", &change("old@example.com")).await.ok();
+        app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
+        assert!(ann.client.is_let_in().await);
+    }
+
+    async fn another_spelling_of_the_same_address_leaves_the_link_good(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.lose_password(&ann, 0).await;
+        ann.client.post("settings/save", &json!({"email": "Ann@Example.com"})).await.ok();
+        app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
+    }
+
+    async fn reset_links_are_limited_per_hour_and_address_known_or_not(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let here = app.caller_from("2001:db8:1:2::1");
+        for at in 0..20 {
+            here.post("password/lost", &json!({"email": format!("a{at}@example.com")})).await.ok();
+        }
+        let known = here.post("password/lost", &json!({"email": ann.email})).await;
+        known.refused(429, "too_many_requests");
+        let neighbour = app.caller_from("2001:db8:1:2:ffff::2");
+        let unknown = neighbour.post("password/lost", &json!({"email": "nobody@example.com"})).await;
+        assert_eq!(known.shape(), unknown.shape());
+        app.caller_from("2001:db8:1:3::1").post("password/lost", &json!({"email": ann.email})).await.ok();
+        app.mails(&ann.email, 2).await;
     }
 
     async fn the_link_leads_to_our_own_page_whatever_the_host_header_says(setup: Setup) {

@@ -7,9 +7,19 @@ use wakeful_testkit::{Answer, App, Client, PASSWORD, Phone, Setup, both_engines,
 
 const CALLERS: usize = 50;
 
-/// How many got each status, all of them having sent the same.
+/// How many got each status, all of them having sent the same, each from an
+/// address of its own.
 async fn all_send(app: &App, path: &'static str, body: &Value) -> BTreeMap<u16, usize> {
-    let calls = (0..CALLERS).map(|_| (app.anonymous(), path, body.clone()));
+    let clients = (0..CALLERS).map(|at| app.caller_from(&format!("198.51.100.{at}")));
+    send_by(clients, path, body).await
+}
+
+async fn send_by(
+    clients: impl Iterator<Item = Client>,
+    path: &'static str,
+    body: &Value,
+) -> BTreeMap<u16, usize> {
+    let calls = clients.map(|client| (client, path, body.clone()));
     let answers =
         together(calls, |(client, path, body)| async move { client.post(path, &body).await });
     tally(&answers.await)
@@ -27,12 +37,17 @@ fn tally(answers: &[Answer]) -> BTreeMap<u16, usize> {
 /// Guessing is not what these tests are about.
 fn without_limits(mut setup: Setup) -> Setup {
     setup.settings.failed_logins_per_minute = 100_000;
+    setup.settings.failed_logins_per_network = 100_000;
     setup
 }
 
+/// Stores PASSWORD as an earlier version did, with less work.
+const OUTDATED: &str = "update users set password_hash =
+    '$argon2id$v=19$m=12288,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$Bb3yyAurJsJciT2Bbj37HKW1YjWZAnHHz+KZU8Qd8Qk'";
+
 both_engines! {
     async fn one_email_one_sign_up(setup: Setup) {
-        let app = setup.start().await;
+        let app = setup.start_behind_proxy().await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
         let tally = all_send(&app, "signup", &body).await;
         assert_eq!(tally, BTreeMap::from([(200, 1), (409, CALLERS - 1)]));
@@ -42,7 +57,7 @@ both_engines! {
     }
 
     async fn one_reset_token_one_use(setup: Setup) {
-        let app = without_limits(setup).start().await;
+        let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
         let token = app.lose_password(&ann, 0).await;
         let body = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": token});
@@ -51,7 +66,7 @@ both_engines! {
     }
 
     async fn one_code_one_login(setup: Setup) {
-        let app = without_limits(setup).start().await;
+        let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
         let (phone, _) = Phone::enable(&ann, &app.clock).await;
         let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": phone.code(&app.clock)});
@@ -60,7 +75,7 @@ both_engines! {
     }
 
     async fn one_recovery_code_one_login(setup: Setup) {
-        let app = without_limits(setup).start().await;
+        let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
         let (_, codes) = Phone::enable(&ann, &app.clock).await;
         let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": codes[0]});
@@ -135,11 +150,96 @@ both_engines! {
         assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
     }
 
+    async fn a_login_that_overlaps_a_password_change_leaves_no_session(setup: Setup) {
+        let app = without_limits(setup).start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let mut current = PASSWORD.to_owned();
+        for round in 0..5 {
+            let next = format!("battery staple {round}");
+            let change = json!({"email": ann.email, "password1": next, "password2": next});
+            let calls = (0..4).map(|at| (ann.clone(), app.anonymous(), current.clone(), change.clone(), at));
+            let answers = together(calls, |(ann, anonymous, password, change, at)| async move {
+                match at {
+                    0 => ann.client.post("settings/save", &change).await,
+                    _ => anonymous.log_in(&ann.email, &password).await,
+                }
+            });
+            for answer in answers.await {
+                assert!([200, 401].contains(&answer.status), "{}", answer.text);
+            }
+            assert_eq!(app.database.rows("sessions").await, 1, "round {round}");
+            assert!(ann.client.is_let_in().await);
+            current = next;
+        }
+    }
+
+    async fn an_api_key_made_while_its_user_is_revoked_is_revoked_as_well(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        for round in 0..8 {
+            let bob = bob.log_in(&app.anonymous()).await;
+            let keys = bob.new_keys(&app.anonymous()).await;
+            let calls = (0..12).map(|at| (ann.clone(), bob.clone(), keys.clone(), at));
+            let answers = together(calls, |(ann, bob, keys, at)| async move {
+                let name = json!({"name": "x"});
+                match at % 4 {
+                    0 if at == 4 => ann.client.post("team/revoke", &json!({"userids": [bob.userid]})).await,
+                    0 | 1 => bob.client.post("integrations/apikey/save", &name).await,
+                    2 => keys.client.post("integrations/apikey/save", &name).await,
+                    _ => keys.client.get("authenticated").await,
+                }
+            });
+            for answer in answers.await {
+                assert!([200, 401].contains(&answer.status), "{}", answer.text);
+            }
+            assert_eq!(app.database.rows("api_keys").await, 0, "round {round}");
+            assert_eq!(app.database.rows("sessions").await, 1, "round {round}: only ann's");
+        }
+    }
+
+    async fn of_two_sessions_that_set_a_password_at_once_one_ends(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let mut password = PASSWORD.to_owned();
+        for round in 0..5 {
+            let log_in = app.anonymous().log_in(&ann.email, &password).await.ok();
+            let both = [ann.token.clone(), log_in["token"].as_str().unwrap().to_owned()];
+            let [one, other] = ["one", "other"].map(|who| format!("battery staple {who} {round}"));
+            let calls = both.iter().zip([&one, &other]).map(|(token, password)| {
+                let body = json!({"email": ann.email, "password1": password, "password2": password,
+                    "tokenid": token});
+                (app.anonymous(), body)
+            });
+            let answers =
+                together(calls, |(client, body)| async move { client.post("password/update", &body).await });
+            assert_eq!(tally(&answers.await), BTreeMap::from([(200, 1), (401, 1)]));
+            assert_eq!(app.database.rows("sessions").await, 1);
+            if !ann.client.is_let_in().await {
+                return; // The other has won, and ann is out: as it should be.
+            }
+            password = one;
+        }
+    }
+
+    async fn logins_at_once_renew_an_outdated_hash_and_all_succeed(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.database.execute(OUTDATED).await;
+        let calls = (0..6).map(|_| (app.anonymous(), ann.email.clone()));
+        let answers =
+            together(calls, |(client, email)| async move { client.log_in(&email, PASSWORD).await });
+        assert_eq!(tally(&answers.await), BTreeMap::from([(200, 6)]));
+        let renewed = "select count(*) from users where password_hash like '%$m=19456,t=2,p=1$%'";
+        assert_eq!(app.database.number(renewed).await, 1);
+    }
+
     async fn guessing_in_parallel_is_no_way_around_the_limit(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         let body = json!({"email": "ann@example.com", "password": "a guess"});
-        let tally = all_send(&app, "login", &body).await;
+        let clients = (0..CALLERS).map(|_| app.anonymous());
+        let tally = send_by(clients, "login", &body).await;
         // Ten, and those that were being looked at when the tenth was counted.
         assert!((10..=20).contains(&tally[&401]), "{tally:?}");
         assert_eq!(tally[&401] + tally[&429], CALLERS, "{tally:?}");
@@ -192,6 +292,7 @@ both_engines! {
     async fn losing_a_password_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
         let mut setup = setup;
         setup.settings.resets_per_hour = 1000;
+        setup.settings.reset_requests_per_hour = 1000;
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let client = app.anonymous();
@@ -209,9 +310,10 @@ both_engines! {
     }
 
     async fn more_logins_than_can_wait_are_told_to_come_back(setup: Setup) {
-        let app = setup.start().await;
+        let app = setup.start_behind_proxy().await;
         app.sign_up("ann@example.com").await;
-        let calls = (0..200).map(|at| (app.anonymous(), format!("nobody{at}@example.com")));
+        let client = |at: usize| app.caller_from(&format!("198.51.100.{at}"));
+        let calls = (0..200).map(|at| (client(at), format!("nobody{at}@example.com")));
         let answers = together(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
         let answers = answers.await;
         let turned_away: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 503).collect();

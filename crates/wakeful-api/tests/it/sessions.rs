@@ -4,7 +4,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, PASSWORD, both_engines};
+use wakeful_testkit::{Client, PASSWORD, both_engines, together};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -262,6 +262,42 @@ both_engines! {
         }
     }
 
+    async fn a_token_of_a_key_pair_ends_with_the_key(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for way in ["get", "post"] {
+            let keys = ann.new_keys(&app.anonymous()).await;
+            let pair = json!({"apikey": keys.apikey, "enckey": keys.enckey});
+            let issued = match way {
+                "get" => keys.client.get("authenticated").await,
+                _ => authenticate(&app.anonymous(), &pair).await,
+            };
+            let token = issued.ok()["token"].as_str().unwrap().to_owned();
+            let client = app.anonymous().with_token(&token);
+            assert!(client.is_let_in().await);
+            ann.client.delete(&format!("integrations/apikey/{}/delete", keys.id)).await.ok();
+            assert!(!client.is_let_in().await, "{way}");
+        }
+        assert!(ann.client.is_let_in().await);
+    }
+
+    async fn a_key_pair_that_opens_sessions_without_end_keeps_the_latest(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let mut clients = Vec::new();
+        for _ in 0..202 {
+            app.clock.advance(Duration::from_millis(1));
+            let json = keys.client.get("authenticated").await.ok();
+            clients.push(app.anonymous().with_token(json["token"].as_str().unwrap()));
+        }
+        assert_eq!(app.database.rows("sessions").await, 201, "and the one of the password");
+        assert!(!clients[1].is_let_in().await);
+        assert!(clients[2].is_let_in().await);
+        assert!(clients[201].is_let_in().await);
+        assert!(ann.client.is_let_in().await);
+    }
+
     async fn post_authenticated_takes_a_user_name_and_password_or_a_key_pair(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -344,6 +380,78 @@ both_engines! {
         // What the attacker writes in front of the proxy's word changes nothing.
         let spoofed = app.caller_from("198.51.100.1, 203.0.113.9");
         spoofed.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
+    }
+
+    async fn one_password_tried_on_many_accounts_is_limited_by_address(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.failed_logins_per_network = 20;
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let attacker = app.caller_from("203.0.113.9");
+        for at in 0..20 {
+            let email = format!("nobody{at}@example.com");
+            attacker.log_in(&email, PASSWORD).await.refused(401, "bad_credentials");
+        }
+        let limited = attacker.log_in("another@example.com", PASSWORD).await;
+        limited.refused(429, "too_many_requests");
+        assert_eq!(limited.header("retry-after"), "600");
+        let keys = json!({"apikey": "wka_x", "enckey": "wke_x"});
+        authenticate(&attacker, &keys).await.refused(429, "too_many_requests");
+        // Neither the accounts that were tried nor any other are closed elsewhere.
+        let elsewhere = app.caller_from("203.0.113.10");
+        elsewhere.log_in("nobody0@example.com", PASSWORD).await.refused(401, "bad_credentials");
+        ann.log_in(&elsewhere).await;
+        app.clock.advance(10 * MINUTE);
+        ann.log_in(&attacker).await;
+    }
+
+    async fn the_addresses_of_one_ipv6_network_share_their_failed_logins(setup: Setup) {
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for host in 0..10 {
+            let attacker = app.caller_from(&format!("2001:db8:1:2:{host}::1"));
+            attacker.log_in(&ann.email, "wrong").await.refused(401, "bad_credentials");
+        }
+        let attacker = app.caller_from("2001:db8:1:2:ffff::1");
+        attacker.log_in(&ann.email, "wrong").await.refused(429, "too_many_requests");
+        ann.log_in(&app.caller_from("2001:db8:1:3::1")).await;
+    }
+
+    async fn a_hundred_clients_of_one_address_leave_the_hasher_to_others(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.failed_logins_per_network = 100_000;
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let attacker = app.caller_from("203.0.113.9");
+        let calls = (0..100).map(|at| (attacker.clone(), format!("nobody{at}@example.com")));
+        let attack =
+            together(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
+        // Let in at the first try, while the attack is on.
+        let elsewhere = app.caller_from("203.0.113.10");
+        let owner = async {
+            for _ in 0..3 {
+                ann.log_in(&elsewhere).await;
+            }
+        };
+        let (answers, ()) = tokio::join!(attack, owner);
+        let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
+        assert!(!refused.is_empty());
+        for answer in refused {
+            answer.refused(429, "too_many_requests");
+            assert_eq!(answer.header("retry-after"), "1");
+        }
+        assert!(answers.iter().all(|answer| [401, 429].contains(&answer.status)));
+    }
+
+    async fn failed_logins_leave_no_rows_behind(setup: Setup) {
+        let app = setup.start().await;
+        for at in 0..5 {
+            app.anonymous().log_in(&format!("nobody{at}@example.com"), "wrong").await.refused(401, "bad_credentials");
+        }
+        assert_eq!(app.database.rows("limits").await, 6, "one for each account and one for the address");
+        app.clock.advance(121 * MINUTE);
+        app.sweep().await;
+        assert_eq!(app.database.rows("limits").await, 0);
     }
 
     async fn a_spoofed_forwarded_address_is_no_way_around_the_limit(setup: Setup) {

@@ -1,7 +1,7 @@
 //! signup.
 
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wakeful_testkit::{PASSWORD, both_engines};
 
 both_engines! {
@@ -100,6 +100,47 @@ both_engines! {
         }
     }
 
+    async fn an_address_over_its_limit_has_no_password_estimated(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signups_per_hour = 1;
+        let app = setup.start().await;
+        let body = json!({"email": "ann@example.com", "password": "password"});
+        assert_eq!(app.anonymous().post("signup", &body).await.wrong_fields(), ["password"]);
+        app.anonymous().post("signup", &body).await.refused(429, "too_many_requests");
+    }
+
+    async fn passwords_that_are_hard_to_estimate_hold_nobody_up(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let symbols = "4@8({[<369!1|7057$+%2";
+        let attacks = [symbols.repeat(12), symbols.to_owned(), format!("{symbols}4@8({{[<369!1")];
+        let sender = |at: usize| {
+            let (client, token) = (app.anonymous(), ann.token.clone());
+            let password = attacks[at % attacks.len()].clone();
+            async move {
+                for round in 0..3 {
+                    let email = format!("ann{at}.{round}@example.com");
+                    client.post("signup", &json!({"email": email, "password": password})).await.ok();
+                    let update = json!({"email": email, "password1": password, "password2": password,
+                        "tokenid": token});
+                    client.post("password/update", &update).await.refused(401, "bad_token");
+                }
+            }
+        };
+        let sending = async { tokio::join!(sender(0), sender(1), sender(2), sender(3), sender(4), sender(5)) };
+        let slowest = async {
+            let mut slowest = Duration::ZERO;
+            for _ in 0..10 {
+                let started = Instant::now();
+                assert_eq!(app.anonymous().get("/healthz").await.status, 200);
+                slowest = slowest.max(started.elapsed());
+            }
+            slowest
+        };
+        let (_, slowest) = tokio::join!(sending, slowest);
+        assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+    }
+
     async fn a_closed_sign_up_says_so(setup: Setup) {
         let mut setup = setup;
         setup.settings.signup_open = false;
@@ -107,6 +148,22 @@ both_engines! {
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
         app.anonymous().post("signup", &body).await.refused(403, "signup_closed");
         assert_eq!(app.database.rows("users").await, 0);
+    }
+
+    async fn the_addresses_of_one_ipv6_network_share_its_sign_ups(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signups_per_hour = 3;
+        let app = setup.start_behind_proxy().await;
+        let sign_up = async |address: &str| {
+            let body = json!({"email": "ann@example.com", "password": "password"});
+            app.caller_from(address).post("signup", &body).await
+        };
+        for host in 1..4 {
+            let answer = sign_up(&format!("2001:db8:1:2:{host}::{host}")).await;
+            assert_eq!(answer.wrong_fields(), ["password"]);
+        }
+        sign_up("2001:db8:1:2::99").await.refused(429, "too_many_requests");
+        assert_eq!(sign_up("2001:db8:1:3::1").await.wrong_fields(), ["password"]);
     }
 
     async fn sign_ups_are_limited_per_hour_and_address(setup: Setup) {

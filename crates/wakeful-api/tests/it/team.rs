@@ -126,11 +126,13 @@ both_engines! {
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
         let eve = ann.colleague(&app.anonymous(), "eve@example.com").await;
         let keys = [ann.new_keys(&app.anonymous()).await, bob.new_keys(&app.anonymous()).await];
+        let opened = keys[1].client.get("authenticated").await.ok();
+        let opened = app.anonymous().with_token(opened["token"].as_str().unwrap());
         let body = json!({"userids": [bob.userid, eve.userid, bob.userid]});
         let answer = ann.client.post("team/revoke", &body).await;
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
-        for client in [&bob.client, &eve.client, &keys[1].client] {
+        for client in [&bob.client, &eve.client, &keys[1].client, &opened] {
             assert!(!client.is_let_in().await);
         }
         assert!(ann.client.is_let_in().await);

@@ -39,6 +39,11 @@ pub(crate) fn next() -> [u8; 10] {
 }
 
 pub(crate) async fn team(store: &Store) -> TeamId {
+    sign_up(store).await.0
+}
+
+/// A team with a user whose password hash is "-", and a session of theirs.
+pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
     let team = TeamId::new(NOW, next());
     let user = UserId::new(NOW, next());
     let email = Email::parse(&format!("{user}@example.com")).expect("an address");
@@ -59,7 +64,7 @@ pub(crate) async fn team(store: &Store) -> TeamId {
         text: String::new(),
     };
     store.sign_up(team, &account, &session, &welcome, NOW).await.expect("signs up");
-    team
+    (team, user, session.id)
 }
 
 pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {

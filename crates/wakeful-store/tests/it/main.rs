@@ -2,6 +2,7 @@
 //! walls of the house around it.
 
 mod bench;
+mod credentials;
 mod deliveries;
 mod fortnights;
 mod heartbeats;

@@ -200,9 +200,10 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
 
     let limits = &settings.limits;
-    assert_eq!(limits.failed_logins_per_minute, 10);
+    assert_eq!((limits.failed_logins_per_minute, limits.failed_logins_per_network), (10, 100));
     assert_eq!((limits.signups_per_hour, limits.contacts_per_hour), (100, 20));
-    assert_eq!((limits.resets_per_hour, limits.api_calls_per_minute), (3, 6000));
+    assert_eq!((limits.resets_per_hour, limits.reset_requests_per_hour), (3, 20));
+    assert_eq!(limits.api_calls_per_minute, 6000);
 
     let mail = &settings.mail;
     assert!(mail.host.is_none() && mail.username.is_none() && mail.password.is_none());

@@ -100,7 +100,8 @@ impl Home {
     pub(crate) fn without_limits(self) -> Self {
         let names = ["FAILED_LOGINS_PER_MINUTE", "SIGNUPS_PER_HOUR", "CONTACTS_PER_HOUR"];
         let more = ["RESETS_PER_HOUR", "API_CALLS_PER_MINUTE", "DECLINED_CARDS_PER_HOUR"];
-        let all = names.into_iter().chain(more);
+        let networks = ["FAILED_LOGINS_PER_NETWORK", "RESET_REQUESTS_PER_HOUR"];
+        let all = names.into_iter().chain(more).chain(networks);
         all.fold(self, |home, name| home.set(&format!("LIMITS_{name}"), "1000000"))
     }
 

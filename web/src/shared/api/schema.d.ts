@@ -756,7 +756,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password by the token of a mailed link or a Bearer Token. */
+        /**
+         * Sets a new password by the token of a mailed link or a Bearer Token. A mailed
+         *     link also ends all sessions and removes all API keys of the user.
+         */
         post: operations["post_password_update"];
         delete?: never;
         options?: never;
