@@ -1,4 +1,4 @@
-import { expect, logIn, logOut, PASSWORD, signUp, test } from "./service";
+import { expect, logIn, logOut, PASSWORD, signUp, test, type Service } from "./service";
 import { totp } from "./totp";
 
 test("signing up leads to the first monitor, watched and live, in three clicks", async ({ page, service }) => {
@@ -113,6 +113,15 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
   await expect(page.getByText("Off", { exact: true })).toBeVisible();
 });
 
+/** The path of the link in the reset mail to this address, once it has arrived. */
+function resetLink(service: Service, email: string): string | undefined {
+  return service
+    .mails()
+    .filter((mail) => mail.includes(email))
+    .map((mail) => /\/password#tokenid=[\w-]+/.exec(mail.replaceAll("=\r\n", "").replaceAll("=3D", "="))?.[0])
+    .find((found) => found !== undefined);
+}
+
 test("a lost password is set anew by the link in the mail, once", async ({ page, request, service }) => {
   const email = `lost${process.pid}@example.com`;
   await signUp(request, email);
@@ -123,12 +132,7 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Mail me a link" }).click();
   await expect(page.getByRole("status").getByText(email)).toBeVisible();
-  const link = () =>
-    service
-      .mails()
-      .filter((mail) => mail.includes(email))
-      .map((mail) => /\/password#tokenid=[\w-]+/.exec(mail.replaceAll("=\r\n", "").replaceAll("=3D", "="))?.[0])
-      .find((found) => found !== undefined);
+  const link = () => resetLink(service, email);
   await expect.poll(link).toBeTruthy();
 
   await page.goto(link() ?? "");
@@ -150,6 +154,32 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await page.getByLabel("Same password again").fill("a third horse 12");
   await page.getByRole("button", { name: "Set password" }).click();
   await expect(page.getByRole("alert")).toContainText("Ask for a new one");
+});
+
+test("after a reset the first view shows who else is in the team", async ({ page, request, service }) => {
+  const email = `squatted${process.pid}@example.com`;
+  const other = `squatter${process.pid}@example.com`;
+  const api = await signUp(request, email);
+  await api.post("team/save", { email: other, password1: PASSWORD, password2: PASSWORD });
+  await request.post("/api/v1/password/lost", { data: { email } });
+  const link = () => resetLink(service, email);
+  await expect.poll(link).toBeTruthy();
+  await page.goto(link() ?? "");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("New password").fill("another horse 10");
+  await page.getByLabel("Same password again").fill("another horse 10");
+  await page.getByRole("button", { name: "Set password" }).click();
+  await expect(page).toHaveURL(/\/login$/);
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill("another horse 10");
+  await page.getByRole("button", { name: "Log in" }).click();
+
+  const review = page.getByRole("region", { name: "Review team" });
+  await expect(review.getByRole("listitem")).toHaveText([other]);
+  await review.getByRole("link", { name: "Review team" }).click();
+  await expect(page).toHaveURL(/\/team$/);
+  await expect(page.getByRole("listitem").filter({ hasText: other })).toBeVisible();
+  await expect(review).toHaveCount(0);
 });
 
 test("the contact form reaches the operator", async ({ page, service }) => {

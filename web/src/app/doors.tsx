@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useEnding } from "../shared/api/ending";
 import { me } from "../shared/api/session";
+import { isAfterReset } from "../shared/lib/after-reset";
 import { next } from "../shared/lib/next";
 import { Page, Trouble, Waiting } from "../shared/ui/parts";
 import { Shell } from "./shell";
@@ -41,7 +42,8 @@ export function Members() {
 export function Guests() {
   const { data, isPending } = useQuery(me);
   const [search] = useSearchParams();
+  const { state } = useLocation() as { state: unknown };
   if (isPending) return <Waiting />;
-  if (data) return <Navigate to={next(search)} replace />;
+  if (data) return <Navigate to={next(search)} state={isAfterReset(state) ? state : null} replace />;
   return <Outlet />;
 }

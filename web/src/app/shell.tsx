@@ -6,6 +6,7 @@ import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigatio
 import { useEvents } from "../features/monitors/live";
 import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
+import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys } from "../shared/lib/keys";
 import { useOnline } from "../shared/lib/online";
 import { useLanguage, useTexts } from "../shared/text";
@@ -20,6 +21,7 @@ import styles from "./shell.module.css";
 // A dialog is on no first screen.
 const Help = lazy(() => import("./help"));
 const Everywhere = lazy(() => import("./everywhere"));
+const TeamReview = lazy(() => import("./team-review"));
 
 export function Shell() {
   const t = useTexts();
@@ -29,7 +31,8 @@ export function Shell() {
   const close = () => ask(null);
   const { data: billing } = useQuery(membership);
   useEvents();
-  const { pathname } = useLocation();
+  const { pathname, state } = useLocation() as { pathname: string; state: unknown };
+  const [review, setReview] = useState(() => isAfterReset(state));
   useKeys({
     n: () => void navigate("/monitor/new"),
     "?": () => ask("help"),
@@ -62,6 +65,7 @@ export function Shell() {
       </div>
       <div className={styles.body}>
         <OfflineStrip />
+        <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
           <Outlet />
         </main>

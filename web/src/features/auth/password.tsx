@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { POST, take } from "../../shared/api/client";
+import { afterReset } from "../../shared/lib/after-reset";
 import { useTexts } from "../../shared/text";
 import { useForm } from "../../shared/ui/form";
 import { Password, Sheet } from "../../shared/ui/sheet";
@@ -21,7 +22,7 @@ export function Component() {
     async (values) => {
       await take(POST("/api/v1/password/update", { body: { ...values, tokenid: token } }));
       say(t.auth.reset.done);
-      await navigate("/login", { replace: true });
+      await navigate("/login", { replace: true, state: afterReset });
     },
     ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
   );

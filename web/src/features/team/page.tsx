@@ -1,10 +1,11 @@
 /** The team's users: who they are, and ways to add, change, log out and remove them. */
 import { Button, Menu } from "@mantine/core";
-import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { GET, POST, take } from "../../shared/api/client";
+import { POST, take } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { left, useMe } from "../../shared/api/session";
+import { team } from "../../shared/api/team";
 import { useTexts } from "../../shared/text";
 import { Choices } from "../../shared/ui/choices";
 import { Confirm } from "../../shared/ui/confirm";
@@ -17,11 +18,6 @@ import { say } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
 type User = components["schemas"]["TeamUser"];
-
-const team = queryOptions({
-  queryKey: ["team"],
-  queryFn: ({ signal }) => take(GET("/api/v1/team/get", { signal })).then((answer) => answer.message),
-});
 
 type Open = { what: "add" } | { what: "change" | "revoke" | "delete"; user: User } | null;
 

@@ -153,7 +153,7 @@ export const de: Texts = {
     },
     reset: {
       title: "Neues Passwort setzen",
-      lead: "Überall sonst werden Sie abgemeldet.",
+      lead: "Sie werden damit überall abgemeldet, und alle Ihre API-Schlüssel werden gelöscht.",
       noToken: "Dieser Link ist unvollständig. Öffnen Sie ihn noch einmal aus der Mail oder fordern Sie einen neuen an.",
       action: "Passwort setzen",
       done: "Ihr Passwort ist geändert. Melden Sie sich damit an.",
@@ -171,6 +171,9 @@ export const de: Texts = {
   team: {
     title: "Team",
     lead: "Alle hier sehen und ändern dieselben Monitore.",
+    review:
+      "Ihr Passwort wurde zurückgesetzt. Diese Personen gehören zu Ihrem Team und haben denselben Zugriff wie Sie. Entfernen Sie, wen Sie nicht kennen.",
+    reviewAction: "Team prüfen",
     add: "Person hinzufügen",
     you: "Sie",
     actions: (email) => `Aktionen für ${email}`,

@@ -127,7 +127,7 @@ export const en = {
     },
     reset: {
       title: "Set a new password",
-      lead: "You will be logged out everywhere else.",
+      lead: "This also logs you out everywhere and deletes all your API keys.",
       noToken: "This link is not complete. Open it from the mail again, or ask for a new one.",
       action: "Set password",
       done: "Your password is changed. Log in with it.",
@@ -145,6 +145,8 @@ export const en = {
   team: {
     title: "Team",
     lead: "Everyone here sees and changes the same monitors.",
+    review: "Your password has been reset. These people are in your team and have the same access as you. Remove anyone you don't recognize.",
+    reviewAction: "Review team",
     add: "Add user",
     you: "you",
     actions: (email: string) => `Actions for ${email}`,
