@@ -409,6 +409,8 @@ both_engines! {
     }
 
     async fn ones_own_id_is_taken_by_every_swept_operation(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.reset_requests_per_hour = 1000;
         let app = setup.start().await;
         for (at, row) in ROWS.iter().enumerate() {
             // The row of password/update names its email; a team each keeps the rest apart.
