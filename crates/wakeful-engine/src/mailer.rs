@@ -44,7 +44,7 @@ async fn send_next(engine: &Engine) -> Result<bool> {
     };
     let letter = letter(engine, &claimed);
     let id = claimed.mail.id;
-    match engine.0.postbox.send(&letter).await {
+    match engine.0.postbox.send(engine.net(), &letter).await {
         Ok(handed) => {
             metrics::counter!("wakeful_mails_total", "result" => "sent").increment(1);
             match handed {

@@ -8,18 +8,22 @@ use lettre::message::header::{
     Cc, ContentTransferEncoding, ContentType, From, Header, HeaderName, HeaderValue, ReplyTo, To,
 };
 use lettre::message::{Body, Mailbox, Mailboxes, Message, MultiPart, SinglePart};
-use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport as _, Tokio1Executor};
+use lettre::transport::smtp::client::AsyncSmtpConnection;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 use wakeful_core::Invalid;
 use wakeful_core::chain::Chain;
-use wakeful_core::notifier;
+use wakeful_core::notifier::{self, Transport};
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
+
+use crate::net::Net;
+use crate::net::tls::Trust;
+use crate::notify::email::GOODBYE;
+use crate::smtp::{self, Login};
 
 /// All of an SMTP conversation, from the name to the last reply.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -55,17 +59,10 @@ pub enum Postbox {
 pub struct Smtp {
     pub host: String,
     pub port: u16,
-    pub security: Security,
+    pub transport: Transport,
     /// Empty: no authentication.
     pub username: String,
     pub password: Secret,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Security {
-    None,
-    StartTls,
-    Tls,
 }
 
 /// What became of a letter that was taken.
@@ -95,7 +92,12 @@ impl MailError {
 }
 
 impl Postbox {
-    pub fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<Handed, MailError>> {
+    /// The operator chose the server, so the egress guard of `net` does not apply to it.
+    pub fn send<'a>(
+        &'a self,
+        net: &'a Net,
+        letter: &'a Letter,
+    ) -> BoxFuture<'a, Result<Handed, MailError>> {
         Box::pin(async move {
             let message = compose(letter)?;
             match self {
@@ -104,24 +106,21 @@ impl Postbox {
                         |error| MailError::passing(format!("cannot write the mail file: {error}")),
                     )
                 }
-                Self::Smtp(smtp) => smtp.send(message).await.map(Handed::Server),
+                Self::Smtp(smtp) => smtp.send(net, &message).await.map(Handed::Server),
             }
         })
     }
 }
 
 impl Smtp {
-    async fn send(&self, message: Message) -> Result<String, MailError> {
-        let transport = self.transport()?;
-        let sent = tokio::time::timeout(TIMEOUT, transport.send(message)).await;
-        match sent {
-            Ok(Ok(reply)) => {
-                let words = reply.message().collect::<Vec<_>>().join(" ");
-                Ok(format!("{} {words}", reply.code()))
+    async fn send(&self, net: &Net, message: &Message) -> Result<String, MailError> {
+        match tokio::time::timeout(TIMEOUT, self.hand_over(net, message)).await {
+            Ok(Ok((mut connection, reply))) => {
+                // The message has been accepted, whatever the response to QUIT is.
+                let _ = tokio::time::timeout(GOODBYE, connection.quit()).await;
+                Ok(reply)
             }
-            Ok(Err(error)) => {
-                Err(MailError { permanent: is_final(&error), message: self.told(&error) })
-            }
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(MailError::passing(format!(
                 "the mail server {}:{} did not finish within {} s",
                 self.host,
@@ -131,30 +130,36 @@ impl Smtp {
         }
     }
 
-    fn transport(&self) -> Result<AsyncSmtpTransport<Tokio1Executor>, MailError> {
-        let tls = || {
-            TlsParameters::new(self.host.clone())
-                .map_err(|error| MailError::permanent(self.told(&error)))
+    async fn hand_over(
+        &self,
+        net: &Net,
+        message: &Message,
+    ) -> Result<(AsyncSmtpConnection, String), MailError> {
+        let tcp = self.connect().await.map_err(|error| self.refused(&error.to_string()))?;
+        let login = Login {
+            transport: self.transport,
+            tls_name: &self.host,
+            trust: Trust::Required,
+            username: &self.username,
+            password: &self.password,
         };
-        let tls = match self.security {
-            Security::None => Tls::None,
-            Security::StartTls => Tls::Required(tls()?),
-            Security::Tls => Tls::Wrapper(tls()?),
-        };
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&self.host)
-            .port(self.port)
-            .timeout(Some(TIMEOUT))
-            .tls(tls);
-        if !self.username.is_empty() {
-            let password = self.password.expose().to_owned();
-            builder = builder.credentials(Credentials::new(self.username.clone(), password));
-        }
-        Ok(builder.build())
+        let opened = smtp::open(net, tcp, &login).await;
+        let mut connection = opened.map_err(|why| self.refused(&why))?;
+        let sent = connection.send(message.envelope(), &message.formatted()).await;
+        let reply = sent.map_err(|error| MailError {
+            permanent: is_final(&error),
+            ..self.refused(&Chain(&error).to_string())
+        })?;
+        Ok((connection, smtp::describe(&reply)))
     }
 
-    /// The library's error with its causes, in one line.
-    fn told(&self, error: &dyn std::error::Error) -> String {
-        format!("the mail server {}:{} refused: {}", self.host, self.port, Chain(error))
+    #[expect(clippy::disallowed_methods, reason = "the operator chose this server")]
+    async fn connect(&self) -> io::Result<TcpStream> {
+        TcpStream::connect((self.host.as_str(), self.port)).await
+    }
+
+    fn refused(&self, why: &str) -> MailError {
+        MailError::passing(format!("the mail server {}:{} refused: {why}", self.host, self.port))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
+use wakeful_core::notifier::Transport;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
@@ -15,7 +16,7 @@ use wakeful_engine::Engine;
 use wakeful_engine::billing::{self, Processor, Sandbox, Stripe};
 use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
 use wakeful_engine::probe::Probes;
-use wakeful_outbound::mail::{Postbox, Security, Smtp};
+use wakeful_outbound::mail::{Postbox, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::{Keyring, Location, Options, Store};
@@ -286,10 +287,10 @@ fn postbox(settings: &Settings) -> Postbox {
     Postbox::Smtp(Smtp {
         host: host.clone(),
         port: mail.port,
-        security: match mail.security {
-            MailSecurity::None => Security::None,
-            MailSecurity::StartTls => Security::StartTls,
-            MailSecurity::Tls => Security::Tls,
+        transport: match mail.security {
+            MailSecurity::None => Transport::Plain,
+            MailSecurity::StartTls => Transport::StartTls,
+            MailSecurity::Tls => Transport::Tls,
         },
         username: mail.username.clone().unwrap_or_default(),
         password: mail.password.clone().unwrap_or_else(|| Secret::new("")),

@@ -28,6 +28,7 @@ use guard::{Guard, Policy};
 use resolve::Names;
 use tls::Tls;
 use trouble::Trouble;
+pub(crate) use wire::Stream;
 
 /// How long an address may stay silent before the next one is tried beside it
 /// (RFC 8305 recommends this value).

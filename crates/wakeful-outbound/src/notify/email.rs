@@ -3,37 +3,28 @@
 //! the name is what its certificate must be for.
 
 use futures_util::future::BoxFuture;
-use lettre::transport::smtp::authentication::{Credentials, Mechanism};
-use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
-use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
-use lettre::transport::smtp::{Error, response::Response};
+use lettre::transport::smtp::extension::{Extension, MailBodyParameter, MailParameter};
 use lettre::{Address, Message};
-use std::io;
-use std::net::SocketAddr;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
 use wakeful_core::chain::Chain;
 use wakeful_core::monitor::spec::Host;
 use wakeful_core::notice::retry::{Failure, Outcome};
-use wakeful_core::notifier::{EmailSpec, Transport};
+use wakeful_core::notifier::EmailSpec;
 
 use super::tidy;
 use crate::mail::{self, Letter};
-use crate::net::tls::{Offer, Trust};
+use crate::net::tls::Trust;
 use crate::net::{Deadline, Net, Target, Trace};
+use crate::smtp::{self, Login};
 
 /// All of the conversation, from the name to the last reply.
 pub const TOTAL: Duration = Duration::from_secs(30);
 
 /// What happened to a letter does not depend on how the goodbye goes.
-const GOODBYE: Duration = Duration::from_secs(1);
-
-const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
+pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Hands a letter to the notifier's server, for all of its recipients or for those
 /// who are left of an earlier attempt.
@@ -131,8 +122,8 @@ async fn hand_over(
     connection.command(Data).await.map_err(refused)?;
     let reply = connection.message(&text).await.map_err(refused)?;
     let answer = match why.is_empty() {
-        true => words(&reply),
-        false => tidy(&format!("{}; not for {}", words(&reply), why.join("; "))),
+        true => tidy(&smtp::describe(&reply)),
+        false => tidy(&format!("{}; not for {}", smtp::describe(&reply), why.join("; "))),
     };
     Ok(match left.is_empty() {
         true => Outcome::Delivered(answer),
@@ -169,96 +160,23 @@ fn parameters(
 }
 
 async fn connect(net: &Net, spec: &EmailSpec, by: Deadline) -> Result<AsyncSmtpConnection, Unsent> {
-    let mut trace = Trace::default();
     let host = spec.hostname.host();
-    let reached = net.reach(Target::from(host), spec.port, by, &mut trace).await;
+    let reached = net.reach(Target::from(host), spec.port, by, &mut Trace::default()).await;
     let tcp = reached.map_err(|trouble| Unsent::passing(trouble.message()))?;
-    let hello = ClientId::default();
-    // Nothing that is said before the letter is shown is said against it.
-    let refused = |error: Error| Unsent::passing(Chain(&error).to_string());
-    let mut connection = match spec.transport() {
-        Transport::Plain | Transport::StartTls => {
-            AsyncSmtpConnection::connect_with_transport(Box::new(tcp), &hello).await
-        }
-        Transport::Tls => {
-            let trust = if spec.ignore_tls_errors { Trust::Ignored } else { Trust::Required };
-            let secured = net
-                .tls()
-                .secure(tcp, &tls_name(host), trust, Offer::Nothing, net.clock(), &mut trace)
-                .await
-                .map_err(|trouble| Unsent::passing(trouble.message()))?;
-            AsyncSmtpConnection::connect_with_transport(Box::new(Secured(secured)), &hello).await
-        }
-    }
-    .map_err(refused)?;
-    if spec.transport() == Transport::StartTls {
-        if !connection.can_starttls() {
-            return Err(Unsent::passing(
-                "the server offers no STARTTLS; set security to none, or use another port",
-            ));
-        }
-        let tls = TlsParameters::builder(tls_name(host))
-            .dangerous_accept_invalid_certs(spec.ignore_tls_errors)
-            .dangerous_accept_invalid_hostnames(spec.ignore_tls_errors)
-            .build()
-            .map_err(refused)?;
-        connection.starttls(tls, &hello).await.map_err(refused)?;
-    }
-    if !spec.username.is_empty() {
-        let password = spec.password.expose().to_owned();
-        let credentials = Credentials::new(spec.username.clone(), password);
-        connection.auth(MECHANISMS, &credentials).await.map_err(refused)?;
-    }
-    Ok(connection)
+    let login = Login {
+        transport: spec.transport(),
+        tls_name: &tls_name(host),
+        trust: if spec.ignore_tls_errors { Trust::Ignored } else { Trust::Required },
+        username: &spec.username,
+        password: &spec.password,
+    };
+    // An error before the message is shown is not an objection to the message.
+    smtp::open(net, tcp, &login).await.map_err(Unsent::passing)
 }
 
 fn tls_name(host: &Host) -> String {
     match host {
         Host::Name(name) => name.trim_end_matches('.').to_owned(),
         Host::Address(ip) => ip.to_string(),
-    }
-}
-
-/// The server's reply with its code.
-fn words(reply: &Response) -> String {
-    tidy(&format!("{} {}", reply.code(), reply.message().collect::<Vec<_>>().join(" ")))
-}
-
-/// TLS from the first byte, made by our own hand so that its troubles are told
-/// in our own words.
-#[derive(Debug)]
-struct Secured(TlsStream<TcpStream>);
-
-impl AsyncTokioStream for Secured {
-    fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get_ref().0.peer_addr()
-    }
-}
-
-impl AsyncRead for Secured {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().0).poll_read(context, into)
-    }
-}
-
-impl AsyncWrite for Secured {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().0).poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().0).poll_shutdown(context)
     }
 }

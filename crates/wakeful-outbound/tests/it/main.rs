@@ -12,5 +12,6 @@ mod ntlm;
 mod payment;
 mod peer;
 mod ping;
+mod smtp;
 mod tcp;
 mod tls;
