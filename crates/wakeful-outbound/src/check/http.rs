@@ -5,7 +5,8 @@
 use bytes::Bytes;
 use data_encoding::BASE64;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, LOCATION,
+    ACCEPT, ACCEPT_CHARSET, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL,
+    CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, PRAGMA,
     USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
@@ -24,6 +25,20 @@ use crate::net::{Deadline, Net, Trace};
 
 const AGENT: &str = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
 const LONGEST_QUOTE: usize = 60;
+
+/// What a request says about itself and not about its sender.
+const CROSS_ORIGIN_HEADERS: [HeaderName; 10] = [
+    ACCEPT,
+    ACCEPT_CHARSET,
+    ACCEPT_ENCODING,
+    ACCEPT_LANGUAGE,
+    CACHE_CONTROL,
+    CONTENT_ENCODING,
+    CONTENT_LANGUAGE,
+    CONTENT_TYPE,
+    PRAGMA,
+    USER_AGENT,
+];
 
 pub(super) async fn look(
     net: &Net,
@@ -132,14 +147,14 @@ impl Visit {
             request.body = Bytes::new();
             request.headers.remove(CONTENT_TYPE);
         }
-        let same_place = same_place(from, &request.url);
-        if !same_place {
-            drop_secrets(&mut request.headers);
+        let same_origin = same_origin(from, &request.url);
+        if !same_origin {
+            request.headers = cross_origin_headers(&request.headers);
         }
         let downgraded = from.scheme() == "https" && request.url.scheme() == "http";
         Some(Self {
             request,
-            trusted: self.trusted && same_place,
+            trusted: self.trusted && same_origin,
             downgraded: self.downgraded || downgraded,
         })
     }
@@ -154,29 +169,21 @@ fn becomes_get(status: StatusCode, method: &Method) -> bool {
     }
 }
 
-/// The same server, or the same one made secure on the usual ports.
-fn same_place(from: &Url, to: &Url) -> bool {
-    let made_secure = from.scheme() == "http"
+/// Scheme, host and port are the same; or the same host is now reached by https, each
+/// on its default port.
+fn same_origin(from: &Url, to: &Url) -> bool {
+    let upgraded = from.scheme() == "http"
         && to.scheme() == "https"
         && from.port().is_none()
         && to.port().is_none();
-    from.host() == to.host() && (made_secure || from.origin() == to.origin())
+    from.host() == to.host() && (upgraded || from.origin() == to.origin())
 }
 
-/// What proves who we are at one server is no business of another.
-fn drop_secrets(headers: &mut HeaderMap) {
-    let secret: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| {
-            let name = name.as_str();
-            ["auth", "cookie", "token", "secret", "key"].iter().any(|part| name.contains(part))
-        })
-        .cloned()
-        .collect();
-    for name in secret {
-        headers.remove(name);
-    }
-    headers.remove(HOST);
+/// The headers that another origin may see. Any other header may be a credential,
+/// whatever its name is.
+fn cross_origin_headers(headers: &HeaderMap) -> HeaderMap {
+    let allowed = headers.iter().filter(|(name, _)| CROSS_ORIGIN_HEADERS.contains(name));
+    allowed.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn headers(spec: &HttpSpec) -> Result<HeaderMap, Trouble> {
@@ -265,23 +272,13 @@ mod tests {
 
     #[test]
     fn credentials_stay_with_their_server() {
-        let same = |a: &str, b: &str| same_place(&a.parse().unwrap(), &b.parse().unwrap());
+        let same = |a: &str, b: &str| same_origin(&a.parse().unwrap(), &b.parse().unwrap());
         assert!(same("http://a.example/x", "http://a.example/y"));
         assert!(same("http://a.example/", "https://a.example/"));
         assert!(!same("https://a.example/", "http://a.example/"));
         assert!(!same("http://a.example/", "http://b.example/"));
         assert!(!same("http://a.example/", "http://a.example:8080/"));
         assert!(!same("http://a.example:8080/", "https://a.example:8443/"));
-    }
-
-    #[test]
-    fn what_could_be_a_secret_is_dropped_and_the_rest_stays() {
-        let mut headers = HeaderMap::new();
-        for name in ["authorization", "cookie", "x-api-key", "x-auth-token", "host", "accept"] {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static("x"));
-        }
-        drop_secrets(&mut headers);
-        assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["accept"]);
     }
 
     #[test]

@@ -135,30 +135,92 @@ async fn a_post_becomes_a_get_after_303_and_stays_a_post_after_307() {
     }
 }
 
+/// Headers in which people send credentials, or could.
+const CREDENTIAL_HEADERS: [&str; 18] = [
+    "Authorization",
+    "Proxy-Authorization",
+    "Cookie",
+    "X-Api-Key",
+    "Api-Key",
+    "X-Password",
+    "X-Session-Id",
+    "X-Session",
+    "X-Auth",
+    "X-Access-Code",
+    "X-Pin",
+    "X-Jwt",
+    "X-Signature",
+    "X-Credential",
+    "Token",
+    "Bearer",
+    "X-Custom",
+    "Referer",
+];
+
+/// The headers of a request, by their names.
+fn header_names(request: &str) -> Vec<&str> {
+    let lines = request.lines().skip(1).take_while(|line| !line.is_empty());
+    lines.filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect()
+}
+
 #[tokio::test]
-async fn credentials_do_not_travel_to_another_server() {
+async fn another_origin_sees_none_of_the_headers_that_may_hold_a_credential() {
     let other = Peer::answering(page("other")).await;
     let to = other.url("/");
+    // The same host on another port is another origin.
     let peer = Peer::replying(move |request| match request.starts_with("GET /same ") {
         true => redirect(301, "/away"),
         false => redirect(301, &to),
     })
     .await;
+    let allowed = "Accept: text/plain\nAccept-Language: de\nUser-Agent: me";
+    let secret: String = CREDENTIAL_HEADERS.map(|name| format!("\n{name}: s3cret")).concat();
     let spec = HttpSpec {
-        headers: Headers::parse("Cookie: c=1\nX-Api-Key: k\nX-Plain: p").unwrap(),
-        authentication: Authentication::parse("basic").unwrap(),
-        username: Username::parse("ann").unwrap(),
-        password: Secret::new("secret"),
+        headers: Headers::parse(&format!("{allowed}{secret}\nHost: a.example")).unwrap(),
         ..http(peer.url("/same"))
     };
     assert_up(&look(&Spec::Http(spec)).await, "200 OK");
-    let kept = &peer.requests()[1];
-    assert!(kept.contains("authorization: Basic") && kept.contains("cookie: c=1"), "{kept}");
+    let same_origin = &peer.requests()[1];
+    assert_eq!(same_origin.matches("s3cret").count(), CREDENTIAL_HEADERS.len(), "{same_origin}");
     let crossed = &other.requests()[0];
-    for secret in ["authorization", "cookie", "x-api-key"] {
-        assert!(!crossed.contains(secret), "{crossed}");
+    assert!(!crossed.contains("s3cret"), "{crossed}");
+    assert!(crossed.contains(&format!("host: {}", other.addr)), "{crossed}");
+    for kept in ["accept: text/plain", "accept-language: de", "user-agent: me"] {
+        assert!(crossed.contains(kept), "{crossed}");
     }
-    assert!(crossed.contains("x-plain: p") && crossed.contains(&format!("host: {}", other.addr)));
+    let known = ["host", "accept", "accept-language", "user-agent", "accept-encoding"];
+    for name in header_names(crossed) {
+        assert!(known.contains(&name) || name == "connection", "{name} in {crossed}");
+    }
+}
+
+#[tokio::test]
+async fn a_login_does_not_travel_to_another_origin_and_does_not_come_back() {
+    // first -> other -> first again.
+    let back = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+    let to = back.clone();
+    let other = Peer::replying(move |_| redirect(302, &to.lock().unwrap())).await;
+    let to = other.url("/");
+    let first = Peer::replying(move |request| match request.starts_with("GET /end ") {
+        true => page("end"),
+        false => redirect(302, &to),
+    })
+    .await;
+    *back.lock().unwrap() = first.url("/end");
+    let spec = HttpSpec {
+        headers: Headers::parse("Cookie: c=1\nX-Custom: x").unwrap(),
+        authentication: Authentication::parse("basic").unwrap(),
+        username: Username::parse("ann").unwrap(),
+        password: Secret::new("secret"),
+        ..http(first.url("/start"))
+    };
+    assert_up(&look(&Spec::Http(spec)).await, "200 OK");
+    let start = &first.requests()[0];
+    for name in ["authorization", "cookie", "x-custom"] {
+        assert!(header_names(start).contains(&name), "{start}");
+        assert!(!header_names(&other.requests()[0]).contains(&name), "{name}");
+        assert!(!header_names(&first.requests()[1]).contains(&name), "{name} came back");
+    }
 }
 
 #[tokio::test]
