@@ -34,15 +34,9 @@ pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
     }
     let options = SqliteConnectOptions::new().filename(from).create_if_missing(false);
     let mut db = options.busy_timeout(BUSY).connect().await.map_err(StoreError::from)?;
-    // Made first and empty, so that nobody else can read what comes in.
+    // Created first and empty, so that nobody else can read what is written to it.
     let beside = beside(to, "partial");
-    let made = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&beside)
-        .map_err(|source| file(&beside, source))?;
+    let made = create_private(&beside)?;
     let path = beside.to_str().ok_or_else(|| {
         file(&beside, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
     })?;
@@ -59,8 +53,10 @@ pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
 pub async fn restore_sqlite(backup: &Path, path: &Path) -> Result<Option<PathBuf>, BackupError> {
     sound(backup).await?;
     let fresh = beside(path, "restoring");
-    fs::copy(backup, &fresh).map_err(|source| file(&fresh, source))?;
-    let copied = fs::File::open(&fresh).map_err(|source| file(&fresh, source))?;
+    let mut from = fs::File::open(backup).map_err(|source| file(backup, source))?;
+    // Not `fs::copy`, which would also copy the mode of the backup.
+    let mut copied = create_private(&fresh)?;
+    io::copy(&mut from, &mut copied).map_err(|source| file(&fresh, source))?;
     copied.sync_all().map_err(|source| file(&fresh, source))?;
     let mut kept = None;
     if path.exists() {
@@ -91,6 +87,15 @@ async fn fold_log(path: &Path) {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, "{} is damaged and kept as it is", path.display());
     }
+}
+
+/// Creates a file that only its owner may read. One that a crash left behind is
+/// replaced, whatever its mode was.
+fn create_private(path: &Path) -> Result<fs::File, BackupError> {
+    remove(path)?;
+    let mut options = fs::OpenOptions::new();
+    let created = options.write(true).create_new(true).mode(0o600).open(path);
+    created.map_err(|source| file(path, source))
 }
 
 fn remove(path: &Path) -> Result<(), BackupError> {

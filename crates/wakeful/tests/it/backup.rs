@@ -1,6 +1,7 @@
 //! `wakeful backup` beside a server that writes, and the way back.
 
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,6 +133,38 @@ async fn a_restore_brings_back_the_past_and_keeps_the_present_beside_it() {
     home.run(&["restore", "--yes", path(&again)]).await.ok();
     let users = home.run(&["user", "list"]).await.ok();
     assert!(users.contains("late@example.com"), "{users}");
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn backups_and_restored_databases_are_for_their_owner_alone() {
+    let (home, server, _ann, file) = backed_up().await;
+    assert_eq!(mode(&file), 0o600, "the backup");
+    server.stop().await;
+    // A copy that everybody may read, as `cp` or a download leaves it, and a file that
+    // an interrupted restore left behind.
+    set_mode(&file, 0o644);
+    let left_behind = home.data().join("wakeful.db.restoring");
+    std::fs::write(&left_behind, "half").unwrap();
+    set_mode(&left_behind, 0o666);
+    home.run(&["restore", "--yes", path(&file)]).await.ok();
+    assert_eq!(mode(&home.file()), 0o600, "the restored database");
+    assert_eq!(integrity(&home.file()).await, "ok");
+    let server = home.serve().await;
+    for entry in std::fs::read_dir(home.data()).unwrap() {
+        let entry = entry.unwrap().path();
+        if entry.is_file() && entry != file {
+            assert_eq!(mode(&entry) & 0o077, 0, "{}", entry.display());
+        }
+    }
+    server.stop().await;
 }
 
 #[tokio::test]
