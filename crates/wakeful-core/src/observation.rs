@@ -16,6 +16,10 @@ const LONGEST_MESSAGE: usize = 1_000;
 const LONGEST_NAME: usize = 255;
 const MOST_NAMES: usize = 10;
 const MOST_SIGNERS: usize = 5;
+/// No check takes nearly as long.
+const MAX_SPAN: Duration = Duration::from_secs(3_600);
+/// The last moment of the year 9999, which is as far as a certificate can reach.
+const MAX_EXPIRY: Millis = Millis(253_402_300_799_999);
 
 /// The target was looked at. Down is a result like any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +80,21 @@ impl Observation {
     pub fn with_certificate(self, certificate: Option<Certificate>) -> Self {
         Self { certificate: certificate.map(Box::new), ..self }
     }
+
+    /// What another machine reported, bounded as if it had been observed here. It
+    /// reports for its own region only.
+    #[must_use]
+    pub fn sanitized(self) -> Self {
+        Self {
+            message: tidy(&self.message),
+            load_time: self.load_time.map(|span| span.min(MAX_SPAN)),
+            phases: self.phases.sanitized(),
+            certificate: self.certificate.map(|certificate| Box::new(certificate.tidied())),
+            evidence: if self.up { Evidence::Answered } else { self.evidence },
+            regions: Vec::new(),
+            ..self
+        }
+    }
 }
 
 /// Where the time of a check went. A phase that was not reached is nothing.
@@ -92,6 +111,19 @@ pub struct Phases {
     pub first_byte: Option<Duration>,
     #[serde(with = "number::micros", skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Duration>,
+}
+
+impl Phases {
+    fn sanitized(self) -> Self {
+        let bounded = |span: Option<Duration>| span.map(|span| span.min(MAX_SPAN));
+        Self {
+            resolve: bounded(self.resolve),
+            connect: bounded(self.connect),
+            tls: bounded(self.tls),
+            first_byte: bounded(self.first_byte),
+            transfer: bounded(self.transfer),
+        }
+    }
 }
 
 /// The certificate the target showed, whether or not it is trusted.
@@ -125,6 +157,7 @@ impl Certificate {
     #[must_use]
     pub fn tidied(self) -> Self {
         let brief = |text: String| cut(&text, LONGEST_NAME);
+        let expiry = |at: Millis| at.clamp(Millis(0), MAX_EXPIRY);
         Self {
             subject: brief(self.subject),
             issuer: brief(self.issuer),
@@ -133,9 +166,10 @@ impl Certificate {
                 .map(|Signer { subject, issuer, not_after }| Signer {
                     subject: brief(subject),
                     issuer: brief(issuer),
-                    not_after,
+                    not_after: expiry(not_after),
                 })
                 .collect(),
+            not_after: expiry(self.not_after),
             ..self
         }
     }
@@ -290,6 +324,55 @@ mod tests {
         assert_eq!((kept.subject.as_str(), kept.issuer.len()), ("CN=a b", LONGEST_NAME));
         assert_eq!((kept.names.len(), kept.names[9].len()), (MOST_NAMES, LONGEST_NAME));
         assert_eq!((kept.chain.len(), kept.chain[4].subject.len()), (MOST_SIGNERS, LONGEST_NAME));
+    }
+
+    #[test]
+    fn what_another_machine_reports_is_bounded() {
+        let forever = Some(Duration::MAX);
+        let phases = Phases {
+            resolve: forever,
+            connect: forever,
+            tls: forever,
+            first_byte: forever,
+            transfer: forever,
+        };
+        let reported = Observation {
+            up: true,
+            message: format!("200\u{1b}[31m{}", "x".repeat(5_000)),
+            load_time: forever,
+            phases,
+            certificate: Some(Box::new(Certificate {
+                subject: "CN=a\r\nb".into(),
+                issuer: String::new(),
+                names: vec!["n".repeat(300); 1_000],
+                not_after: Millis(i64::MAX),
+                trusted: true,
+                chain: vec![
+                    Signer {
+                        subject: String::new(),
+                        issuer: String::new(),
+                        not_after: Millis(i64::MIN),
+                    };
+                    100
+                ],
+            })),
+            evidence: Evidence::Silence,
+            regions: Vec::new(),
+        };
+        let seen = reported.sanitized();
+        assert_eq!(seen.message.chars().count(), LONGEST_MESSAGE);
+        assert!(!seen.message.contains(char::is_control));
+        assert_eq!((seen.load_time, seen.phases.transfer), (Some(MAX_SPAN), Some(MAX_SPAN)));
+        assert_eq!(seen.evidence, Evidence::Answered);
+        let certificate = seen.certificate.expect("a certificate");
+        assert_eq!(certificate.subject, "CN=a  b");
+        assert_eq!(
+            (certificate.names.len(), certificate.names[0].len()),
+            (MOST_NAMES, LONGEST_NAME)
+        );
+        assert_eq!(certificate.not_after, MAX_EXPIRY);
+        assert_eq!(certificate.chain.len(), MOST_SIGNERS);
+        assert_eq!(certificate.chain[0].not_after, Millis(0));
     }
 
     #[test]

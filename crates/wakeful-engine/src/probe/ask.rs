@@ -251,7 +251,7 @@ impl Probes {
         for (place, looked) in reply.answers {
             match batch.waiting.remove(&place) {
                 // Whoever waited may have left.
-                Some(answer) => drop(answer.send(Answered::Looked(Box::new(tidied(looked))))),
+                Some(answer) => drop(answer.send(Answered::Looked(Box::new(sanitized(looked))))),
                 None => refused("twice"),
             }
         }
@@ -287,20 +287,9 @@ fn fitting(all: &[Waiting]) -> usize {
     fit.count().max(1)
 }
 
-/// What a probe sends is bounded here as if this node had seen it, and it
-/// speaks for its own region only.
-fn tidied(looked: Looked) -> Looked {
-    match looked {
-        Ok(seen) => {
-            let named = match seen.up {
-                true => Observation::up(seen.load_time.unwrap_or_default(), &seen.message),
-                false => Observation::down(seen.evidence, &seen.message),
-            };
-            let Observation { load_time, phases, certificate, .. } = seen;
-            Ok(Observation { load_time, phases, certificate, ..named })
-        }
-        Err(fault) => Err(Fault::new(fault.kind, &fault.message)),
-    }
+/// What a probe sends is bounded here as if this node had observed it.
+fn sanitized(looked: Looked) -> Looked {
+    looked.map(Observation::sanitized).map_err(|fault| Fault::new(fault.kind, &fault.message))
 }
 
 fn refused(why: &'static str) {
@@ -322,4 +311,35 @@ fn count(region: &Region, looked: &Looked, took: Duration) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::observation::{Certificate, Evidence};
+    use wakeful_core::time::Millis;
+
+    #[test]
+    fn what_a_probe_reports_is_bounded_and_printable() {
+        let certificate = Certificate {
+            subject: format!("CN=\u{1b}]0;evil\u{7}\r\n{}", "x".repeat(100_000)),
+            issuer: "\0".into(),
+            names: vec!["n".repeat(1_000); 1_000],
+            not_after: Millis(i64::MAX),
+            trusted: true,
+            chain: Vec::new(),
+        };
+        let reported = Observation {
+            up: true,
+            message: format!("200\u{1b}[2J{}", "y".repeat(100_000)),
+            load_time: Some(Duration::MAX),
+            certificate: Some(Box::new(certificate)),
+            ..Observation::down(Evidence::Silence, "")
+        };
+        let seen = sanitized(Ok(reported)).expect("an observation");
+        let text = serde_json::to_string(&seen).expect("serialises");
+        assert!(text.len() < 6_000 && !text.contains("\\u00"), "{text}");
+        let fault = Fault { message: "a\nb".into(), ..Fault::new(FaultKind::Probe, "") };
+        assert_eq!(sanitized(Err(fault)).expect_err("a fault").message, "a b");
+    }
 }

@@ -19,9 +19,15 @@ use zeroize::Zeroizing;
 use crate::random;
 
 const VERSION: u8 = 1;
-/// How far the clocks of a node and a probe may be apart, and how long an ask
-/// is good for.
+/// How long an ask is good for, by the probe's clock.
 pub(super) const CLOCKS: Duration = Duration::from_secs(60);
+/// How far the time of a hello may be from the node's. A recorded hello is worth
+/// nothing afterwards, so this is no longer than a probe may be silent.
+pub(super) const MAX_HELLO_AGE: Duration = Duration::from_secs(15);
+/// An hour, in milliseconds.
+const MAX_LAG: u64 = 3_600_000;
+/// The version that a probe reports is cut to so many characters.
+const MAX_VERSION_CHARS: usize = 64;
 /// Between two signs of life.
 pub(super) const HELLO: Duration = Duration::from_secs(5);
 
@@ -178,6 +184,20 @@ pub(super) struct Hello {
     pub(super) lag: u64,
     /// It goes: nothing more should be asked of it.
     pub(super) leaves: bool,
+}
+
+impl Hello {
+    /// The probe's report, bounded: the version is shown and logged, and a probe does
+    /// not run since the future.
+    pub(super) fn sanitized(self) -> Self {
+        let version = self.version.chars().take(MAX_VERSION_CHARS);
+        Self {
+            version: version.map(|c| if c.is_control() { ' ' } else { c }).collect(),
+            since: self.since.clamp(0, self.at.max(0)),
+            lag: self.lag.min(MAX_LAG),
+            ..self
+        }
+    }
 }
 
 pub(super) fn millis(span: Duration) -> u64 {

@@ -14,7 +14,7 @@ use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::time::Millis;
 
-use super::protocol::{self, CLOCKS, Hello, ProbeKey};
+use super::protocol::{self, Hello, MAX_HELLO_AGE, ProbeKey};
 use super::{ProbeView, Probes, RegionView};
 use crate::Engine;
 use crate::bus::nats::Subscriber;
@@ -22,10 +22,16 @@ use crate::bus::nats::Subscriber;
 /// Without a sign of life for so long, a probe is gone.
 const GONE: Duration = Duration::from_secs(15);
 const TICK: Duration = Duration::from_secs(5);
+/// A hello is fresh for `MAX_HELLO_AGE` on either side of the node's time, so it is too
+/// old to be repeated by then.
+const REPLAY_WINDOW: Duration = Duration::from_secs(2 * MAX_HELLO_AGE.as_secs() + 1);
 
 #[derive(Default)]
 pub(super) struct Roll {
     present: Mutex<HashMap<Region, Vec<Present>>>,
+    /// The last hello of each probe, also of one that has left or is gone: whoever
+    /// recorded it cannot bring the probe back.
+    last_hellos: Mutex<HashMap<(Region, ProbeName), LastHello>>,
     revoked: Mutex<HashSet<ProbeName>>,
     turn: AtomicUsize,
 }
@@ -37,6 +43,12 @@ struct Present {
     heard: Instant,
     /// It has left an ask without an answer, and said nothing since.
     silent: bool,
+}
+
+struct LastHello {
+    /// The probe's time, in milliseconds.
+    at: i64,
+    received: Instant,
 }
 
 /// A probe to be asked.
@@ -93,39 +105,51 @@ impl Roll {
             metrics::counter!("wakeful_probe_refused_total", "why" => "seal").increment(1);
             return false;
         };
-        if Duration::from_millis(now.0.abs_diff(hello.at)) > CLOCKS {
+        if Duration::from_millis(now.0.abs_diff(hello.at)) > MAX_HELLO_AGE {
             metrics::counter!("wakeful_probe_refused_total", "why" => "clock").increment(1);
-            tracing::warn!(probe = %name, "the clock of probe {name} differs from this node's by more than {} s", CLOCKS.as_secs());
+            tracing::warn!(probe = %name, "ignored a hello of probe {name}: it is repeated, or the clock of the probe differs by more than {} s", MAX_HELLO_AGE.as_secs());
+            return false;
+        }
+        if !self.is_newest(&region, &name, hello.at) {
+            metrics::counter!("wakeful_probe_refused_total", "why" => "repeated").increment(1);
             return false;
         }
         if self.revoked().contains(&name) {
             metrics::counter!("wakeful_probe_refused_total", "why" => "revoked").increment(1);
             return false;
         }
-        self.keep(&region, name, key, hello)
+        self.keep(&region, name, key, hello.sanitized());
+        true
     }
 
-    fn keep(&self, region: &Region, name: ProbeName, key: ProbeKey, hello: Hello) -> bool {
+    /// Whether this hello is newer than every one before it, which it then is the last of.
+    fn is_newest(&self, region: &Region, name: &ProbeName, at: i64) -> bool {
+        let mut last_hellos = self.last_hellos.lock().unwrap_or_else(PoisonError::into_inner);
+        last_hellos.retain(|_, last| last.received.elapsed() < REPLAY_WINDOW);
+        let probe = (region.clone(), name.clone());
+        if last_hellos.get(&probe).is_some_and(|last| last.at >= at) {
+            return false;
+        }
+        last_hellos.insert(probe, LastHello { at, received: Instant::now() });
+        true
+    }
+
+    fn keep(&self, region: &Region, name: ProbeName, key: ProbeKey, hello: Hello) {
         let mut present = self.lock();
         let probes = present.entry(region.clone()).or_default();
         let known = probes.iter().position(|probe| probe.name == name);
-        // An older hello than the last was recorded and sent again by somebody.
-        if known.is_some_and(|at| probes[at].hello.at >= hello.at) {
-            return false;
-        }
         if let Some(at) = known {
             probes.remove(at);
         }
         if hello.leaves {
             tracing::info!(probe = %name, "probe {name} of region {region} leaves");
-            return true;
+            return;
         }
         if known.is_none() {
             tracing::info!(probe = %name, "probe {name} of region {region} is there ({})", hello.version);
         }
         probes.push(Present { name, key, hello, heard: Instant::now(), silent: false });
         probes.sort_by(|a, b| a.name.cmp(&b.name));
-        true
     }
 
     /// Nobody listens at its subject: it is gone.
@@ -233,7 +257,7 @@ async fn hear(engine: &Engine, probes: &Probes) {
         }
         tokio::select! {
             Some(hello) = hellos.next() => {
-                probes.roll().note(probes.cluster(), &hello.subject, &hello.payload, engine.wall());
+                probes.roll().note(probes.cluster(), &hello.subject, &hello.payload, engine.now());
             }
             changed = connection.changed() => match changed {
                 Ok(()) => called = false,
@@ -327,10 +351,45 @@ mod tests {
     async fn a_hello_that_is_not_sealed_right_old_or_repeated_counts_for_nothing() {
         let roll = Roll::default();
         assert!(!say(&roll, 2, "one", &hello(100_000)));
-        assert!(!say(&roll, CLUSTER, "one", &hello(100_000 - 60_001)));
-        assert!(!say(&roll, CLUSTER, "one", &hello(100_000 + 60_001)));
+        assert!(!say(&roll, CLUSTER, "one", &hello(100_000 - 15_001)));
+        assert!(!say(&roll, CLUSTER, "one", &hello(100_000 + 15_001)));
         assert!(say(&roll, CLUSTER, "one", &hello(100_000)));
         assert!(!say(&roll, CLUSTER, "one", &hello(100_000)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_recorded_hello_does_not_bring_back_a_probe_that_left_or_is_gone() {
+        for leaves in [true, false] {
+            let roll = Roll::default();
+            assert!(say(&roll, CLUSTER, "one", &hello(99_000)));
+            assert!(say(&roll, CLUSTER, "one", &hello(100_000)));
+            match leaves {
+                true => assert!(say(&roll, CLUSTER, "one", &Hello { leaves, ..hello(100_001) })),
+                false => roll.gone(&region(), &name("one")),
+            }
+            assert_eq!(chosen(&roll, None), None);
+            for recorded in [99_000, 100_000] {
+                assert!(!say(&roll, CLUSTER, "one", &hello(recorded)), "{recorded}");
+            }
+            tokio::time::advance(GONE * 2).await;
+            roll.measure();
+            assert!(!say(&roll, CLUSTER, "one", &hello(100_000)), "after it was removed");
+            assert_eq!(chosen(&roll, None), None);
+            assert!(say(&roll, CLUSTER, "one", &hello(101_000)), "a new one counts");
+            assert_eq!(chosen(&roll, None).as_deref(), Some("one"));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_probe_says_of_itself_is_bounded() {
+        let roll = Roll::default();
+        let version = format!("1\u{1b}[31m{}", "x".repeat(10_000));
+        let odd = Hello { version, since: i64::MAX, lag: u64::MAX, ..hello(100_000) };
+        assert!(say(&roll, CLUSTER, "one", &odd));
+        let probe = &roll.views()[0].probes[0];
+        assert_eq!(probe.version.chars().count(), 64);
+        assert!(!probe.version.contains(char::is_control), "{:?}", probe.version);
+        assert_eq!((probe.since, probe.lag), (Millis(100_000), 3_600_000));
     }
 
     #[tokio::test]

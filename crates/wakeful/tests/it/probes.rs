@@ -560,6 +560,31 @@ async fn a_probe_has_a_key_of_its_own_and_a_wrong_one_gets_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recorded_hello_does_not_revive_a_probe_that_has_left() {
+    let field = Field::new().await;
+    let listener = async_nats::connect(field.nats.url()).await.unwrap();
+    let hellos = listener.subscribe("wakeful.hello.ap.*").await.unwrap();
+    listener.flush().await.unwrap();
+    let probe = field.home.probe("ap", "ap-1", &[]);
+    field.until_live("ap", 1).await;
+    probe.stop().await;
+    field.until_live("ap", 0).await;
+
+    let recorded: Vec<_> = hellos.ready_chunks(1_000).next().await.unwrap();
+    for hello in &recorded {
+        listener.publish(hello.subject.clone(), hello.payload.clone()).await.unwrap();
+    }
+    listener.flush().await.unwrap();
+    until("the node to ignore them", || async {
+        let refused = field.metric("wakeful_probe_refused_total{why=\"repeated\"} ").await;
+        let refused = refused.first().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+        (refused >= recorded.len()).then_some(())
+    })
+    .await;
+    assert_eq!(field.region("ap").await["live"].as_u64().unwrap_or(0), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_listens_to_the_bus_learns_no_password_and_cannot_repeat_an_ask() {
     let field = Field::new().await;
     let listener = async_nats::connect(field.nats.url()).await.unwrap();
