@@ -28,6 +28,13 @@ pub enum Host {
 
 impl Hostname {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let hostname = Self::parse_stored(text)?;
+        hostname.host.check_new()?;
+        Ok(hostname)
+    }
+
+    /// As `parse`, without the rules that were added since hostnames are stored.
+    fn parse_stored(text: &str) -> Result<Self, Invalid> {
         let text = text.trim();
         if text.is_empty() {
             return Err(Invalid::new("must be a name or an address"));
@@ -76,6 +83,18 @@ impl Host {
             }
         }
     }
+
+    /// Rejects names that another program could take for an option or a command. For
+    /// new names only: what is stored must stay readable.
+    pub(crate) fn check_new(&self) -> Result<(), Invalid> {
+        let Self::Name(name) = self else { return Ok(()) };
+        if name.contains('`') || name.split('.').any(|label| label.starts_with('-')) {
+            return Err(Invalid::new(
+                "must not have a part that starts with a hyphen or contains a backtick",
+            ));
+        }
+        Ok(())
+    }
 }
 
 fn check_labels(name: &str) -> Result<(), Invalid> {
@@ -103,7 +122,7 @@ impl fmt::Display for Hostname {
     }
 }
 
-stored_as_text!(Hostname);
+stored_as_text!(Hostname => Self::parse_stored);
 
 #[cfg(test)]
 mod tests {
@@ -117,6 +136,8 @@ mod tests {
             ("localhost", "localhost"),
             ("example.com.", "example.com."),
             ("_dmarc.example.com", "_dmarc.example.com"),
+            ("a-b.example", "a-b.example"),
+            ("a-.example", "a-.example"),
             ("bücher.example", "xn--bcher-kva.example"),
             ("127.0.0.1", "127.0.0.1"),
             ("0x7f.1", "127.0.0.1"),
@@ -157,11 +178,29 @@ mod tests {
             "256.1.1.1",
             "a\0b",
             "$(reboot)|x",
+            "-oProxyCommand=x",
+            "-a.example",
+            "a.-b.example",
+            "a.example.-b",
+            "`id`.example",
+            "a`b",
             &label,
             &long,
         ] {
             assert!(Hostname::parse(text).is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_stored_name_stays_readable_whatever_is_asked_of_new_ones() {
+        for text in ["-a.example", "a`b.example"] {
+            let why = Hostname::parse(text).expect_err(text).to_string();
+            assert!(why.contains("hyphen") && why.contains("backtick"), "{why}");
+            let stored = format!("\"{text}\"");
+            let read: Hostname = serde_json::from_str(&stored).expect("stored before the rule");
+            assert_eq!(read.as_str(), text);
+        }
+        assert!(serde_json::from_str::<Hostname>("\"a b\"").is_err());
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub use timing::Interval;
 /// nothing enters by deserialising that could not enter by the front door.
 macro_rules! stored_as_text {
     ($($name:ty),+ $(,)?) => {$(
+        crate::monitor::stored_as_text!($name => Self::parse);
+    )+};
+    // With a function of its own for what is stored already.
+    ($name:ty => $read:path) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.collect_str(self)
@@ -37,10 +41,10 @@ macro_rules! stored_as_text {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(from)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
+                $read(&text).map_err(serde::de::Error::custom)
             }
         }
-    )+};
+    };
 }
 pub(crate) use stored_as_text;
 
