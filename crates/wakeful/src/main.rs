@@ -58,7 +58,9 @@ fn run(cli: Cli) -> wiring::Outcome {
     }
     let settings = Settings::load(&flags, std::env::vars_os())?;
     if let Command::Config(ConfigCommand::Check) = command {
-        return commands::print(settings.report());
+        let summary = settings.network.summary();
+        let report = settings.report();
+        return commands::print(&format!("{report}# the settings are valid\n# {summary}\n"));
     }
     rustls::crypto::aws_lc_rs::default_provider()
         .install_default()

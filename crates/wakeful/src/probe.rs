@@ -32,6 +32,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     let checks = &settings.checks;
     let probe = Probe::new(who, nats, net, clock, checks.at_once.into(), checks.sentinels.clone());
     tracing::info!(%region, probe = %name, "wakeful {} is probe {name} of region {region}", env!("CARGO_PKG_VERSION"));
+    tracing::info!("{}", settings.network.summary());
     print(&format!("Probe {name} of region {region} is running.\n"))?;
     probe::serve(Arc::new(probe), shutdown).await?;
     tracing::info!("the probe has stopped");

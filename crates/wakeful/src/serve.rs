@@ -46,6 +46,7 @@ pub async fn run(settings: &Settings) -> Outcome {
         store.free_claims().await?;
     }
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
+    tracing::info!("{}", settings.network.summary());
     let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats.clone(), home);
     engine.follow_clock().await?;
     if let Some(nats) = &nats

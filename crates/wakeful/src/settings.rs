@@ -10,12 +10,13 @@ mod reader;
 mod tests;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
-use url::Url;
+use url::{Host, Url};
 use wakeful_core::billing::Catalogue;
 use wakeful_core::email::Email;
 use wakeful_core::region::{ProbeName, Region};
@@ -30,6 +31,10 @@ use reader::Reader;
 
 /// Every setting with its default and a comment: what `wakeful config default` prints.
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
+
+const EGRESS: &str = "network.egress";
+/// The value of `network.egress` that leaves the mode to the other settings.
+const AUTOMATIC: &str = "auto";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -168,6 +173,8 @@ pub enum MailSecurity {
 #[derive(Clone, Debug)]
 pub struct Network {
     pub egress: Egress,
+    /// Where the egress mode comes from: `because …` or `from …`.
+    pub egress_reason: String,
 }
 
 #[derive(Clone, Debug)]
@@ -204,6 +211,30 @@ pub enum Egress {
     Networks(Vec<IpNet>),
 }
 
+impl fmt::Display for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Private => f.write_str("private"),
+            Self::Public => f.write_str("public"),
+            Self::Networks(_) => f.write_str("limited to a list of networks"),
+        }
+    }
+}
+
+impl Network {
+    /// Which egress mode is in effect, why, and what that means, in one sentence.
+    pub fn summary(&self) -> String {
+        let meaning = match self.egress {
+            Egress::Public => {
+                "checks and notifications reach public addresses only; to monitor private networks, set network.egress to \"private\" or to a list of networks"
+            }
+            Egress::Private => "checks and notifications reach private networks too",
+            Egress::Networks(_) => "checks and notifications reach these networks only",
+        };
+        format!("egress is {} ({}): {meaning}", self.egress, self.egress_reason)
+    }
+}
+
 impl Settings {
     /// Reads all layers. `environment` is the process's own, given by the caller.
     pub fn load<I, K, V>(flags: &Flags, environment: I) -> Result<Self, SettingsError>
@@ -213,14 +244,15 @@ impl Settings {
         V: Into<OsString>,
     {
         let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let (layers, mut problems) = Layers::collect(flags, environment);
+        let (mut layers, mut problems) = Layers::collect(flags, environment);
         let mut reader = Reader::new(&layers);
         let mut settings = Self::read(&mut reader);
         problems.append(&mut reader.problems);
         if !problems.is_empty() {
             return Err(SettingsError(problems));
         }
-        settings.report = settings.settle_egress(layers).to_string();
+        settings.settle_egress(&mut layers);
+        settings.report = layers.to_string();
         Ok(settings)
     }
 
@@ -258,7 +290,10 @@ impl Settings {
             mail: Mail::read(from),
             billing: Billing::read(from),
             history: history(from),
-            network: Network { egress: from.egress("network.egress") },
+            network: Network {
+                egress: from.egress(EGRESS).unwrap_or(Egress::Private),
+                egress_reason: String::new(),
+            },
             checks: Checks {
                 at_once: from.number("checks.at_once", 1..=65_535),
                 sentinels: from.places("checks.sentinels"),
@@ -268,16 +303,45 @@ impl Settings {
         }
     }
 
-    /// Where strangers can sign up, checks must not reach the operator's own network
-    /// unless the operator has said so.
-    fn settle_egress(&mut self, mut layers: Layers) -> Layers {
-        let chosen = layers.get("network.egress").origin != Origin::Default;
-        if !chosen && self.signup.open && !self.server.listen.ip().is_loopback() {
-            self.network.egress = Egress::Public;
-            let why = Origin::Rule("sign-up is open and the listener is not loopback");
-            layers.set("network.egress", "public", why);
+    /// Decides the egress mode where the operator left that to us.
+    fn settle_egress(&mut self, layers: &mut Layers) {
+        if layers.get(EGRESS).value.as_str() == Some(AUTOMATIC) {
+            let (egress, why) = self.automatic_egress();
+            layers.set(EGRESS, egress.to_string(), Origin::Rule(why));
+            self.network.egress = egress;
         }
-        layers
+        self.network.egress_reason = layers.get(EGRESS).origin.to_string();
+    }
+
+    /// Where people from elsewhere may have accounts, checks must not reach the
+    /// operator's own network unless the operator has said so.
+    fn automatic_egress(&self) -> (Egress, &'static str) {
+        let server = &self.server;
+        let on_loopback = server.listen.ip().to_canonical().is_loopback();
+        if server.public_url.as_deref().is_some_and(|url| !names_loopback(url)) {
+            (Egress::Public, "server.public_url names a host that is not loopback")
+        } else if !server.trusted_proxies.is_empty() {
+            (Egress::Public, "server.trusted_proxies is not empty")
+        } else if self.signup.open && !on_loopback {
+            (Egress::Public, "sign-up is open and the listener is not loopback")
+        } else if on_loopback {
+            (Egress::Private, "the listener is loopback and no proxy is configured")
+        } else {
+            (Egress::Private, "sign-up is closed and no proxy is configured")
+        }
+    }
+}
+
+/// Whether a URL leads to the machine that it is opened on.
+fn names_loopback(url: &str) -> bool {
+    match Url::parse(url).ok().as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
+        None => false,
     }
 }
 

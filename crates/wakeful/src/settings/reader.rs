@@ -17,7 +17,7 @@ use wakeful_core::secret::Secret;
 
 use super::layers::{Entry, Layers, Origin};
 use super::problem::Problem;
-use super::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
+use super::{AUTOMATIC, DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
 /// Never shown.
 const SECRET: [&str; 10] = [
@@ -112,15 +112,17 @@ impl<'a> Reader<'a> {
         self.read(key, accepts, |entry| list(entry)?.into_iter().map(place).collect())
     }
 
-    pub(super) fn egress(&mut self, key: &'static str) -> Egress {
-        let accepts = "\"private\", \"public\" or a list of networks such as 10.0.0.0/8";
+    /// Nothing: other settings decide.
+    pub(super) fn egress(&mut self, key: &'static str) -> Option<Egress> {
+        let accepts = "\"auto\", \"private\", \"public\" or a list of networks such as 10.0.0.0/8";
         self.read(key, accepts, |entry| match text(entry) {
-            Some("private") => Some(Egress::Private),
-            Some("public") => Some(Egress::Public),
+            Some(AUTOMATIC) => Some(None),
+            Some("private") => Some(Some(Egress::Private)),
+            Some("public") => Some(Some(Egress::Public)),
             _ => {
                 let networks: Vec<IpNet> =
                     list(entry)?.into_iter().map(network).collect::<Option<_>>()?;
-                (!networks.is_empty()).then_some(Egress::Networks(networks))
+                (!networks.is_empty()).then_some(Some(Egress::Networks(networks)))
             }
         })
     }
@@ -420,6 +422,7 @@ fn is_name(text: &str) -> bool {
     text.len() <= 253
         && text.split('.').all(|label| {
             !label.is_empty()
+                && !label.starts_with('-')
                 && label.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
         })
 }

@@ -564,6 +564,41 @@ fn where_strangers_can_sign_up_only_public_addresses_are_reached_unless_chosen()
 }
 
 #[test]
+fn behind_a_proxy_only_public_addresses_are_reached_unless_chosen() {
+    for (variable, value, expected, why) in [
+        ("PUBLIC_URL", "https://wakeful.example.com", Egress::Public, "server.public_url"),
+        ("PUBLIC_URL", "http://192.168.1.2:8080", Egress::Public, "server.public_url"),
+        ("PUBLIC_URL", "http://localhost.example.com", Egress::Public, "server.public_url"),
+        ("TRUSTED_PROXIES", "127.0.0.1", Egress::Public, "server.trusted_proxies"),
+        ("PUBLIC_URL", "http://localhost:8080", Egress::Private, "the listener is loopback"),
+        ("PUBLIC_URL", "http://wakeful.localhost", Egress::Private, "the listener is loopback"),
+        ("PUBLIC_URL", "http://127.0.0.1:8080", Egress::Private, "the listener is loopback"),
+        ("PUBLIC_URL", "http://[::1]:8080", Egress::Private, "the listener is loopback"),
+    ] {
+        for signup in ["true", "false"] {
+            let start = start()
+                .variable(&format!("WAKEFUL_SERVER_{variable}"), value)
+                .variable("WAKEFUL_SIGNUP_OPEN", signup);
+            let network = start.settings().network;
+            assert_eq!(network.egress, expected, "{variable} {value}");
+            let reason = &network.egress_reason;
+            assert!(reason.starts_with(&format!("because {why}")), "{value}: {reason}");
+            let chosen = start.variable("WAKEFUL_NETWORK_EGRESS", "private").settings().network;
+            assert_eq!(chosen.egress, Egress::Private, "{variable} {value}");
+            assert_eq!(chosen.egress_reason, "from WAKEFUL_NETWORK_EGRESS");
+        }
+    }
+}
+
+#[test]
+fn settings_that_were_printed_and_edited_leave_the_mode_to_the_service() {
+    let edited = super::DEFAULT_TOML
+        .replace("public_url = \"\"", "public_url = \"https://wakeful.example.com\"");
+    assert_ne!(edited, super::DEFAULT_TOML);
+    assert_eq!(start().file(&edited).settings().network.egress, Egress::Public);
+}
+
+#[test]
 fn sentinels_are_hosts_with_ports() {
     let file = "checks.sentinels = [\"192.168.1.1:443\", \"[2001:db8::1]:53\", \"gw.example:80\"]";
     let expected = [("192.168.1.1", 443), ("2001:db8::1", 53), ("gw.example", 80)];

@@ -37,6 +37,24 @@ async fn the_check_shows_settings_and_hides_secrets() {
 }
 
 #[tokio::test]
+async fn the_check_says_which_egress_mode_is_in_effect_and_why() {
+    for (name, value, summary) in [
+        ("SERVER_PUBLIC_URL", "https://wakeful.example.com", "public (because server.public_url"),
+        ("SERVER_TRUSTED_PROXIES", "127.0.0.1", "public (because server.trusted_proxies"),
+        ("LISTEN", "0.0.0.0:8080", "public (because sign-up is open"),
+        ("LISTEN", "127.0.0.1:8080", "private (because the listener is loopback"),
+        ("NETWORK_EGRESS", "public", "public (from WAKEFUL_NETWORK_EGRESS"),
+        ("NETWORK_EGRESS", "10.0.0.0/8", "limited to a list of networks (from"),
+    ] {
+        let home = Home::new(Engine::Sqlite).await.set(name, value);
+        let report = home.run(&["config", "check"]).await.ok();
+        assert!(report.contains("# the settings are valid\n"), "{report}");
+        let last = report.lines().last().unwrap();
+        assert!(last.starts_with(&format!("# egress is {summary}")), "{name} {value}: {last}");
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_setting_stops_every_command_with_one_sentence() {
     for (name, value, names) in [
         ("LISTEN", "everywhere", "server.listen"),

@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use wakeful_testkit::{Client, Engine, User, talk};
@@ -49,6 +49,43 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
     assert_eq!(guess(&server.anonymous(), &ann.email, "7.7.7.7").await, 401);
     let other = server.anonymous().with("x-forwarded-for", "7.7.7.7");
     ann.log_in(&other).await;
+}
+
+/// A service that runs as the handbook says for a proxy, with sign-up open.
+#[tokio::test]
+async fn behind_a_proxy_strangers_do_not_reach_this_machine_through_checks_and_webhooks() {
+    let inside = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = inside.local_addr().unwrap().port();
+    let mut accepted = JoinSet::new();
+    accepted.spawn(async move { inside.accept().await.map(drop) });
+
+    let home = Home::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
+    let server = home.serve().await;
+    let eve = User::sign_up(&server.anonymous(), "eve@example.com").await;
+    let own_port = server.url.rsplit(':').next().unwrap();
+    for target in [&port.to_string(), own_port] {
+        let url = format!("http://127.0.0.1:{target}/");
+        let webhook = json!({"name": "x", "type": "webhook", "webhook": {"url": url}});
+        let answer = eve.client.post("notifier/save", &webhook).await;
+        assert_eq!(answer.wrong_fields(), ["webhook.url"], "{}", answer.text);
+        let monitor = json!({"name": "x", "type": "http", "http": {"url": url},
+            "heartbeat_interval": 60});
+        let answer = eve.client.post("monitor/try", &monitor).await;
+        assert!(answer.text.contains("egress policy"), "{}", answer.text);
+    }
+    assert!(accepted.try_join_next().is_none(), "nothing has connected");
+    server.stop().await;
+    let words = "egress is public (because server.trusted_proxies is not empty";
+    assert!(home.log().contains(words), "{}", home.log());
+
+    // An operator who says so reaches it.
+    let home = home.set("NETWORK_EGRESS", "private");
+    let server = home.serve().await;
+    let eve = eve.log_in(&server.anonymous()).await;
+    let monitor = json!({"name": "x", "type": "tcp", "hostname": "127.0.0.1",
+        "port": port.to_string(), "heartbeat_interval": 60});
+    eve.client.post("monitor/try", &monitor).await.ok();
+    accepted.join_next().await.unwrap().unwrap().unwrap();
 }
 
 const SLOW: usize = 500;
