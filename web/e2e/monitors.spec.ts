@@ -126,6 +126,23 @@ test("a push address reports what it is told, live, and outages are written down
   await expect(page.getByRole("listitem").filter({ hasText: "nightly backup" })).toContainText("disk full");
 });
 
+test("a push address that has leaked is replaced, and the old one stops working", async ({ page, member, request }) => {
+  const { monitorid, push_url } = await member.api.monitor({ name: "nightly backup" });
+  await page.goto(`/monitor/${monitorid}`);
+  const address = page.getByRole("group", { name: /Push address/ });
+  const leaked = await address.innerText();
+  expect(leaked).toBe(push_url);
+  await page.getByRole("button", { name: "Replace push address" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Replace push address" }).click();
+  await expect(page.getByText("Push address replaced.")).toBeVisible();
+  await expect(address).not.toHaveText(leaked);
+  const replaced = await address.innerText();
+  await expect(page.getByRole("group", { name: "curl", exact: true })).toContainText(replaced);
+  expect((await request.get(`${leaked}?status=down`)).status()).toBe(404);
+  expect((await request.get(replaced)).status()).toBe(200);
+  await expect(page.getByText("Up", { exact: true })).toBeVisible();
+});
+
 test("two browsers: one sees what the other does, without a reload", async ({ page, browser, member, baseURL }) => {
   const other = await (await browser.newContext({ baseURL })).newPage();
   await logIn(other, member.email);

@@ -167,6 +167,10 @@ impl From<Error> for ApiError {
                 "monitor_passive",
                 "A monitor of type api is never called: its target reports to it.",
             ),
+            Error::NoPushUrl => conflict(
+                "no_push_url",
+                "The monitor has no push_url: only monitors of type api have one.",
+            ),
             Error::NotRecorded => Self::unavailable(
                 "Storage is not available right now; the report counts and will be recorded when it is back.",
             ),

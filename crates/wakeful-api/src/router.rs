@@ -53,6 +53,7 @@ fn protected() -> OpenApiRouter<Api> {
         .routes(routes!(monitors::delete))
         .routes(routes!(monitors::save))
         .routes(routes!(monitors::notify))
+        .routes(routes!(monitors::rotate_push_url))
         .routes(routes!(monitors::check))
         .routes(routes!(monitors::try_it))
         .routes(routes!(notifiers::list))

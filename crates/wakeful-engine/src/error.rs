@@ -36,6 +36,8 @@ pub enum Error {
     Inactive,
     #[error("an api monitor is never called: its target reports by itself")]
     Passive,
+    #[error("the monitor has no push address")]
+    NoPushUrl,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
     #[error("monitors still tell by the notifier")]

@@ -232,6 +232,31 @@ impl Engine {
         }
     }
 
+    /// Gives a monitor a new push token and returns it. Reports by the old one are
+    /// rejected from then on.
+    pub async fn rotate_push_token(&self, caller: &Caller, id: MonitorId) -> Result<Secret> {
+        for _ in 0..ROUNDS {
+            let StoredMonitor { mut monitor, revision, .. } =
+                self.stored_monitor(caller, id).await?;
+            if monitor.push_token.is_none() {
+                return Err(Error::NoPushUrl);
+            }
+            let token = new_push_token();
+            monitor.push_token = Some(token.clone());
+            monitor.modified = self.now();
+            match self.store().team(caller.team).change_monitor(&monitor, revision).await? {
+                Saved::Done => {
+                    self.bus().tell(caller.team, || Event::Saved(id));
+                    return Ok(token);
+                }
+                Saved::NoMonitor => return Err(Error::NotFound("monitor")),
+                // Somebody changed the monitor, or deleted one of its notifiers.
+                Saved::Overtaken | Saved::NoNotifiers(_) | Saved::Full => {}
+            }
+        }
+        Err(Error::Overtaken)
+    }
+
     pub async fn monitor(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
         let found = self.store().team(caller.team).monitor(id).await?;
         found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))

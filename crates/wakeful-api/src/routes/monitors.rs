@@ -15,7 +15,8 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::pathid;
 use crate::wire::monitors as wire;
 use crate::wire::{
-    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorWhole, Notify, SaveMonitor,
+    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorWhole, Notify, PushRotated,
+    SaveMonitor,
 };
 
 /// How long a check that is only tried may take, unless the caller says.
@@ -108,6 +109,23 @@ pub(crate) async fn notify(
     let (report, payload) = wanted.into_parts();
     api.engine().notify(&caller.who, id(&monitorid)?, report, payload).await?;
     Done::say("The report was noted.")
+}
+
+/// Replaces a monitor's push address, such as one that has leaked. The old one stops
+/// working at once.
+#[utoipa::path(post, path = "/api/v1/monitor/{monitorid}/push/rotate", tag = "Monitors",
+    params(("monitorid" = String, Path, description = "The monitor's id")),
+    responses(
+        (status = 200, description = "The new push address", body = PushRotated),
+        (status = 404, description = "The team has no such monitor", body = ErrorBody),
+        (status = 409, description = "The monitor has no push address, or others keep changing it", body = ErrorBody)))]
+pub(crate) async fn rotate_push_url(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(monitorid): Path<String>,
+) -> ApiResult<PushRotated> {
+    let token = api.engine().rotate_push_token(&caller.who, id(&monitorid)?).await?;
+    Ok(Json(PushRotated::of(api.engine().public_url(), &token)))
 }
 
 /// Checks a monitor now; it counts as any other check.

@@ -35,7 +35,8 @@ pub(crate) use membership::{
 };
 pub(crate) use mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
 pub(crate) use monitors::{
-    MonitorAnswer, MonitorBody, MonitorList, MonitorRow, MonitorRows, MonitorWhole, SaveMonitor,
+    MonitorAnswer, MonitorBody, MonitorList, MonitorRow, MonitorRows, MonitorWhole, PushRotated,
+    SaveMonitor,
 };
 pub(crate) use passwords::{LostPassword, UpdatePassword};
 pub(crate) use paymentmethods::{

@@ -320,6 +320,35 @@ both_engines! {
         assert_eq!((&seen["status"], &seen["load_time"]), (&json!("up"), &Value::Null));
     }
 
+    async fn a_host_that_could_be_read_as_an_option_or_a_command_is_rejected(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for host in ["-oProxyCommand.example", "a.-b.example", "`id`.example"] {
+            let url = format!("http://{host}/");
+            for (field, body) in [
+                ("http.url", monitor(&json!({"type": "http", "http": {"url": url}}))),
+                ("hostname", monitor(&json!({"type": "tcp", "hostname": host, "port": "1"}))),
+                ("hostname", monitor(&json!({"type": "ping", "hostname": host}))),
+                ("hostname", monitor(&json!({"type": "dns", "hostname": host,
+                    "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}))),
+            ] {
+                let answer = ann.client.post("monitor/save", &body).await;
+                assert_eq!(answer.wrong_fields(), [field], "{host}: {}", answer.text);
+                assert!(answer.text.contains("hyphen"), "{}", answer.text);
+            }
+            let hook = json!({"name": "x", "type": "webhook", "webhook": {"url": url}});
+            let answer = ann.client.post("notifier/save", &hook).await;
+            assert_eq!(answer.wrong_fields(), ["webhook.url"], "{}", answer.text);
+            let mail = json!({"name": "x", "type": "email", "email": {"hostname": host, "port": 25,
+                "security": "none", "from_email": "a@example.com", "to_email": "b@example.com"}});
+            let answer = ann.client.post("notifier/save", &mail).await;
+            assert_eq!(answer.wrong_fields(), ["email.hostname"], "{}", answer.text);
+        }
+        let underscore = monitor(&json!({"type": "dns", "hostname": "_dmarc.a-b.example",
+            "dns": {"resolver_server": "127.0.0.1", "record_type": "TXT"}}));
+        saved(&ann.client, &underscore).await;
+    }
+
     async fn notify_on_an_inactive_monitor_is_a_conflict(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -355,6 +384,56 @@ both_engines! {
         let wrong = app.anonymous().get("/api/push/nobodys-token?status=up").await;
         assert_eq!(wrong.status, 404);
         assert_eq!(wrong.json(), json!({"ok": false, "msg": "Monitor not found or not active."}));
+    }
+
+    async fn a_push_address_that_has_leaked_is_replaced_and_stops_working(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made = saved(&ann.client, &api_monitor()).await;
+        let push = |url: &Value| url.as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned();
+        let leaked = push(&made["push_url"]);
+        assert_eq!(app.anonymous().get(&leaked).await.status, 200);
+
+        let rotated = ann.client.post_nothing(&path(&made, "push/rotate")).await.ok();
+        assert!(rotated["success"] == true && rotated["message"].is_string(), "{rotated}");
+        let new = push(&rotated["push_url"]);
+        assert_ne!(new, leaked);
+        let old = app.anonymous().get(&format!("{leaked}?status=down")).await;
+        let unknown = app.anonymous().get("/api/push/nobodys-token?status=down").await;
+        assert_eq!((old.status, old.json()), (404, unknown.json()));
+        assert_eq!(app.anonymous().get(&format!("{new}?msg=new")).await.status, 200);
+        let seen = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
+        assert_eq!((&seen["status"], &seen["last_message"]), (&json!("up"), &json!("new")));
+        assert_eq!(seen["push_url"], rotated["push_url"]);
+        // Nothing else has changed, and a save of what was read does not bring it back.
+        for field in ["name", "notifiers", "heartbeat_interval", "created", "isactive"] {
+            assert_eq!(seen[field], made[field], "{field}");
+        }
+        let mut round_trip = made.clone();
+        round_trip["name"] = json!("renamed");
+        let kept = saved(&ann.client, &round_trip).await;
+        assert_eq!(kept["push_url"], rotated["push_url"]);
+        assert_eq!(app.anonymous().get(&leaked).await.status, 404);
+    }
+
+    async fn only_the_team_replaces_the_push_address_of_its_monitors(setup: Setup) {
+        let app = setup.start().await;
+        let (ann, eve) =
+            (app.sign_up("ann@example.com").await, app.sign_up("eve@example.com").await);
+        let made = saved(&ann.client, &api_monitor()).await;
+        let rotate = path(&made, "push/rotate");
+        let others = eve.client.post_nothing(&rotate).await;
+        let nobodys = "monitor/01a1dd16-3e86-7039-aa0a-000000000000/push/rotate";
+        let unknown = eve.client.post_nothing(nobodys).await;
+        assert_eq!((others.status, others.json()), (404, unknown.json()));
+        app.anonymous().post_nothing(&rotate).await.refused(401, "not_authenticated");
+        let push = made["push_url"].as_str().unwrap().strip_prefix(&app.url).unwrap();
+        assert_eq!(app.anonymous().get(push).await.status, 200);
+
+        let tcp = json!({"type": "tcp", "hostname": "127.0.0.1", "port": "1"});
+        let tcp = saved(&ann.client, &monitor(&tcp)).await;
+        let refused = ann.client.post_nothing(&path(&tcp, "push/rotate")).await;
+        refused.refused(409, "no_push_url");
     }
 
     async fn check_runs_one_check_and_answers_its_heartbeat(setup: Setup) {

@@ -211,6 +211,13 @@ export async function remove(client: QueryClient, id: string): Promise<void> {
   forget(client, new Set([id]));
 }
 
+/** Gives a monitor a new push address. The old one stops working at once. */
+export async function rotatePushUrl(client: QueryClient, id: string): Promise<void> {
+  const params = { path: { monitorid: id } };
+  const { push_url } = await take(POST("/api/v1/monitor/{monitorid}/push/rotate", { params }));
+  client.setQueryData(monitor(id).queryKey, (old) => old && { ...old, push_url });
+}
+
 export async function checkNow(id: string): Promise<Heartbeat> {
   const params = { path: { monitorid: id } };
   return (await take(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;

@@ -92,6 +92,7 @@ export const de: Texts = {
       not_found: "Das gibt es in diesem Team nicht.",
       bad_card_token: "Der Zahlungsdienst kennt die Eingabe nicht mehr. Geben Sie die Karte noch einmal ein.",
       monitor_inactive: "Der Monitor ist pausiert. Setzen Sie ihn zuerst fort.",
+      no_push_url: "Dieser Monitor hat keine Push-Adresse.",
       monitor_passive: "Dieser Monitor wird nicht von hier geprüft: Sein Job meldet sich selbst.",
       changed_meanwhile: "Andere ändern das gerade auch. Es wurde nichts gespeichert; versuchen Sie es erneut.",
       notifier_off: "Der Melder ist aus. Schalten Sie ihn zuerst ein.",
@@ -575,6 +576,10 @@ export const de: Texts = {
     way: "Mit",
     url: "Push-Adresse (geheim halten)",
     down: "status=down meldet einen Fehler, msg gibt Worte mit und ping Millisekunden.",
+    rotate: "Push-Adresse ersetzen",
+    rotateTitle: "Push-Adresse ersetzen?",
+    rotateHelp: "Die bisherige Adresse funktioniert sofort nicht mehr. Tragen Sie die neue bei jedem Job ein, der an sie meldet.",
+    rotated: "Push-Adresse ersetzt.",
   },
   alerts: {
     lead: "Ausfälle und Warnungen, neueste zuerst.",

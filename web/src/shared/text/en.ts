@@ -73,6 +73,7 @@ export const en = {
       bad_token: "This link is unknown, used, too old or belongs to another address. Ask for a new one.",
       bad_card_token: "The payment processor no longer knows what was entered. Enter the card again.",
       monitor_inactive: "The monitor is paused. Resume it first.",
+      no_push_url: "This monitor has no push address.",
       monitor_passive: "This monitor is not checked from here: its job reports to it.",
       notifier_off: "The notifier is off. Turn it on first.",
       no_plan: "The team has no plan to cancel.",
@@ -548,6 +549,10 @@ export const en = {
     way: "With",
     url: "Push address (keep it secret)",
     down: "Send status=down to report a failure, msg for words and ping for milliseconds.",
+    rotate: "Replace push address",
+    rotateTitle: "Replace the push address?",
+    rotateHelp: "The current address stops working at once. Update every job that reports to it.",
+    rotated: "Push address replaced.",
   },
   alerts: {
     lead: "Outages and warnings, newest first.",

@@ -37,6 +37,7 @@ export const refusals: Refusals = [
   ["must be a name or an address", "Ein Name oder eine Adresse."],
   ["must be a name such as example.com or an IP address, without scheme, port or path", "Ein Name wie example.com oder eine IP-Adresse, ohne Schema, Port und Pfad."],
   ["has a part between its dots that is empty or longer than {} characters", "Zwischen den Punkten steht nichts oder mehr als {} Zeichen."],
+  ["must not have a part that starts with a hyphen or contains a backtick", "Kein Teil darf mit einem Bindestrich beginnen oder einen Gravis (`) enthalten."],
   ["must be an IP address, or one with a port such as 1.1.1.1:53 or [::1]:53", "Eine IP-Adresse, oder eine mit Port wie 1.1.1.1:53 oder [::1]:53."],
   ["must be set for a monitor of type http_keyword", "Dieser Typ braucht ein Stichwort."],
   ["must name at least one code, such as 200-299", "Mindestens ein Code, etwa 200-299."],

@@ -12,4 +12,4 @@ pub(crate) use read::{
     SaveMonitor, TextOrList, TextOrNumber, draft, leaves_password, spec, timeout,
 };
 pub(crate) use row::{MonitorRow, MonitorRows};
-pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, MonitorWhole, millis};
+pub(crate) use show::{MonitorAnswer, MonitorBody, MonitorList, MonitorWhole, PushRotated, millis};

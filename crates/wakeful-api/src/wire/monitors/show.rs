@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitor::Monitor;
 use wakeful_core::monitor::spec::{DnsSpec, Hostname, HttpSpec, Spec};
+use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::State;
 use wakeful_engine::Linked;
@@ -131,10 +132,7 @@ impl<'a> MonitorBody<'a> {
             retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
             grace: grace.map(|span| span.as_secs()),
-            push_url: monitor
-                .push_token
-                .as_ref()
-                .map(|token| format!("{public_url}/api/push/{}", token.expose())),
+            push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
         }
     }
 }
@@ -169,6 +167,28 @@ impl<'a> DnsBody<'a> {
 impl<'a> LinkedBody<'a> {
     fn of(linked: &'a Linked) -> Self {
         Self { notifierid: linked.id, name: &linked.name, r#type: &linked.kind }
+    }
+}
+
+fn push_url(public_url: &str, token: &Secret) -> String {
+    format!("{public_url}/api/push/{}", token.expose())
+}
+
+/// The new address of a monitor that targets report to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PushRotated {
+    success: bool,
+    message: &'static str,
+    push_url: String,
+}
+
+impl PushRotated {
+    pub(crate) fn of(public_url: &str, token: &Secret) -> Self {
+        Self {
+            success: true,
+            message: "The push address has been replaced; the old one no longer works.",
+            push_url: push_url(public_url, token),
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 /** Ready lines for whatever reports itself. */
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/text";
+import { Confirm } from "../../../shared/ui/confirm";
 import { CopyLine, Panel, Segments } from "../../../shared/ui/parts";
-import type { Monitor } from "../data";
+import { say } from "../../../shared/ui/toast";
+import { rotatePushUrl, type Monitor } from "../data";
 import styles from "./detail.module.css";
 
 const ways = ["curl", "cron", "PowerShell", "Python"] as const;
@@ -32,7 +36,9 @@ export function lineOf(way: Way, url: string, seconds: number): string {
 
 export function PushLines({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
+  const client = useQueryClient();
   const [way, setWay] = useState<Way>("curl");
+  const [asked, setAsked] = useState(false);
   const url = monitor.push_url ?? "";
   return (
     <Panel
@@ -44,7 +50,25 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
         <CopyLine label={t.push.url} value={url} />
         <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval)} wrap />
         <p className={styles.quiet}>{t.push.down}</p>
+        <div>
+          <Button variant="default" onClick={() => setAsked(true)}>
+            {t.push.rotate}
+          </Button>
+        </div>
       </div>
+      {asked && (
+        <Confirm
+          title={t.push.rotateTitle}
+          action={t.push.rotate}
+          close={() => setAsked(false)}
+          run={async () => {
+            await rotatePushUrl(client, monitor.monitorid);
+            say(t.push.rotated);
+          }}
+        >
+          {t.push.rotateHelp}
+        </Confirm>
+      )}
     </Panel>
   );
 }
