@@ -16,6 +16,12 @@ pub const LADDER: [Duration; 9] = [
     Duration::from_secs(12 * 3600),
 ];
 
+/// Processes that may end while they send one message, before it is given up: after
+/// that, the message itself is taken for the cause.
+pub const MAX_CRASHES: u32 = 3;
+/// Why it was given up.
+pub const CRASHED: &str = "gave up after three crashes";
+
 /// The wait after the given number of failed attempts; nothing when that was
 /// the last. `jitter` is any random number.
 pub fn wait(attempts: u32, jitter: u32) -> Option<Duration> {

@@ -1,5 +1,5 @@
 //! What is true of Wakeful without any I/O: ids, times, secrets, and the rules
-//! of the contract as pure functions. Nothing here waits, connects, stores or
+//! of the contract as pure functions. Nothing here waits for I/O, connects, stores or
 //! reads a clock: `now`, ids and randomness are arguments.
 
 pub mod alert;
@@ -24,6 +24,7 @@ pub mod schedule;
 pub mod seal;
 pub mod secret;
 pub mod slot;
+pub mod template;
 pub mod time;
 pub mod token;
 pub mod totp;

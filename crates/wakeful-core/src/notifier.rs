@@ -16,7 +16,7 @@ use crate::secret::Secret;
 use crate::time::Millis;
 
 pub use address::{Mailbox, Mailboxes};
-pub use email::{EmailSpec, Security, Transport};
+pub use email::{EmailSpec, Security, Subject, Transport};
 pub use webhook::{Keys, Ready, SigningSecret, Template, WebhookSpec};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

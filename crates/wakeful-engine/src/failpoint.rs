@@ -1,6 +1,7 @@
 //! Places at which a test lets the process die, to prove that nothing is lost
 //! there. `WAKEFUL_TEST_FAILPOINT` names one of them; `name:3` lets two visits pass
-//! and ends at the third. Release builds have none of it.
+//! and ends at the third. `name=word` ends at every visit whose text contains the word:
+//! the message that no process survives. Release builds have none of it.
 
 /// Ends the process here, as `kill -9` would, when a test asked for it.
 #[cfg(debug_assertions)]
@@ -16,5 +17,18 @@ pub(crate) fn here(name: &str) {
     }
 }
 
+/// Ends the process here when a test asked for it by a word in this text.
+#[cfg(debug_assertions)]
+pub(crate) fn with(name: &str, text: &str) {
+    let Ok(asked) = std::env::var("WAKEFUL_TEST_FAILPOINT") else { return };
+    let Some((place, word)) = asked.split_once('=') else { return };
+    if place == name && text.contains(word) {
+        std::process::abort();
+    }
+}
+
 #[cfg(not(debug_assertions))]
 pub(crate) fn here(_: &str) {}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn with(_: &str, _: &str) {}

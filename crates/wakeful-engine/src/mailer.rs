@@ -4,12 +4,13 @@
 
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wakeful_core::backoff;
+use wakeful_core::backoff::{self, CRASHED, MAX_CRASHES};
 use wakeful_core::chain::Chain;
-use wakeful_outbound::mail::{Handed, Letter};
+use wakeful_outbound::mail::{Handed, Letter, MailError};
 use wakeful_store::ClaimedMail;
 
-use crate::{Engine, Result, random};
+use crate::deliver::survive::survived;
+use crate::{Engine, Result, failpoint, random};
 
 /// Longer than a whole SMTP conversation may take.
 const LEASE: Duration = Duration::from_secs(60);
@@ -44,7 +45,17 @@ async fn send_next(engine: &Engine) -> Result<bool> {
     };
     let letter = letter(engine, &claimed);
     let id = claimed.mail.id;
-    match engine.0.postbox.send(engine.net(), &letter).await {
+    if claimed.crashes >= MAX_CRASHES {
+        tracing::error!(mail.id = %id, "mail {id} failed: {CRASHED}");
+        engine.store().mail_failed(id, CRASHED, None).await?;
+        return Ok(true);
+    }
+    failpoint::with("while-mailing", &claimed.mail.subject);
+    let defect = |_| {
+        let message = "Wakeful itself failed while sending; see its log".to_owned();
+        Err(MailError { permanent: false, message })
+    };
+    match survived(engine.0.postbox.send(engine.net(), &letter)).await.unwrap_or_else(defect) {
         Ok(handed) => {
             metrics::counter!("wakeful_mails_total", "result" => "sent").increment(1);
             match handed {

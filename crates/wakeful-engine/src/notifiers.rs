@@ -10,8 +10,8 @@ use wakeful_core::monitor::spec::{Headers, Host, Hostname, HttpUrl};
 use wakeful_core::notice::retry::Outcome;
 use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::{
-    Channel, Disabled, EmailSpec, Keys, Mailbox, Mailboxes, Notifier, SigningSecret, Template,
-    WebhookSpec,
+    Channel, Disabled, EmailSpec, Keys, Mailbox, Mailboxes, Notifier, SigningSecret, Subject,
+    Template, WebhookSpec,
 };
 use wakeful_outbound::mail;
 use wakeful_outbound::notify::preview::{self, Preview};
@@ -54,7 +54,7 @@ pub struct PreviewDraft {
 
 #[derive(Clone, Debug)]
 pub enum PreviewChannel {
-    Email { subject: String },
+    Email { subject: Subject },
     Webhook { template: Template, url: Option<HttpUrl> },
 }
 
@@ -258,7 +258,7 @@ impl Engine {
                     webhook::deliver(self.net(), hook, &notice, self.public_url(), now).await
                 }
                 Channel::Email(spec) => {
-                    let letter = letters::letter(spec, &notice, self.public_url(), None, now);
+                    let letter = letters::letter(spec, &notice, self.public_url(), None, now).await;
                     email::deliver(self.net(), spec, &letter, None).await
                 }
             }
@@ -277,23 +277,26 @@ impl Engine {
     }
 
     /// What a notifier that is still being written would send; nothing is sent.
-    pub fn preview_notifier(&self, draft: &PreviewDraft) -> Result<Preview> {
+    pub async fn preview_notifier(&self, draft: PreviewDraft) -> Result<Preview> {
         let now = self.now();
         let event = EventId::new(now, random::bytes());
-        let notice = Notice::example(&draft.event, event, &draft.name, now).ok_or_else(|| {
+        let name: String = draft.name.chars().take(Name::MAX_LENGTH).collect();
+        let notice = Notice::example(&draft.event, event, &name, now).ok_or_else(|| {
             let kinds = [notice::DOWN, notice::UP, notice::CERTIFICATE, notice::TEST];
             Error::Refused { field: "event", why: format!("must be one of {}", kinds.join(", ")) }
         })?;
-        let link = self.public_url();
-        match &draft.channel {
-            PreviewChannel::Email { subject } => preview::email(subject, &notice, link)
+        let link = self.public_url().to_owned();
+        // Rendered aside: that may take a while, and others wait on this thread.
+        let rendering = tokio::task::spawn_blocking(move || match &draft.channel {
+            PreviewChannel::Email { subject } => preview::email(subject, &notice, &link)
                 .map_err(|why| Error::Refused { field: "email.subject", why: why.to_string() }),
             PreviewChannel::Webhook { template, url } => {
-                preview::webhook(template, &notice, link, url.as_ref().map(HttpUrl::url)).map_err(
+                preview::webhook(template, &notice, &link, url.as_ref().map(HttpUrl::url)).map_err(
                     |why| Error::Refused { field: "webhook.template", why: why.to_string() },
                 )
             }
-        }
+        });
+        rendering.await.expect("a panic of the template engine is an error of the template")
     }
 
     pub async fn delete_notifier(&self, caller: &Caller, id: NotifierId) -> Result<()> {
@@ -344,17 +347,14 @@ pub fn vet_recipients(all: &Mailboxes) -> std::result::Result<(), Invalid> {
 }
 
 /// Refuses a subject that is a template and does not work.
-pub fn vet_subject(subject: &str) -> std::result::Result<(), Invalid> {
-    match subject.trim() {
-        "" => Ok(()),
-        source => template::check(source),
-    }
+pub fn vet_subject(subject: &Subject) -> std::result::Result<(), Invalid> {
+    subject.template().map_or(Ok(()), template::check)
 }
 
 /// Refuses a template of a user's own that does not work.
 pub fn vet_template(template: &Template) -> std::result::Result<(), Invalid> {
     match template {
-        Template::Own(source) => template::check(source),
+        Template::Own(own) => template::check(own),
         Template::Standard | Template::Ready(_) => Ok(()),
     }
 }

@@ -51,7 +51,7 @@ pub use certificates::ShownCertificate;
 pub use contacts::Contact;
 pub use copy::{CopyError, CopyStep, Progress, copy, open_to_copy};
 pub use credentials::Credential;
-pub use deliveries::{ClaimedDelivery, DueDelivery, ListedDelivery, Resent};
+pub use deliveries::{ClaimedDelivery, DueDelivery, DueGroup, ListedDelivery, Resent};
 pub use doctor::{Harm, Holdings, Table};
 pub use error::StoreError;
 pub use heartbeats::{Place, Span};

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use wakeful_core::id::{MailId, NodeId};
 use wakeful_core::time::Millis;
 
+use crate::deliveries::{count_claim, crashes_before};
 use crate::dialect::{from_row, write};
 use crate::{Keyring, Result, Store, StoreError};
 
@@ -30,6 +31,8 @@ fn nobody() -> MailId {
 pub struct ClaimedMail {
     pub mail: Mail,
     pub attempts: i64,
+    /// Other processes that claimed it before and ended without an outcome.
+    pub crashes: u32,
 }
 
 pub(crate) struct SealedMail {
@@ -50,12 +53,14 @@ struct Row {
     id: Uuid,
     content: Vec<u8>,
     attempts: i64,
+    claims: i64,
 }
 
 from_row!(Row, |row| Self {
     id: row.try_get("id")?,
     content: row.try_get("content")?,
     attempts: row.try_get("attempts")?,
+    claims: row.try_get("claims")?,
 });
 
 impl Store {
@@ -73,17 +78,18 @@ impl Store {
         let row: Option<Row> = write!(self, |db| {
             // The lease is asked for twice: PostgreSQL repeats only the outer
             // condition when another worker was first.
-            sqlx::query_as(
+            sqlx::query_as(concat!(
                 "update mails
-                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
-                 where id = (
+                 set lease_until = $2, attempts = attempts + 1, ",
+                count_claim!("$3"),
+                " where id = (
                      select id from mails
                      where next_try <= $1 and lease_until <= $1
                      order by next_try
                      limit 1)
                  and lease_until <= $1
-                 returning id, content, attempts",
-            )
+                 returning id, content, attempts, claims"
+            ))
             .bind(now.0)
             .bind(lease.0)
             .bind(self.node.map(NodeId::uuid))
@@ -95,7 +101,8 @@ impl Store {
         let plain =
             self.keyring.open(&context(id), &row.content).ok_or(StoreError::Sealed(COLUMN))?;
         let mail: Mail = serde_json::from_slice(&plain).map_err(|_| StoreError::Sealed(COLUMN))?;
-        Ok(Some(ClaimedMail { mail: Mail { id, ..mail }, attempts: row.attempts }))
+        let crashes = crashes_before(row.claims);
+        Ok(Some(ClaimedMail { mail: Mail { id, ..mail }, attempts: row.attempts, crashes }))
     }
 
     /// A mail that arrived is forgotten.
@@ -114,7 +121,8 @@ impl Store {
     pub async fn mail_failed(&self, id: MailId, why: &str, next_try: Option<Millis>) -> Result<()> {
         write!(self, |db| {
             sqlx::query(
-                "update mails set next_try = $2, lease_until = 0, last_error = $3 where id = $1",
+                "update mails set next_try = $2, lease_until = 0, last_error = $3, claims = 0
+                 where id = $1",
             )
             .bind(id.uuid())
             .bind(next_try.map(|at| at.0))

@@ -48,6 +48,7 @@ const STEPS: &[Step] = steps![
     "0017_orphaned",
     "0018_upkeep",
     "0019_left_to",
+    "0020_unfinished_claims",
     "0021_credentials",
 ];
 

@@ -378,7 +378,7 @@ impl Store {
                  left join alerts a on a.id = unhex(r.value ->> 'alert')
                  where true
                  on conflict do nothing
-                 returning id, team_id, notifier_id,
+                 returning id, team_id, notifier_id, claims as crashes,
                            (select n.kind from notifiers n where n.id = notifier_id) as kind",
             postgres: "insert into deliveries
                  (id, eventid, team_id, monitor_id, notifier_id, alert_id, sequence, kind, body,
@@ -391,7 +391,7 @@ impl Store {
                  join monitors m on m.id = r.monitor
                  left join alerts a on a.id = r.alert
                  on conflict do nothing
-                 returning id, team_id, notifier_id,
+                 returning id, team_id, notifier_id, claims as crashes,
                            (select n.kind from notifiers n where n.id = notifier_id) as kind"
         )
     }

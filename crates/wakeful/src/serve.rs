@@ -19,6 +19,8 @@ use crate::{commands, lock, metrics};
 
 /// Kept of the time to stop for what comes after the last request.
 const LAST_STEPS: Duration = Duration::from_secs(2);
+/// For releasing what background work still held then.
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub async fn run(settings: &Settings) -> Outcome {
     let shutdown = stop_signal()?;
@@ -95,6 +97,7 @@ pub async fn run(settings: &Settings) -> Outcome {
         tracing::warn!(
             "work in the background did not end in time; what it held is taken up at the next start"
         );
+        let _ = tokio::time::timeout(RELEASE_TIMEOUT, engine.release_claims()).await;
     }
     store.close().await;
     tracing::info!("wakeful has stopped");

@@ -86,7 +86,7 @@ pub(crate) async fn preview(
     _caller: Caller,
     Body(wanted): Body<PreviewNotifier>,
 ) -> ApiResult<NotifierPreview> {
-    Ok(Json(api.engine().preview_notifier(&wanted.into())?.into()))
+    Ok(Json(api.engine().preview_notifier(wanted.into()).await?.into()))
 }
 
 /// Deletes a notifier that no monitor is linked to.

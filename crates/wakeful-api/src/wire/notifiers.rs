@@ -9,10 +9,10 @@ use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
 use wakeful_core::monitor::Name;
 use wakeful_core::monitor::spec::{Hostname, HttpUrl, port};
 use wakeful_core::notice;
-use wakeful_core::notifier::email::{credential, subject};
+use wakeful_core::notifier::email::credential;
 use wakeful_core::notifier::{
-    Channel, EmailSpec, Kind, Mailbox, Mailboxes, Notifier, Security, SigningSecret, Template,
-    WebhookSpec, webhook,
+    Channel, EmailSpec, Kind, Mailbox, Mailboxes, Notifier, Security, SigningSecret, Subject,
+    Template, WebhookSpec, webhook,
 };
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
@@ -150,7 +150,7 @@ fn email(fields: &mut Fields, old: Option<&EmailSpec>, engine: &Engine) -> Optio
     let to_email = fields.require("to_email", to_email);
     let to_cc = addresses(fields, "to_cc", Mailboxes::parse);
     let to_bcc = addresses(fields, "to_bcc", Mailboxes::parse);
-    let subject = fields.optional("subject", vetted(subject, |text| vet_subject(text)));
+    let subject = fields.optional("subject", vetted(Subject::parse, vet_subject));
     Some(EmailSpec {
         hostname: hostname?,
         port,
@@ -298,7 +298,7 @@ impl EmailBody {
             to_email: spec.to_email.to_string(),
             to_cc: spec.to_cc.to_string(),
             to_bcc: spec.to_bcc.to_string(),
-            subject: spec.subject.clone(),
+            subject: spec.subject.to_string(),
         }
     }
 }
@@ -345,7 +345,7 @@ pub(crate) struct PreviewNotifier {
     r#type: Kind,
     /// Only `subject` is read.
     #[schema(value_type = Option<SaveEmail>)]
-    email: String,
+    email: Subject,
     /// Only `template` and `url` are read.
     #[schema(value_type = Option<SaveWebhook>)]
     webhook: (Template, Option<HttpUrl>),
@@ -358,7 +358,7 @@ impl Wire for PreviewNotifier {
         let kind = fields.parse("type", Kind::parse);
         let name = fields.optional_text("name");
         let event = fields.optional_text("event");
-        let email = fields.within("email", |fields| fields.optional("subject", subject));
+        let email = fields.within("email", |fields| fields.optional("subject", Subject::parse));
         let webhook = fields.within("webhook", |fields| {
             let template = fields.optional("template", Template::parse);
             // An address that is half typed is no reason to show nothing.

@@ -266,8 +266,14 @@ async fn when_all_connections_are_taken_the_longest_idle_is_closed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served() {
     let patient = Duration::from_secs(60);
-    let limits =
-        Limits { header_timeout: patient, min_idle: patient, min_stall: patient, ..small() };
+    let limits = Limits {
+        header_timeout: patient,
+        idle_timeout: patient,
+        stall_timeout: patient,
+        min_idle: patient,
+        min_stall: patient,
+        ..small()
+    };
     let app = start(limits.clone()).await;
     let ann = app.sign_up("ann@example.com").await;
     let push = push_path(&app, &ann).await;

@@ -42,6 +42,14 @@ async fn report(client: &Client, monitor: &str, status: &str) {
     client.post(&format!("monitor/notify/{monitor}"), &json!({"status": status})).await.ok();
 }
 
+/// The bytes that this process has used at most so far; 0 where that is not known.
+fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<usize>().ok());
+    kilobytes.unwrap_or(0) << 10
+}
+
 both_engines! {
     async fn a_preview_shows_the_message_and_sends_nothing(setup: Setup) {
         let app = setup.start().await;
@@ -81,6 +89,60 @@ both_engines! {
             let answer = ann.client.post("notifier/preview", &body).await;
             assert_eq!(answer.wrong_fields(), [field], "{}", answer.text);
         }
+    }
+
+    async fn a_template_that_attacks_the_engine_is_refused(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let doublings = |times| "{% set a = a ~ a %}".repeat(times);
+        let mut attacks: Vec<String> = ["-", "1-", "1/", "1~", "not ", "(", "[", "{1:"]
+            .iter()
+            .map(|part| format!("{{{{ {}1 }}}}", part.repeat(16_300 / part.len())))
+            .collect();
+        attacks.extend([
+            format!("{{{{ text{} }}}}", "()".repeat(8_000)),
+            format!("{{{{ text{} }}}}", ".a".repeat(8_000)),
+            format!("{{{{ text{} }}}}", "|upper".repeat(2_500)),
+            format!("{{% for {}", "(".repeat(16_300)),
+            format!("{{% if 1 %}}{}{{% endif %}}", "{%elif 1%}".repeat(1_600)),
+            format!("{{% set a = text %}}{}{{{{ a }}}}", doublings(22)),
+            format!("{{% set a = text %}}{}{{{{ a }}}}", doublings(40)),
+            "{{ 'a' * 90000000 }}".to_owned(),
+            "{% with a = text ~ text %}{{ a }}{% endwith %}".to_owned(),
+            "{% filter upper %}{{ text }}{% endfilter %}".to_owned(),
+            "{% for a in text %}{{ loop.cycle() }}{% endfor %}".to_owned(),
+        ]);
+        for hidden in ["{#}", "{#-}", "{#} #}", "{#-} #}"] {
+            let condition = "{% if status == 'sideways' %}";
+            let bomb = format!("{{% set a = text %}}{}{{{{ a }}}}", doublings(40));
+            attacks.push(format!("{hidden}{condition}{bomb}{{% endif %}}"));
+            attacks.push(format!("{hidden}{{{{ {}1 }}}}", "-".repeat(16_000)));
+        }
+        let memory = peak_memory();
+        for template in &attacks {
+            let start = &template[..template.len().min(60)];
+            let hook = json!({"name": "hook", "type": "webhook",
+                "webhook": {"url": "http://127.0.0.1:9/", "template": template}});
+            for path in ["notifier/save", "notifier/preview"] {
+                let answer = ann.client.post(path, &hook).await;
+                // A comment that is not closed hides the rest from the engine, too.
+                if answer.status == 200 {
+                    assert!(template.starts_with("{#") && !template.contains("#}"), "{start}");
+                    continue;
+                }
+                assert_eq!(answer.wrong_fields(), ["webhook.template"], "{path} {start}");
+            }
+            let mut mail = email(25);
+            mail["email"]["subject"] = json!(template[..template.len().min(1_000)]);
+            for path in ["notifier/save", "notifier/preview"] {
+                let answer = ann.client.post(path, &mail).await;
+                if answer.status != 200 {
+                    assert_eq!(answer.wrong_fields(), ["email.subject"], "{path} {start}");
+                }
+            }
+        }
+        let grown = peak_memory().saturating_sub(memory);
+        assert!(grown < 128 << 20, "{} MiB", grown >> 20);
     }
 
     async fn an_email_notifier_is_answered_as_it_is_stored(setup: Setup) {

@@ -120,8 +120,11 @@ impl Monitor {
 pub struct Name(String);
 
 impl Name {
+    /// In characters.
+    pub const MAX_LENGTH: usize = 255;
+
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.trim().is_empty() || text.chars().count() > 255 {
+        if text.trim().is_empty() || text.chars().count() > Self::MAX_LENGTH {
             return Err(Invalid::new("must have 1 to 255 characters"));
         }
         no_nul(text)?;

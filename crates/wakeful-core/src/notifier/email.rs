@@ -1,7 +1,7 @@
 //! Telling by mail: which server takes the letter, how the line to it is kept
 //! private, from whom and to whom.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 use crate::Invalid;
@@ -9,6 +9,7 @@ use crate::monitor::spec::Hostname;
 use crate::monitor::stored_as_text;
 use crate::notifier::address::{Mailbox, Mailboxes};
 use crate::secret::Secret;
+use crate::template::UserTemplate;
 
 const LONGEST_SUBJECT: usize = 1_000;
 const LONGEST_CREDENTIAL: usize = 1_024;
@@ -27,8 +28,7 @@ pub struct EmailSpec {
     pub to_email: Mailboxes,
     pub to_cc: Mailboxes,
     pub to_bcc: Mailboxes,
-    /// A template; empty: written by Wakeful.
-    pub subject: String,
+    pub subject: Subject,
 }
 
 fn no_password() -> Secret {
@@ -97,12 +97,55 @@ impl fmt::Display for Security {
 
 stored_as_text!(Security);
 
-/// A template for the subject, one line.
-pub fn subject(text: &str) -> Result<String, Invalid> {
-    if text.chars().count() > LONGEST_SUBJECT {
-        return Err(Invalid::new(format!("must have at most {LONGEST_SUBJECT} characters")));
+/// The subject of a mail: a template in one line, or empty when Wakeful writes it.
+/// The text is stored as it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    as_sent: String,
+    template: Option<UserTemplate>,
+}
+
+impl Subject {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() > LONGEST_SUBJECT {
+            return Err(Invalid::new(format!("must have at most {LONGEST_SUBJECT} characters")));
+        }
+        let subject = Self::stored(one_line(text)?);
+        match subject.template.as_ref().map(UserTemplate::validated) {
+            Some(Err(why)) => Err(why.clone()),
+            Some(Ok(_)) | None => Ok(subject),
+        }
     }
-    one_line(text)
+
+    /// As it was stored. The template is validated before it is used.
+    fn stored(as_sent: String) -> Self {
+        let source = as_sent.trim();
+        let template = (!source.is_empty()).then(|| UserTemplate::stored(source));
+        Self { as_sent, template }
+    }
+
+    /// Nothing when Wakeful writes the subject.
+    pub fn template(&self) -> Option<&UserTemplate> {
+        self.template.as_ref()
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_sent)
+    }
+}
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Subject {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(Self::stored)
+    }
 }
 
 /// A user name or a password.
@@ -136,7 +179,7 @@ pub(crate) mod tests {
             to_email: Mailboxes::parse("ann@example.com").expect("addresses"),
             to_cc: Mailboxes::default(),
             to_bcc: Mailboxes::parse("boss@example.com").expect("addresses"),
-            subject: String::new(),
+            subject: Subject::default(),
         }
     }
 
@@ -159,14 +202,21 @@ pub(crate) mod tests {
 
     #[test]
     fn a_subject_and_a_credential_are_one_line() {
-        assert_eq!(
-            subject("[{{ status }}] {{ monitor.name }}").as_deref(),
-            Ok("[{{ status }}] {{ monitor.name }}")
-        );
+        let subject = " [{{ status }}] {{ monitor.name }}";
+        assert_eq!(Subject::parse(subject).map(|parsed| parsed.to_string()), Ok(subject.into()));
+        assert_eq!(Subject::parse(" ").expect("empty").template(), None);
         for text in ["a\r\nBcc: eve@example.com", "a\nb", "a\0b"] {
-            assert!(subject(text).is_err() && credential(text).is_err(), "{text:?}");
+            assert!(Subject::parse(text).is_err() && credential(text).is_err(), "{text:?}");
         }
-        assert!(subject(&"x".repeat(1_001)).is_err());
+        assert!(Subject::parse(&"x".repeat(1_001)).is_err());
+        assert!(Subject::parse("{{ text ~ text }}").is_err());
+    }
+
+    #[test]
+    fn a_stored_subject_that_is_not_allowed_any_more_is_shown_and_not_rendered() {
+        let stored: Subject = serde_json::from_str(r#""{{ text ~ text }}""#).expect("a text");
+        assert_eq!(stored.to_string(), "{{ text ~ text }}");
+        assert!(stored.template().expect("a template").validated().is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! so that a receiver may change over whenever it likes.
 
 use data_encoding::BASE64;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use url::Url;
@@ -11,13 +11,12 @@ use zeroize::Zeroizing;
 
 use crate::Invalid;
 use crate::monitor::spec::{Headers, HttpUrl};
-use crate::monitor::stored_as_text;
 use crate::secret::Secret;
+use crate::template::{MAX_TEMPLATE_LENGTH, UserTemplate};
 use crate::time::Millis;
 
 /// How long a rotated secret still signs.
 const OLD_SECRET_LIVES: Duration = Duration::from_secs(24 * 3600);
-const LONGEST_TEMPLATE: usize = 16_384;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookSpec {
@@ -147,7 +146,7 @@ impl SigningSecret {
 pub enum Template {
     Standard,
     Ready(Ready),
-    Own(String),
+    Own(UserTemplate),
 }
 
 impl Template {
@@ -158,19 +157,30 @@ impl Template {
         if let Some(ready) = Ready::parse(text) {
             return Ok(Self::Ready(ready));
         }
-        if text.chars().count() > LONGEST_TEMPLATE {
-            return Err(Invalid::new(format!("must have at most {LONGEST_TEMPLATE} characters")));
+        if text.chars().count() > MAX_TEMPLATE_LENGTH {
+            return Err(Invalid::new(format!(
+                "must have at most {MAX_TEMPLATE_LENGTH} characters"
+            )));
         }
         if text.contains('\0') {
             return Err(Invalid::new("must not hold the NUL character"));
         }
         // A word that is no ready-made template is a slip, and would tell nothing.
         match text.contains("{{") || text.contains("{%") {
-            true => Ok(Self::Own(text.to_owned())),
+            true => UserTemplate::parse(text).map(Self::Own),
             false => Err(Invalid::new(format!(
                 "must be empty, one of {}, or a template of your own with {{{{ text }}}} in it",
                 Ready::words()
             ))),
+        }
+    }
+
+    /// As it was stored. A template of the user's own is validated before it is used.
+    fn stored(text: &str) -> Self {
+        match Ready::parse(text) {
+            Some(ready) => Self::Ready(ready),
+            None if text.trim().is_empty() => Self::Standard,
+            None => Self::Own(UserTemplate::stored(text)),
         }
     }
 }
@@ -180,12 +190,22 @@ impl fmt::Display for Template {
         f.write_str(match self {
             Self::Standard => "",
             Self::Ready(ready) => ready.as_str(),
-            Self::Own(text) => text,
+            Self::Own(template) => template.as_str(),
         })
     }
 }
 
-stored_as_text!(Template);
+impl Serialize for Template {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Template {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(|text| Self::stored(&text))
+    }
+}
 
 /// Receivers whose shape is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -280,7 +300,7 @@ pub(crate) mod tests {
         assert_eq!(Template::parse("  "), Ok(Template::Standard));
         assert_eq!(Template::parse("Uptime-Kuma"), Ok(Template::Ready(Ready::UptimeKuma)));
         let own = r#"{"text": {{ text | tojson }}}"#;
-        assert_eq!(Template::parse(own), Ok(Template::Own(own.to_owned())));
+        assert_eq!(Template::parse(own), Ok(Template::Own(UserTemplate::stored(own))));
         assert!(Template::parse("slak").is_err());
         assert!(Template::parse(&"{{ text }}".repeat(2_000)).is_err());
         for ready in Ready::ALL {

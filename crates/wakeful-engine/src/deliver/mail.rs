@@ -11,10 +11,12 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_outbound::mail::Letter;
 use wakeful_outbound::notify::{email, letters};
+use wakeful_store::DueGroup;
 
 use super::LEASE;
 use super::desk::Landed;
 use super::settle::{Bundle, give_back, settle};
+use super::survive::{defect, survived, without_crashed};
 use crate::{Engine, Result, failpoint};
 
 /// Messages that one recipient gets within a minute.
@@ -25,8 +27,9 @@ const IN_A_DIGEST: u32 = 5_000;
 /// When the store fails, it is given a moment.
 const PAUSE: Duration = Duration::from_secs(5);
 
-pub(super) async fn deliver(engine: &Engine, id: NotifierId) -> Landed {
-    match empty(engine, id).await {
+/// Sends what so many processes did not survive, which is apart from the rest.
+pub(super) async fn deliver(engine: &Engine, id: NotifierId, crashes: u32) -> Landed {
+    match empty(engine, id, crashes).await {
         Ok(landed) => landed,
         Err(error) => {
             tracing::warn!(notifier.id = %id, error = &error as &dyn std::error::Error, "mail of notifier {id} waits for the store");
@@ -35,17 +38,23 @@ pub(super) async fn deliver(engine: &Engine, id: NotifierId) -> Landed {
     }
 }
 
-async fn empty(engine: &Engine, id: NotifierId) -> Result<Landed> {
+async fn empty(engine: &Engine, id: NotifierId, crashes: u32) -> Result<Landed> {
     let Some(notifier) = engine.store().notifiers_by_id(&[id]).await?.remove(&id) else {
         return Ok(Landed::Rest(id, engine.now().after(MINUTE)));
     };
     let Channel::Email(spec) = &notifier.channel else { return Ok(Landed::Done) };
-    for due in engine.store().due_for(id, engine.now(), IN_A_DIGEST).await? {
+    let groups = engine.store().due_for(id, engine.now(), IN_A_DIGEST).await?;
+    for DueGroup { ids: due, .. } in groups.into_iter().filter(|group| group.crashes == crashes) {
         let budget = match budget(engine, notifier.team, spec).await? {
             Budget::Left(left) => left,
             Budget::Spent(until) => return Ok(Landed::Rest(id, until)),
         };
-        let in_one = if due.len() > budget { due.len() } else { 1 };
+        let in_one = match due.len() > budget {
+            false => 1,
+            // After a crash, each attempt narrows down which of them it was.
+            true if crashes > 0 => due.len().div_ceil(budget),
+            true => due.len(),
+        };
         for some in due.chunks(in_one) {
             send(engine, &notifier, spec, some).await?;
         }
@@ -95,6 +104,7 @@ async fn send(
     let (begun, now) = (Instant::now(), engine.now());
     let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
     failpoint::here("after-claim");
+    let claimed = without_crashed(engine, claimed).await;
     let bundles = Bundle::together(engine, claimed).await;
     if !engine.cluster().is_steady_since(begun) {
         // This node was held up since its claim, and another may have sent it.
@@ -104,18 +114,8 @@ async fn send(
     let Some(first) = bundles.first() else { return Ok(()) };
     let left = first.left();
     let notices: Vec<Notice> = bundles.iter().filter_map(|bundle| bundle.notice.clone()).collect();
-    let letter = match &notices[..] {
-        [] => None,
-        [one] => Some(answering(engine, spec, notifier.id, one).await?),
-        many => {
-            let link = format!("{}/alerts", engine.public_url());
-            Some(letters::digest(spec, many, &link, now))
-        }
-    };
-    let outcome = match letter {
-        Some(letter) => email::deliver(engine.net(), spec, &letter, left).await,
-        None => Outcome::Refused("the stored event cannot be read".to_owned()),
-    };
+    let sending = hand_over(engine, notifier.id, spec, &notices, left);
+    let outcome = survived(sending).await.unwrap_or_else(|panic| Ok(defect(panic)))?;
     failpoint::here("after-send");
     let put_off = match &outcome {
         Outcome::Delivered(_) => Some(Vec::new()),
@@ -131,6 +131,28 @@ async fn send(
         engine.store().note_mail(&told, engine.now()).await?;
     }
     Ok(())
+}
+
+/// Writes the message about these and hands it to the notifier's server.
+async fn hand_over(
+    engine: &Engine,
+    notifier: NotifierId,
+    spec: &EmailSpec,
+    notices: &[Notice],
+    left: Option<&[String]>,
+) -> Result<Outcome> {
+    for notice in notices {
+        failpoint::with("while-sending", &notice.text);
+    }
+    let letter = match notices {
+        [] => return Ok(Outcome::Refused("the stored event cannot be read".to_owned())),
+        [one] => answering(engine, spec, notifier, one).await?,
+        many => {
+            let link = format!("{}/alerts", engine.public_url());
+            letters::digest(spec, many, &link, engine.now())
+        }
+    };
+    Ok(email::deliver(engine.net(), spec, &letter, left).await)
 }
 
 /// Whether one of these addresses is the one with this key.
@@ -152,5 +174,5 @@ async fn answering(
         Some(alert) => engine.store().outage_event(alert, notifier).await?,
         None => None,
     };
-    Ok(letters::letter(spec, notice, &engine.page_of(notice), answers, engine.now()))
+    Ok(letters::letter(spec, notice, &engine.page_of(notice), answers, engine.now()).await)
 }

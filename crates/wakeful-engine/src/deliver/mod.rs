@@ -7,6 +7,7 @@
 mod desk;
 mod mail;
 mod settle;
+pub(crate) mod survive;
 mod webhook;
 
 use std::time::Duration;
@@ -59,6 +60,22 @@ pub async fn run(engine: Engine, shutdown: CancellationToken, last_words: Durati
             () = shutdown.cancelled() => {}
         }
     }
-    // What does not arrive in time is claimed again when its lease ends.
-    let _ = tokio::time::timeout(last_words, desk.drain()).await;
+    let drained = tokio::time::timeout(last_words, desk.drain()).await;
+    if drained.is_err() {
+        // What did not arrive in time is for whoever starts next.
+        desk.abandon().await;
+    }
+}
+
+impl Engine {
+    /// Releases the messages and mails that this node has claimed, when it stops
+    /// before it has sent them: that is no crash.
+    pub async fn release_claims(&self) {
+        if let Err(error) = self.store().release_claims().await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "releasing claimed messages failed, they wait for their lease to end"
+            );
+        }
+    }
 }

@@ -80,12 +80,15 @@ impl Bundle {
 
 /// Claims the recoveries that wait right behind these outages of one notifier.
 /// When the store does not say, each outage is told by itself. One that only some
-/// have yet to hear of is, too: its end is for everybody.
+/// have yet to hear of is, too: its end is for everybody. So is one that a process did
+/// not survive: it may be the cause, and the recovery is not.
 async fn recoveries(
     engine: &Engine,
     rows: &[ClaimedDelivery],
 ) -> HashMap<AlertId, ClaimedDelivery> {
-    let outages = rows.iter().filter(|row| row.kind == notice::DOWN && row.left.is_none());
+    let outages = rows
+        .iter()
+        .filter(|row| row.kind == notice::DOWN && row.left.is_none() && row.crashes == 0);
     let ids: Vec<DeliveryId> = outages.map(|row| row.id).collect();
     let Some(lease) = rows.first().map(|row| row.lease).filter(|_| !ids.is_empty()) else {
         return HashMap::new();

@@ -7,6 +7,7 @@ use wakeful_outbound::notify::webhook;
 use wakeful_store::ClaimedDelivery;
 
 use super::settle::{Bundle, give_back, settle};
+use super::survive::{defect, survived};
 use crate::{Engine, failpoint};
 
 pub(super) async fn deliver(
@@ -25,8 +26,10 @@ pub(super) async fn deliver(
     let outcome = match &bundle.notice {
         None => Outcome::Refused("the stored event cannot be read".to_owned()),
         Some(notice) => {
+            failpoint::with("while-sending", &notice.text);
             let link = engine.page_of(notice);
-            webhook::deliver(engine.net(), hook, notice, &link, engine.now()).await
+            let sending = webhook::deliver(engine.net(), hook, notice, &link, engine.now());
+            survived(sending).await.unwrap_or_else(defect)
         }
     };
     failpoint::here("after-send");

@@ -470,6 +470,80 @@ both_engines! {
         assert_eq!(claimed[0].event.to_string(), receiver.hooks()[0].id());
     }
 
+    async fn a_stored_template_that_is_not_allowed_is_not_rendered(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (receiver, inbox) = (Receiver::start().await, Inbox::start(Line::Plain).await);
+        // As it could be saved once: the text behind the comment was not looked at, and
+        // the condition kept it from being tried.
+        let doublings = "{% set a = a ~ a %}".repeat(40);
+        let bomb = format!(
+            "{{#}}#}}{{% if status == 'down' %}}{{% set a = text %}}{doublings}{{{{ a }}}}{{% endif %}}"
+        );
+        let deep = format!("{{#-}}#}}{{{{ {}1 }}}}", "-".repeat(16_000));
+        for (template, site) in [(bomb.as_str(), "one"), (deep.as_str(), "two")] {
+            let made = hook(&ann, &receiver).await;
+            let config = Value::from(template).to_string().replace('\'', "''");
+            app.database
+                .execute(&format!("update notifiers set config = '{config}' where kind = 'webhook'"))
+                .await;
+            let shown = ann.client.get("notifiers").await.ok();
+            assert_eq!(shown["notifiers"][0]["webhook"]["template"], template, "it is shown");
+            let site = job(&ann.client, site, &made).await;
+            report(&ann.client, &site, "down").await;
+            all_are(&ann.client, &made, "delivered").await;
+        }
+        for hook in receiver.received(2).await {
+            assert_eq!(hook.json()["type"], "monitor.down", "in the standard shape");
+        }
+        let made = mail(&ann, &inbox).await;
+        app.database
+            .execute(&format!(
+                "update notifiers
+                 set config = replace(config, '\"subject\":\"\"', '\"subject\":{}')
+                 where kind = 'email'",
+                Value::from(bomb).to_string().replace('\'', "''")
+            ))
+            .await;
+        let site = job(&ann.client, "three", &made).await;
+        report(&ann.client, &site, "down").await;
+        all_are(&ann.client, &made, "delivered").await;
+        let subject = inbox.taken(1).await[0].header("subject");
+        assert!(subject.starts_with("[Down] three"), "{subject}");
+    }
+
+    async fn a_message_that_three_processes_did_not_survive_is_given_up(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, "", "not now");
+        let made = hook(&ann, &receiver).await;
+        let (bad, good) = (job(&ann.client, "bad", &made).await, job(&ann.client, "good", &made).await);
+        report(&ann.client, &bad, "down").await;
+        tried(&app, &ann.client, &made, 1).await;
+        // Three others claimed it meanwhile, and were not heard of again.
+        app.database.execute("update deliveries set claims = 3, claimed_by = null").await;
+        receiver.answers(200, "", "");
+        report(&ann.client, &bad, "up").await;
+        report(&ann.client, &good, "down").await;
+        app.clock.advance(Duration::from_secs(61));
+        let all = until("the end of all", || async {
+            let all = deliveries(&ann.client, &made).await;
+            all.iter().all(|one| one["state"] != "waiting").then_some(all)
+        })
+        .await;
+        let failed: Vec<&Value> = all.iter().filter(|one| one["state"] == "failed").collect();
+        assert_eq!(failed.len(), 1, "{all:?}");
+        assert_eq!(failed[0]["last_answer"], "gave up after three crashes");
+        assert_eq!(failed[0]["type"], "monitor.down");
+        let alerts = ann.client.get("alerts").await.ok();
+        assert!(alerts.to_string().contains("gave up after three crashes"), "{alerts}");
+        // A person may try it again.
+        let path = format!("delivery/{}/resend", failed[0]["deliveryid"].as_str().unwrap());
+        ann.client.post_nothing(&path).await.ok();
+        all_are(&ann.client, &made, "delivered").await;
+    }
+
     async fn a_storm_reaches_a_webhook_a_few_at_a_time(setup: Setup) {
         const STORM: u16 = 2_000;
         let app = setup.start().await;

@@ -173,7 +173,8 @@ both_engines! {
         let view = bench.view(id).await;
         assert_eq!(view.state.last_message, "nothing was reported for 1 s");
         let token = saved.monitor.push_token.expect("an api monitor has one");
-        bench.engine.push(token.expose(), report("up")).await.expect("reported");
+        let target = bench.engine.push_target(token.expose()).await.expect("read");
+        bench.engine.push(target.expect("known"), report("up")).await.expect("reported");
         assert_eq!(bench.view(id).await.state.status, Status::Up);
         bench.stop().await;
     }

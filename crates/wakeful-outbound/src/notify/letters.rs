@@ -5,7 +5,8 @@
 use serde_json::{Map, Value, json};
 use wakeful_core::id::EventId;
 use wakeful_core::notice::{self, Notice};
-use wakeful_core::notifier::EmailSpec;
+use wakeful_core::notifier::{EmailSpec, Subject};
+use wakeful_core::template::Escape;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
@@ -16,18 +17,27 @@ const LONGEST_SUBJECT: usize = 200;
 
 /// The letter about one notice. `answers` is the event of an earlier letter,
 /// beneath which mail programs put this one.
-pub fn letter(
+pub async fn letter(
     spec: &EmailSpec,
     notice: &Notice,
     link: &str,
     answers: Option<EventId>,
     date: Millis,
 ) -> Letter {
+    let subject = match spec.subject.template() {
+        None => subject(&spec.subject, notice, link),
+        // Rendered aside: that may take a while, and others wait on this thread.
+        Some(_) => {
+            let (own, about, link) = (spec.subject.clone(), notice.clone(), link.to_owned());
+            let rendering = tokio::task::spawn_blocking(move || subject(&own, &about, &link));
+            rendering.await.unwrap_or_else(|_| one_line(&usual_subject(notice)))
+        }
+    };
     let (text, html) = pages(notice, link);
     Letter {
         id: notice.data.eventid.to_string(),
         answers: answers.map(|event| event.to_string()),
-        subject: subject(&spec.subject, notice, link),
+        subject,
         text,
         html: Some(html),
         ..envelope(spec, date)
@@ -43,8 +53,8 @@ pub(super) fn pages(notice: &Notice, link: &str) -> (String, String) {
     fields.insert("color".into(), json!(format!("#{:06x}", Tone::of(notice).color)));
     fields.insert("rows".into(), Value::Array(rows(notice)));
     fields.insert("link".into(), json!(link));
-    let text = template::page(include_str!("templates/mail.txt"), fields.clone(), false);
-    (text, template::page(include_str!("templates/mail.html"), fields, true))
+    let text = template::page(include_str!("templates/mail.txt"), &fields, Escape::Nothing);
+    (text, template::page(include_str!("templates/mail.html"), &fields, Escape::Html))
 }
 
 /// One letter that names everything that happened.
@@ -73,8 +83,8 @@ pub fn digest(spec: &EmailSpec, notices: &[Notice], link: &str, date: Millis) ->
     Letter {
         id: format!("digest-{}", data_encoding::HEXLOWER.encode(&hash[..16])),
         subject: format!("[Wakeful] {title}"),
-        text: template::page(include_str!("templates/digest.txt"), fields.clone(), false),
-        html: Some(template::page(include_str!("templates/digest.html"), fields, true)),
+        text: template::page(include_str!("templates/digest.txt"), &fields, Escape::Nothing),
+        html: Some(template::page(include_str!("templates/digest.html"), &fields, Escape::Html)),
         ..envelope(spec, date)
     }
 }
@@ -93,11 +103,16 @@ fn envelope(spec: &EmailSpec, date: Millis) -> Letter {
 }
 
 /// The user's own subject, or ours when there is none or it comes to nothing.
-pub(super) fn subject(own: &str, notice: &Notice, link: &str) -> String {
-    let own = match own.trim() {
-        "" => None,
-        source => template::own(source, &Scene::of(notice, link, None)).ok(),
-    };
+pub(super) fn subject(own: &Subject, notice: &Notice, link: &str) -> String {
+    let own = own.template().and_then(|template| {
+        let rendered = template::render(template, &Scene::of(notice, link, None));
+        rendered
+            .inspect_err(|why| {
+                let id = notice.data.eventid;
+                tracing::warn!(event.id = %id, "the subject for event {id} failed, the mail has the standard one: {why}");
+            })
+            .ok()
+    });
     let own = own.map(|text| one_line(&text)).filter(|text| !text.is_empty());
     own.unwrap_or_else(|| one_line(&usual_subject(notice)))
 }

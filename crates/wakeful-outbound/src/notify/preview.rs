@@ -5,7 +5,7 @@
 use url::Url;
 use wakeful_core::Invalid;
 use wakeful_core::notice::Notice;
-use wakeful_core::notifier::Template;
+use wakeful_core::notifier::{Subject, Template};
 
 use super::{letters, template, webhook};
 
@@ -32,10 +32,8 @@ pub fn webhook(
 }
 
 /// A mail with this template as its subject, or the usual one when it is empty.
-pub fn email(subject: &str, notice: &Notice, link: &str) -> Result<Preview, Invalid> {
-    if !subject.trim().is_empty() {
-        template::check(subject)?;
-    }
+pub fn email(subject: &Subject, notice: &Notice, link: &str) -> Result<Preview, Invalid> {
+    subject.template().map_or(Ok(()), template::check)?;
     let (body, html) = letters::pages(notice, link);
     Ok(Preview {
         subject: Some(letters::subject(subject, notice, link)),

@@ -1,28 +1,20 @@
-//! Templates: what a notice looks like for a receiver that wants a shape of its
-//! own. They see the fields of the notice and nothing else: no file, no
-//! network, no other template. Those that users write are bounded in steps and
-//! in output, and may not build values out of values: a few lines that double
-//! a text again and again would fill any memory without many steps.
+//! What templates see of a notice, and Wakeful's own templates for receivers that
+//! want a shape of their own. The language and its bounds are in `core/template`.
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use serde_json::{Map, json};
-use std::io;
 use url::Url;
 use wakeful_core::Invalid;
 use wakeful_core::notice::{self, Notice};
 use wakeful_core::notifier::Ready;
+use wakeful_core::template::{Escape, Fields, UserTemplate, render_builtin};
 
-/// Instructions one rendering may take.
-const STEPS: u64 = 20_000;
-/// Bytes one rendering may give.
-const MOST: usize = 20_000;
-const DEPTH: usize = 20;
+/// Bytes of a body in a known receiver's shape.
+const MAX_BODY: usize = 20_000;
 
 /// What templates see: the webhook's fields, those of `data` also by
 /// themselves, and a few that spare them arithmetic.
 #[derive(Clone)]
-pub struct Scene(Value);
+pub struct Scene(Fields);
 
 impl Scene {
     /// `link` is the monitor's page; `url` is where the webhook goes, whose
@@ -51,7 +43,7 @@ impl Scene {
         ] {
             fields.insert(name.to_owned(), value);
         }
-        Self(Serde(fields).into())
+        Self(fields)
     }
 }
 
@@ -87,26 +79,15 @@ pub fn title(notice: &Notice) -> String {
     }
 }
 
-/// Whether a template of a user's own can be used.
-pub fn check(source: &str) -> Result<(), Invalid> {
-    tame(source)?;
-    own(source, &Scene::of(&sample(), "https://wakeful.example/monitor/1", None)).map(drop)
+/// Whether a template of a user's own can be used: it is tried on a sample.
+pub fn check(template: &UserTemplate) -> Result<(), Invalid> {
+    let scene = Scene::of(&sample(), "https://wakeful.example/monitor/1", None);
+    render(template, &scene).map(drop)
 }
 
 /// What a template of a user's own makes of a notice.
-pub fn own(source: &str, scene: &Scene) -> Result<String, Invalid> {
-    let env = environment();
-    let mut out = Capped::default();
-    let rendered = env
-        .template_from_str(source)
-        .and_then(|template| template.render_captured_to(scene.0.clone(), &mut out));
-    match rendered {
-        Ok(_) => Ok(String::from_utf8_lossy(&out.bytes).into_owned()),
-        Err(_) if out.full => {
-            Err(Invalid::new(format!("makes more than {MOST} bytes of a message")))
-        }
-        Err(error) => Err(Invalid::new(format!("is not a template that works: {}", told(&error)))),
-    }
+pub(crate) fn render(template: &UserTemplate, scene: &Scene) -> Result<String, Invalid> {
+    template.validated().map_err(Clone::clone)?.render(&scene.0)
 }
 
 /// What a receiver that we know wants, as JSON.
@@ -120,180 +101,18 @@ pub(crate) fn ready(ready: Ready, scene: &Scene) -> Result<String, Invalid> {
         Ready::PagerDuty => include_str!("templates/pagerduty.json"),
         Ready::UptimeKuma => include_str!("templates/uptime_kuma.json"),
     };
-    let text = own(source, scene)?;
+    let text = render_builtin(source, &scene.0, Escape::Nothing)?;
+    if text.len() > MAX_BODY {
+        return Err(Invalid::new(format!("makes more than {MAX_BODY} bytes of a message")));
+    }
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| Invalid::new(error.to_string()))?;
     Ok(value.to_string())
 }
 
-/// One of the mails' own templates; `html` says whether its values are escaped.
-pub(crate) fn page(source: &str, fields: Map<String, serde_json::Value>, html: bool) -> String {
-    let mut env = environment();
-    env.set_fuel(None);
-    if html {
-        env.set_auto_escape_callback(|_| AutoEscape::Html);
-    }
-    env.render_str(source, Serde(fields)).expect("our own templates work, as their tests show")
-}
-
-fn environment() -> Environment<'static> {
-    let mut env = Environment::empty();
-    env.set_fuel(Some(STEPS));
-    env.set_recursion_limit(DEPTH);
-    env.set_undefined_behavior(UndefinedBehavior::Chainable);
-    env.set_auto_escape_callback(|_| AutoEscape::None);
-    env.set_formatter(|out, state, value| match value.is_none() {
-        true => Ok(()),
-        false => minijinja::escape_formatter(out, state, value),
-    });
-    env.add_filter("upper", minijinja::filters::upper);
-    env.add_filter("lower", minijinja::filters::lower);
-    env.add_filter("trim", minijinja::filters::trim);
-    env.add_filter("length", minijinja::filters::length);
-    env.add_filter("default", or_else);
-    env.add_filter("truncate", truncate);
-    env.add_filter("tojson", tojson);
-    env.add_filter("mrkdwn", mrkdwn);
-    env.add_filter("html", html);
-    env.add_filter("sql_time", sql_time);
-    env
-}
-
-/// The value, or the other when there is none.
-fn or_else(value: Value, other: Option<Value>) -> Value {
-    match value.is_undefined() || value.is_none() {
-        true => other.unwrap_or_else(|| Value::from("")),
-        false => value,
-    }
-}
-
-fn truncate(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
-}
-
-/// The value as JSON, quotes included.
-fn tojson(value: &Value) -> Result<Value, Error> {
-    let mut out = Capped::default();
-    serde_json::to_writer(&mut out, value)
-        .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
-    Ok(Value::from_safe_string(String::from_utf8_lossy(&out.bytes).into_owned()))
-}
-
-/// Text in Slack's markup: what would be a mention or a link is none.
-fn mrkdwn(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// Text within the HTML that some receivers read.
-fn html(text: &str) -> String {
-    mrkdwn(text).replace('"', "&quot;")
-}
-
-/// `2026-11-15T09:30:00.123Z` without its letters.
-fn sql_time(text: &str) -> String {
-    text.replace('T', " ").replace('Z', "")
-}
-
-/// The error with its place, for somebody who writes a template.
-fn told(error: &Error) -> String {
-    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-    match error.line() {
-        Some(line) => format!("{what}, in line {line}"),
-        None => what,
-    }
-}
-
-/// Bytes up to a bound, and an error beyond.
-#[derive(Default)]
-struct Capped {
-    bytes: Vec<u8>,
-    full: bool,
-}
-
-impl io::Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > MOST {
-            self.full = true;
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Refuses what users' templates may not hold: all tags but conditions and
-/// loops, and every way to make a value that is larger than what is there.
-fn tame(source: &str) -> Result<(), Invalid> {
-    let mut rest = source;
-    while let Some(at) = rest.find('{') {
-        rest = &rest[at + 1..];
-        let (end, tag) = match rest.as_bytes().first() {
-            Some(b'{') => ("}}", false),
-            Some(b'%') => ("%}", true),
-            Some(b'#') => {
-                rest = rest.split_once("#}").map_or("", |(_, behind)| behind);
-                continue;
-            }
-            _ => continue,
-        };
-        rest = inside(&rest[1..], end, tag)?;
-    }
-    Ok(())
-}
-
-/// Reads one tag up to its end; gives what stands behind it.
-fn inside<'a>(text: &'a str, end: &str, tag: bool) -> Result<&'a str, Invalid> {
-    if tag {
-        let words = text.trim_start_matches(['-', '+']).trim_start();
-        let word: String = words.chars().take_while(char::is_ascii_alphanumeric).collect();
-        if !["if", "elif", "else", "endif", "for", "endfor"].contains(&word.as_str()) {
-            return Err(Invalid::new(format!(
-                "must not use {{% {word} %}}: there are if, elif, else and for"
-            )));
-        }
-    }
-    let mut chars = text.char_indices();
-    let mut before = ' ';
-    while let Some((at, c)) = chars.next() {
-        if text[at..].starts_with(end) {
-            return Ok(&text[at + end.len()..]);
-        }
-        match c {
-            '"' | '\'' => skip_text(&mut chars, c),
-            // A minus or plus at the edge of a tag trims the space around it.
-            '+' if text[at + 1..].starts_with(end) || (tag && at == 0) => {}
-            '~' | '+' | '*' | ',' | '{' => return Err(too_much(c)),
-            '[' if !(before.is_alphanumeric() || "_])".contains(before)) => {
-                return Err(too_much(c));
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    Ok("")
-}
-
-fn skip_text(chars: &mut std::str::CharIndices<'_>, quote: char) {
-    while let Some((_, c)) = chars.next() {
-        if c == '\\' {
-            chars.next();
-        } else if c == quote {
-            return;
-        }
-    }
-}
-
-fn too_much(c: char) -> Invalid {
-    Invalid::new(format!(
-        "must not use {c} inside its tags: write texts beside each other instead of joining them"
-    ))
+/// One of the mails' own templates.
+pub(crate) fn page(source: &'static str, fields: &Fields, escape: Escape) -> String {
+    render_builtin(source, fields, escape).expect("our own templates work, as their tests show")
 }
 
 /// A notice with every field, on which templates are tried.
@@ -313,12 +132,9 @@ fn sample() -> Notice {
 mod tests {
     use super::*;
 
-    fn rendered(source: &str) -> String {
-        own(source, &Scene::of(&sample(), "https://w.example/monitor/1", None)).expect("works")
-    }
-
     #[test]
     fn a_template_sees_the_fields_of_the_webhook() {
+        let scene = Scene::of(&sample(), "https://w.example/monitor/1", None);
         for (source, gives) in [
             ("{{ text }}", "[site] down: 503 Service Unavailable"),
             ("{{ data.monitor.name }} {{ monitor.target }}", "site https://example.com/"),
@@ -333,56 +149,19 @@ mod tests {
                 r#"{"a": {{ data.monitor|tojson }}}"#,
                 r#"{"a": {"monitorid":"01a1dd16-3e86-7039-aa0a-37292a4ffff7","name":"site","tags":["shop"],"target":"https://example.com/","type":"http"}}"#,
             ),
-            (
-                "{%- if status == 'down' -%} a {%- elif status == \"up\" %}b{% else %}c{% endif +%}",
-                "a",
-            ),
-            ("{% for tag in monitor.tags %}<{{ tag }}>{% endfor %}", "<shop>"),
-            ("{# a, comment ~ #}{ {{ payload|default('none, or so') }} }", "{ none, or so }"),
         ] {
-            check(source).unwrap_or_else(|why| panic!("{source}: {why}"));
-            assert_eq!(rendered(source), gives, "{source}");
+            let template = UserTemplate::parse(source).expect(source);
+            check(&template).unwrap_or_else(|why| panic!("{source}: {why}"));
+            assert_eq!(render(&template, &scene).as_deref(), Ok(gives), "{source}");
         }
     }
 
     #[test]
-    fn a_template_cannot_reach_out_or_grow() {
-        let deep = format!("{}x{}", "{% for a in text %}".repeat(6), "{% endfor %}".repeat(6));
-        for source in [
-            "{% include 'x' %}",
-            "{% extends 'x' %}",
-            "{% import 'x' as x %}",
-            "{% set x = text %}{{ x }}",
-            "{% macro m() %}{% endmacro %}",
-            "{% with x = text %}{{ x }}{% endwith %}",
-            "{% filter upper %}x{% endfilter %}",
-            "{{ text ~ text }}",
-            "{{ text + text }}",
-            "{{ 'a' * 1000000 }}",
-            "{% for x in [text] %}{{ x }}{% endfor %}",
-            "{% for x in (text, text) %}{{ x }}{% endfor %}",
-            "{{ {'a': text} }}",
-            "{{ range(1000000) }}",
-            "{{ text|unknown }}",
-            "{{ text",
-            "{% if %}",
-            "{{ text.__class__() }}",
-            &deep,
-        ] {
-            assert!(check(source).is_err(), "{}", &source[..source.len().min(60)]);
+    fn a_template_that_fails_on_a_sample_cannot_be_used() {
+        for source in ["{{ text|unknown }}", "{{ text - 1 }}", "{{ text|truncate('a') }}"] {
+            let template = UserTemplate::parse(source).expect(source);
+            assert!(check(&template).is_err(), "{source}");
         }
-    }
-
-    #[test]
-    fn what_it_makes_is_bounded() {
-        let twice = "{% for a in text %}{% for b in text %}{{ text }}{% endfor %}{% endfor %}";
-        let why = check(twice).expect_err("too much");
-        assert!(why.0.contains("20000 bytes") || why.0.contains("fuel"), "{why}");
-    }
-
-    #[test]
-    fn the_place_of_a_mistake_is_told() {
-        let why = check("fine\n{{ text | }}").expect_err("wrong");
-        assert!(why.0.ends_with("in line 2"), "{why}");
+        assert!(check(&UserTemplate::stored("{{ text ~ text }}")).is_err());
     }
 }

@@ -41,7 +41,7 @@ pub fn deliver<'a>(
     now: Millis,
 ) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
-        let request = match request(hook, notice, link, now) {
+        let request = match composed(hook, notice, link, now).await {
             Ok(request) => request,
             Err(why) => return Outcome::Refused(why),
         };
@@ -123,6 +123,22 @@ fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     Some(Millis(date.timestamp().as_millisecond()).since(now))
 }
 
+/// The request, with a template of the user's own rendered aside: that may take a
+/// while, and others wait on this thread.
+async fn composed(
+    hook: &WebhookSpec,
+    notice: &Notice,
+    link: &str,
+    now: Millis,
+) -> Result<Request, String> {
+    if !matches!(hook.template, Template::Own(_)) {
+        return request(hook, notice, link, now);
+    }
+    let (hook, notice, link) = (hook.clone(), notice.clone(), link.to_owned());
+    let composing = tokio::task::spawn_blocking(move || request(&hook, &notice, &link, now));
+    composing.await.unwrap_or_else(|_| Err("the message could not be composed".to_owned()))
+}
+
 fn request(
     hook: &WebhookSpec,
     notice: &Notice,
@@ -199,7 +215,7 @@ pub(super) fn shaped(
     match template {
         Template::Standard => Ok(notice.body()),
         Template::Ready(ready) => template::ready(*ready, &scene()),
-        Template::Own(source) => template::own(source, &scene()),
+        Template::Own(own) => template::render(own, &scene()),
     }
 }
 

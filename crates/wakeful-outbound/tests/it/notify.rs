@@ -9,10 +9,11 @@ use wakeful_core::monitor::spec::{Headers, Hostname};
 use wakeful_core::notice::Notice;
 use wakeful_core::notice::retry::{Failure, Outcome};
 use wakeful_core::notifier::{
-    EmailSpec, Keys, Mailbox, Mailboxes, Ready, Security, SigningSecret, Template, WebhookSpec,
-    webhook as hooks,
+    EmailSpec, Keys, Mailbox, Mailboxes, Ready, Security, SigningSecret, Subject, Template,
+    WebhookSpec, webhook as hooks,
 };
 use wakeful_core::secret::Secret;
+use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
 use wakeful_outbound::mail::Letter;
 use wakeful_outbound::net::Net;
@@ -77,7 +78,7 @@ fn spec(port: u16) -> EmailSpec {
         to_email: Mailboxes::parse("ann@example.com, Çiğdem <c@example.com>").unwrap(),
         to_cc: Mailboxes::parse("team@example.com").unwrap(),
         to_bcc: Mailboxes::parse("boss@example.com").unwrap(),
-        subject: String::new(),
+        subject: Subject::default(),
     }
 }
 
@@ -132,7 +133,7 @@ async fn a_template_of_ones_own_is_used_and_one_that_fails_loses_nothing() {
     let own = Template::parse(r#"{"say": {{ (title)|tojson }}, "n": {{ down_seconds }}}"#).unwrap();
     let body = sent(own, "/hook", &notice("monitor.down")).await;
     assert_eq!(body, json!({"say": "Shop <b>& is down", "n": 250}));
-    let broken = Template::Own("{{ text.no_such_thing() }}".into());
+    let broken = Template::Own(UserTemplate::stored("{{ text.no_such_thing() }}"));
     let body = sent(broken, "/hook", &notice("monitor.down")).await;
     assert_eq!(body["type"], "monitor.down");
 }
@@ -152,7 +153,7 @@ async fn a_large_report_is_left_out_and_the_shape_stays() {
 #[tokio::test]
 async fn a_webhook_carries_its_headers_and_a_signature_for_each_secret() {
     let receiver = Receiver::start().await;
-    let mut spec = hook(&receiver.url, Template::Own("plain {{ text }}".into()));
+    let mut spec = hook(&receiver.url, Template::parse("plain {{ text }}").unwrap());
     spec.headers = hooks::headers("Authorization: Bearer t0ken\nX-Team: ops").unwrap();
     spec.keys = spec.keys.rotated(SigningSecret::issue([2; 32]), NOW);
     webhook::deliver(&net(), &spec, &notice("monitor.down"), LINK, NOW).await;
@@ -257,7 +258,7 @@ async fn denied_addresses_are_not_dialled_by_webhooks_or_mail() {
     let hook = hook(&receiver.url, Template::Standard);
     let told = webhook::deliver(&public, &hook, &notice("monitor.down"), LINK, NOW).await;
     assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
-    let letter = letters::letter(&spec(inbox.port), &test(), LINK, None, NOW);
+    let letter = letters::letter(&spec(inbox.port), &test(), LINK, None, NOW).await;
     let told = email::deliver(&public, &spec(inbox.port), &letter, None).await;
     assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
     assert_eq!((receiver.count(), inbox.connections()), (0, 0));
@@ -267,11 +268,11 @@ async fn denied_addresses_are_not_dialled_by_webhooks_or_mail() {
 async fn letters_read_well() {
     let spec = spec(25);
     for (name, letter) in [
-        ("down", letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW)),
-        ("up", letters::letter(&spec, &notice("monitor.up"), LINK, None, NOW)),
-        ("was_down", letters::letter(&spec, &was_down(), LINK, None, NOW)),
-        ("certificate", letters::letter(&spec, &certificate(), LINK, None, NOW)),
-        ("test", letters::letter(&spec, &test(), LINK, None, NOW)),
+        ("down", letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await),
+        ("up", letters::letter(&spec, &notice("monitor.up"), LINK, None, NOW).await),
+        ("was_down", letters::letter(&spec, &was_down(), LINK, None, NOW).await),
+        ("certificate", letters::letter(&spec, &certificate(), LINK, None, NOW).await),
+        ("test", letters::letter(&spec, &test(), LINK, None, NOW).await),
         (
             "digest",
             letters::digest(&spec, &[notice("monitor.down"), was_down(), certificate()], LINK, NOW),
@@ -287,11 +288,11 @@ async fn letters_read_well() {
 async fn a_letter_reaches_everybody_and_breaks_out_of_no_header() {
     let inbox = Inbox::start(Line::Plain).await;
     let mut spec = spec(inbox.port);
-    spec.subject = "[{{ status }}] {{ name }}".into();
+    spec.subject = Subject::parse("[{{ status }}] {{ name }}").unwrap();
     let mut evil = notice("monitor.down");
     evil.data.monitor.as_mut().unwrap().name = "x\r\nBcc: eve@example.com\r\n\r\nbody".into();
     let answers = Some(evil.data.eventid);
-    let letter = letters::letter(&spec, &evil, LINK, answers, NOW);
+    let letter = letters::letter(&spec, &evil, LINK, answers, NOW).await;
     let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
     let taken = &inbox.letters()[0];
@@ -330,7 +331,7 @@ async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_
             security: Security::parse("TLS").unwrap(),
             ..spec(inbox.port)
         };
-        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
         let told = email::deliver(&net, &spec, &letter, None).await;
         assert!(matches!(told, Outcome::Failed(_)), "{line:?}: {told:?}");
         assert!(told.answer().contains("certificate"), "{line:?}: {told:?}");
@@ -354,7 +355,7 @@ async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_
 async fn one_bad_address_keeps_nobody_else_from_being_told() {
     let inbox = Inbox::start(Line::Plain).await;
     let spec = spec(inbox.port);
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
     inbox.says("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
     inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
     let told = email::deliver(&net(), &spec, &letter, None).await;
@@ -397,7 +398,7 @@ async fn only_what_is_said_against_the_letter_is_final() {
         let inbox = Inbox::start(Line::Plain).await;
         inbox.says(line, reply);
         let spec = spec(inbox.port);
-        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
         let told = email::deliver(&net(), &spec, &letter, None).await;
         assert_eq!(matches!(told, Outcome::Refused(_)), is_final, "{reply}: {told:?}");
         assert!(told.answer().contains(&reply[4..]), "{reply}: {told:?}");
@@ -409,7 +410,7 @@ async fn a_letter_that_was_taken_is_taken_however_the_goodbye_goes() {
     let inbox = Inbox::start(Line::Plain).await;
     inbox.says("QUIT", "");
     let spec = spec(inbox.port);
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
     let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
 }
@@ -424,7 +425,7 @@ async fn addresses_that_people_write_are_ones_that_servers_understand() {
     spec.to_email = Mailboxes::parse(&to.replace('\n', "")).unwrap();
     spec.to_cc = Mailboxes::default();
     spec.to_bcc = Mailboxes::default();
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
     let outcome = email::deliver(&net(), &spec, &letter, None).await;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
     let mut all: Vec<String> = "abcdef".chars().map(|c| format!("{c}@example.com")).collect();
@@ -436,7 +437,7 @@ async fn addresses_that_people_write_are_ones_that_servers_understand() {
 async fn a_server_without_starttls_gets_no_letter_when_tls_is_set() {
     let inbox = Inbox::start(Line::Plain).await;
     let spec = EmailSpec { security: Security::parse("tls").unwrap(), ..spec(inbox.port) };
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW);
+    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
     let told = email::deliver(&net(), &spec, &letter, None).await;
     assert!(told.answer().contains("STARTTLS"), "{told:?}");
     assert_eq!(inbox.letters().len(), 0);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use wakeful_core::monitor::spec::Hostname;
 use wakeful_core::notice::retry::Outcome;
-use wakeful_core::notifier::{EmailSpec, Mailbox, Mailboxes, Security, Transport};
+use wakeful_core::notifier::{EmailSpec, Mailbox, Mailboxes, Security, Subject, Transport};
 use wakeful_core::secret::Secret;
 use wakeful_outbound::mail::{Letter, Postbox, Smtp};
 use wakeful_outbound::notify::email;
@@ -137,7 +137,7 @@ fn notifier(port: u16, security: &str) -> EmailSpec {
         to_email: Mailboxes::parse("ann@example.com").unwrap(),
         to_cc: Mailboxes::default(),
         to_bcc: Mailboxes::default(),
-        subject: String::new(),
+        subject: Subject::default(),
     }
 }
 

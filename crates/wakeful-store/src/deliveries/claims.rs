@@ -6,7 +6,7 @@ use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, Notifier
 use wakeful_core::notifier::Kind;
 use wakeful_core::time::Millis;
 
-use crate::dialect::{either, from_row, read, write, write_lazily};
+use crate::dialect::{either, from_row, read, within, write, write_lazily};
 use crate::{Result, Store};
 
 /// A row that may be claimed, as far as one can tell without claiming it.
@@ -16,6 +16,8 @@ pub struct DueDelivery {
     pub team: TeamId,
     pub notifier: NotifierId,
     pub kind: Kind,
+    /// Other processes that claimed it and ended without an outcome.
+    pub crashes: u32,
 }
 
 from_row!(DueDelivery, |row| Self {
@@ -24,7 +26,16 @@ from_row!(DueDelivery, |row| Self {
     notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
     kind: Kind::parse(row.try_get("kind")?)
         .map_err(|_| sqlx::Error::Decode("not a kind of notifier".into()))?,
+    crashes: u32::try_from(row.try_get::<i64, _>("crashes")?).unwrap_or(0),
 });
+
+/// Rows of one notifier that may go out as one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueGroup {
+    pub ids: Vec<DeliveryId>,
+    /// Other processes that claimed these and ended without an outcome.
+    pub crashes: u32,
+}
 
 /// A row that this caller, and no other, may send until the lease ends.
 #[derive(Clone, Debug)]
@@ -46,6 +57,8 @@ pub struct ClaimedDelivery {
     /// Whom a mail has yet to reach, when it has reached others.
     pub left: Option<Vec<String>>,
     pub lease: Millis,
+    /// Other processes that claimed it before and ended without an outcome.
+    pub crashes: u32,
 }
 
 from_row!(ClaimedDelivery, |row| Self {
@@ -66,12 +79,51 @@ from_row!(ClaimedDelivery, |row| Self {
         .transpose()
         .map_err(|error| sqlx::Error::Decode(error.into()))?,
     lease: Millis(row.try_get("lease_until")?),
+    crashes: crashes_before(row.try_get("claims")?),
 });
+
+/// Claims without an outcome, less the caller's own.
+pub(crate) fn crashes_before(claims: i64) -> u32 {
+    u32::try_from(claims - 1).unwrap_or(0)
+}
 
 macro_rules! claimed {
     () => {
         "id, eventid, team_id, monitor_id, notifier_id, alert_id, kind, body, attempts, created,
-         last_answer, left_to, lease_until"
+         last_answer, left_to, lease_until, claims"
+    };
+}
+
+/// Claims of a row after that of a node. A node that claims a row again has not
+/// ended in between: it counts once.
+macro_rules! count_claim {
+    ($node:literal) => {
+        concat!(
+            "claims = case when claims > 0 and claimed_by = ",
+            $node,
+            " then claims else claims + 1 end, claimed_by = ",
+            $node
+        )
+    };
+}
+pub(crate) use count_claim;
+
+/// Claims of the row `d` by others than this node.
+macro_rules! crashes {
+    ($node:literal) => {
+        concat!(
+            "case when d.claims > 0 and d.claimed_by = ",
+            $node,
+            " then d.claims - 1 else d.claims end as crashes"
+        )
+    };
+}
+
+/// Takes back a claim of this node, as if it had not been made.
+macro_rules! take_back {
+    () => {
+        "lease_until = 0, claims = case when claims > 0 then claims - 1 else 0 end,
+         claimed_by = null"
     };
 }
 
@@ -114,9 +166,11 @@ impl Store {
     ) -> Result<Vec<DueDelivery>> {
         Ok(read!(self, |db| {
             sqlx::query_as(concat!(
-                "select w.id, w.team_id, w.notifier_id, n.kind
+                "select w.id, w.team_id, w.notifier_id, n.kind, w.crashes
                  from (
-                     select d.id, d.team_id, d.notifier_id, d.created,
+                     select d.id, d.team_id, d.notifier_id, d.created, ",
+                crashes!("$4"),
+                ",
                             row_number() over (
                                 partition by d.notifier_id order by d.created, d.id) as place
                      from deliveries d
@@ -132,23 +186,26 @@ impl Store {
             .bind(now.0)
             .bind(i64::from(each))
             .bind(i64::from(limit))
+            .bind(self.node.map(NodeId::uuid))
             .fetch_all(db)
             .await
         })?)
     }
 
     /// What is due of one notifier and first in its line, oldest first: what is for
-    /// everybody, and apart from it what is for the same few who are left.
+    /// everybody, and apart from it what is for the same few who are left. Rows that
+    /// a crash may be due to are apart from the others.
     pub async fn due_for(
         &self,
         notifier: NotifierId,
         now: Millis,
         limit: u32,
-    ) -> Result<Vec<Vec<DeliveryId>>> {
-        let rows: Vec<(Uuid, Option<String>)> = read!(self, |db| {
+    ) -> Result<Vec<DueGroup>> {
+        let rows: Vec<(Uuid, Option<String>, i64)> = read!(self, |db| {
             sqlx::query_as(concat!(
-                "select d.id, d.left_to
-                 from deliveries d
+                "select d.id, d.left_to, ",
+                crashes!("$4"),
+                " from deliveries d
                  where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
                  and ",
                 first_in_line!(),
@@ -158,14 +215,19 @@ impl Store {
             .bind(notifier.uuid())
             .bind(now.0)
             .bind(i64::from(limit))
+            .bind(self.node.map(NodeId::uuid))
             .fetch_all(db)
             .await
         })?;
-        let mut groups: BTreeMap<Option<String>, Vec<DeliveryId>> = BTreeMap::new();
-        for (id, left) in rows {
-            groups.entry(left).or_default().push(id.into());
+        let mut groups: BTreeMap<(i64, Option<String>), Vec<DeliveryId>> = BTreeMap::new();
+        for (id, left, crashes) in rows {
+            groups.entry((crashes, left)).or_default().push(id.into());
         }
-        Ok(groups.into_values().collect())
+        let group = |((crashes, _), ids)| {
+            let crashes = u32::try_from(crashes).unwrap_or(0);
+            DueGroup { ids, crashes }
+        };
+        Ok(groups.into_iter().map(group).collect())
     }
 
     /// Claims those of these rows that are still due and first in their lines,
@@ -180,7 +242,7 @@ impl Store {
             self,
             sqlite: concat!(
                 "update deliveries as d
-                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
                  where d.id in (select unhex(value) from json_each($3))
                  and d.next_try <= $1 and d.lease_until <= $1
                  and ", first_in_line!(), "
@@ -190,7 +252,7 @@ impl Store {
             // lease is asked for twice, because it may have changed in between.
             postgres: concat!(
                 "update deliveries
-                 set lease_until = $2, attempts = attempts + 1, claimed_by = $4
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
                  where id in (
                      select d.id from deliveries d
                      where d.id = any(cast(string_to_array($3, ',') as uuid[]))
@@ -226,7 +288,7 @@ impl Store {
             self,
             sqlite: concat!(
                 "update deliveries
-                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$3"), "
                  where id in (", next_recovery!(),
                 "where d.id in (select unhex(value) from json_each($1)))
                  and kind = 'monitor.up' and state = 'waiting'
@@ -234,7 +296,7 @@ impl Store {
             ),
             postgres: concat!(
                 "update deliveries
-                 set lease_until = $2, attempts = attempts + 1, claimed_by = $3
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$3"), "
                  where id in (", next_recovery!(),
                 "where d.id = any(cast(string_to_array($1, ',') as uuid[])))
                  and kind = 'monitor.up' and state = 'waiting'
@@ -256,12 +318,12 @@ impl Store {
     pub async fn give_back_deliveries(&self, ids: &[DeliveryId], lease: Millis) -> Result<()> {
         let sql = either!(
             self,
-            sqlite: "update deliveries set lease_until = 0
+            sqlite: concat!("update deliveries set ", take_back!(), "
                  where id in (select unhex(value) from json_each($1))
-                 and lease_until = $2 and claimed_by = $3",
-            postgres: "update deliveries set lease_until = 0
+                 and lease_until = $2 and claimed_by = $3"),
+            postgres: concat!("update deliveries set ", take_back!(), "
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
-                 and lease_until = $2 and claimed_by = $3"
+                 and lease_until = $2 and claimed_by = $3")
         );
         write!(self, |db| {
             sqlx::query(sql)
@@ -275,8 +337,33 @@ impl Store {
         Ok(())
     }
 
-    /// Frees what a dead process held. Only for a node that is alone: what it
-    /// finds claimed when it starts, nobody is sending.
+    /// Takes back all claims of this node, which stops and sends nothing any more:
+    /// others may send it, and it does not count as a crash.
+    pub async fn release_claims(&self) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            for sql in [
+                concat!(
+                    "update deliveries set ",
+                    take_back!(),
+                    " where claimed_by = $1 and next_try is not null and claims > 0"
+                ),
+                concat!(
+                    "update mails set ",
+                    take_back!(),
+                    " where claimed_by = $1 and next_try is not null and claims > 0"
+                ),
+            ] {
+                let node = self.node.map(NodeId::uuid);
+                sqlx::query(sql).bind(node).execute(&mut *db).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        })?;
+        tx.commit().await
+    }
+
+    /// Frees what a dead process held; its claims still count. Only for a node that
+    /// is alone: what it finds claimed when it starts, nobody is sending.
     pub async fn free_claims(&self) -> Result<u64> {
         let mails = write!(self, |db| {
             sqlx::query("update mails set lease_until = 0 where lease_until > 0")

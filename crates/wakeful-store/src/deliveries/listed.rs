@@ -86,7 +86,7 @@ impl TeamStore<'_> {
         let done = write!(self.store, |db| {
             sqlx::query(
                 "update deliveries
-                 set state = 'waiting', next_try = $3, attempts = 0, finished = null
+                 set state = 'waiting', next_try = $3, attempts = 0, finished = null, claims = 0
                  where id = $1 and team_id = $2
                  and notifier_id in (
                      select n.id from notifiers n

@@ -11,7 +11,8 @@ mod outcomes;
 mod sent_mails;
 mod swept;
 
-pub use claims::{ClaimedDelivery, DueDelivery};
+pub use claims::{ClaimedDelivery, DueDelivery, DueGroup};
+pub(crate) use claims::{count_claim, crashes_before};
 pub use listed::{ListedDelivery, Resent};
 pub(crate) use outbox::Bell;
 

@@ -24,11 +24,11 @@ impl Store {
             self,
             sqlite: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3, left_to = null
+                     finished = $3, left_to = null, claims = 0
                  where id in (select unhex(value) from json_each($1))",
             postgres: "update deliveries
                  set state = 'delivered', next_try = null, lease_until = 0, last_answer = $2,
-                     finished = $3, left_to = null
+                     finished = $3, left_to = null, claims = 0
                  where id = any(cast(string_to_array($1, ',') as uuid[]))"
         );
         write_lazily!(self, |db| {
@@ -57,11 +57,11 @@ impl Store {
         let sql = either!(
             self,
             sqlite: "update deliveries
-                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5
+                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5, claims = 0
                  where id in (select unhex(value) from json_each($1))
                  and state = 'waiting' and lease_until = $2",
             postgres: "update deliveries
-                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5
+                 set next_try = $3, lease_until = 0, last_answer = $4, left_to = $5, claims = 0
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
                  and state = 'waiting' and lease_until = $2"
         );
@@ -114,13 +114,15 @@ impl Store {
             sqlite: "update deliveries
                  set state = case when $3 = 'failed' and left_to is not null
                                   then 'delivered' else $3 end,
-                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6
+                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6,
+                     claims = 0
                  where id in (select unhex(value) from json_each($1))
                  and state = 'waiting' and lease_until = $2",
             postgres: "update deliveries
                  set state = case when $3 = 'failed' and left_to is not null
                                   then 'delivered' else $3 end,
-                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6
+                     next_try = $4, lease_until = 0, last_answer = $5, finished = $6,
+                     claims = 0
                  where id = any(cast(string_to_array($1, ',') as uuid[]))
                  and state = 'waiting' and lease_until = $2"
         );
@@ -151,6 +153,43 @@ impl Store {
         })?;
         tx.commit().await?;
         Ok(since.map(Millis))
+    }
+
+    /// Gives these up without blaming the receiver; a mail that has reached some has
+    /// arrived then. A lease that somebody else has taken meanwhile is left alone.
+    pub async fn give_up_deliveries(
+        &self,
+        ids: &[DeliveryId],
+        lease: Millis,
+        answer: &str,
+        now: Millis,
+    ) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: "update deliveries
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, lease_until = 0, last_answer = $3, finished = $4, claims = 0
+                 where id in (select unhex(value) from json_each($1))
+                 and state = 'waiting' and lease_until = $2",
+            postgres: "update deliveries
+                 set state = case when left_to is null then 'failed' else 'delivered' end,
+                     next_try = null, lease_until = 0, last_answer = $3, finished = $4, claims = 0
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
+                 and state = 'waiting' and lease_until = $2"
+        );
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.listed(ids))
+                .bind(lease.0)
+                .bind(answer)
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        // The rows behind these in their lines need not wait any more.
+        self.outbox.ring();
+        Ok(())
     }
 
     /// The event that told this notifier of the outage, for the letter that

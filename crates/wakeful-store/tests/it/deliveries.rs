@@ -2,11 +2,13 @@
 //! when it is turned off and on, and which of them belong together.
 
 use std::time::Duration;
-use wakeful_core::id::{AlertId, EventId, MonitorId, NotifierId, TeamId};
+use wakeful_core::id::{
+    AlertId, DeliveryId, EventId, MailId, MonitorId, NodeId, NotifierId, TeamId,
+};
 use wakeful_core::monitor::{Monitor, Name};
 use wakeful_core::notifier::{Channel, Disabled, Notifier, webhook};
 use wakeful_core::time::Millis;
-use wakeful_store::{ChangedNotifier, NewEvent, Record, Resent, Store};
+use wakeful_store::{ChangedNotifier, Mail, NewEvent, Record, Resent, Store};
 
 use crate::bench::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -18,6 +20,123 @@ on_both! {
     a_notifier_that_was_turned_off_meanwhile_is_not_turned_on_by_a_rename => overtaken;
     what_waits_is_given_up_when_it_is_turned_off_or_on => turned;
     an_outage_is_claimed_with_its_own_recovery_and_no_other => recoveries;
+    processes_that_claim_a_row_and_leave_no_outcome_are_counted => crashes;
+    an_outcome_or_a_release_ends_the_count => outcomes;
+    a_mail_that_processes_did_not_survive_is_counted_too => mails;
+}
+
+/// The same store as another process opens it.
+fn process(store: &Store) -> Store {
+    store.clone().in_name_of(NodeId::new(NOW, next()))
+}
+
+/// What of this notifier is due, and how many processes each row has outlived.
+async fn crashed(store: &Store, at: Millis) -> Vec<(DeliveryId, u32)> {
+    let due = store.due_deliveries(at, 10, 10).await.expect("read");
+    due.iter().map(|row| (row.id, row.crashes)).collect()
+}
+
+/// Claims the row for a minute; returns how many processes it has outlived.
+async fn claim(store: &Store, id: DeliveryId, at: Millis) -> (u32, Millis) {
+    let lease = at.after(Duration::from_secs(60));
+    let claimed = store.claim_deliveries(&[id], at, lease).await.expect("claimed");
+    assert_eq!(claimed.len(), 1, "it is due");
+    (claimed[0].crashes, lease)
+}
+
+async fn one_due(store: &Store) -> (NotifierId, DeliveryId) {
+    let team = team(store).await;
+    let hook = notifier(store, team, "hook").await;
+    let site = watched(store, team, hook).await;
+    store.record(&[down(team, site, 1)]).await.expect("recorded");
+    let due = store.due_deliveries(NOW, 10, 10).await.expect("read");
+    (hook, due[0].id)
+}
+
+async fn crashes(store: Store) {
+    let (hook, id) = one_due(&store).await;
+    for before in 0..3 {
+        let living = process(&store);
+        assert_eq!(crashed(&living, NOW).await, [(id, before)]);
+        let group = living.due_for(hook, NOW, 10).await.expect("read");
+        assert_eq!((group.len(), group[0].crashes), (1, before));
+        assert_eq!(claim(&living, id, NOW).await.0, before);
+        // Whose lease ended while it lived claims again, and counts once.
+        let later = NOW.after(hours(1));
+        assert_eq!(crashed(&living, later).await, [(id, before)]);
+        assert_eq!(claim(&living, id, later).await.0, before);
+        store.free_claims().await.expect("freed");
+    }
+    let last = process(&store);
+    let (before, lease) = claim(&last, id, NOW).await;
+    assert_eq!(before, 3);
+    last.give_up_deliveries(&[id], lease, "gave up", NOW).await.expect("written");
+    assert!(crashed(&last, NOW.after(hours(1))).await.is_empty());
+    let known = store.notifiers_by_id(&[hook]).await.expect("read");
+    let scope = store.team(known[&hook].team);
+    let listed = scope.notifier_deliveries(hook, None, None).await.expect("read").expect("there");
+    assert_eq!((listed[0].state.as_str(), listed[0].last_answer.as_str()), ("failed", "gave up"));
+    assert_eq!(scope.resend_delivery(id, NOW).await.expect("written"), Resent::OnItsWay);
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)], "it starts afresh");
+}
+
+async fn outcomes(store: Store) {
+    let (hook, id) = one_due(&store).await;
+    let (first, second) = (process(&store), process(&store));
+    claim(&first, id, NOW).await;
+    store.free_claims().await.expect("freed");
+    assert_eq!(crashed(&second, NOW).await, [(id, 1)]);
+    // A claim that is given back was none.
+    let (_, lease) = claim(&second, id, NOW).await;
+    second.give_back_deliveries(&[id], lease).await.expect("given back");
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)]);
+    claim(&second, id, NOW).await;
+    first.release_claims().await.expect("released");
+    assert!(crashed(&second, NOW).await.is_empty(), "it is claimed by another");
+    second.release_claims().await.expect("released");
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)]);
+    // A failure is an outcome.
+    let (_, lease) = claim(&second, id, NOW).await;
+    second.deliveries_failed(hook, &[id], lease, "503", Some(NOW), NOW).await.expect("written");
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)]);
+    claim(&second, id, NOW).await;
+    store.free_claims().await.expect("freed");
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)], "the next claim counts again");
+    let (_, lease) = claim(&second, id, NOW).await;
+    let left = ["ann@example.com".to_owned()];
+    let partly = second.deliveries_arrived_partly(hook, (&[id], lease), "250", &left, NOW).await;
+    partly.expect("written");
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)]);
+}
+
+async fn mails(store: Store) {
+    let mail = Mail {
+        id: MailId::new(NOW, next()),
+        to: "ann@example.com".into(),
+        reply_to: None,
+        subject: "a subject".into(),
+        text: "a text".into(),
+    };
+    store.add_mail(&mail, NOW).await.expect("written");
+    let lease = NOW.after(Duration::from_secs(60));
+    let claim = async |store: &Store, at: Millis| {
+        let claimed = store.claim_mail(at, at.after(Duration::from_secs(60))).await;
+        claimed.expect("claimed").expect("a mail").crashes
+    };
+    for before in 0..4 {
+        let living = process(&store);
+        assert_eq!(claim(&living, NOW).await, before);
+        assert_eq!(claim(&living, lease).await, before, "it lives");
+        store.free_claims().await.expect("freed");
+    }
+    let last = process(&store);
+    claim(&last, NOW).await;
+    last.release_claims().await.expect("released");
+    assert_eq!(claim(&last, NOW).await, 4, "released, it was not claimed");
+    last.mail_failed(mail.id, "451", Some(NOW)).await.expect("written");
+    assert_eq!(claim(&process(&store), NOW).await, 0);
+    last.mail_failed(mail.id, "gave up", None).await.expect("written");
+    assert!(last.claim_mail(lease, lease).await.expect("read").is_none());
 }
 
 fn hours(number: u64) -> Duration {
@@ -151,7 +270,7 @@ async fn recoveries(store: Store) {
         }
     }
     let lease = Millis(NOW.0 + 60_000);
-    let due = store.due_for(hook, NOW, 10).await.expect("read").concat();
+    let due = store.due_for(hook, NOW, 10).await.expect("read").remove(0).ids;
     let claimed = store.claim_deliveries(&due, NOW, lease).await.expect("claimed");
     assert_eq!(claimed.len(), 3, "the first of each line");
     let ups = store.claim_recoveries(&due, lease).await.expect("claimed");

@@ -89,6 +89,12 @@ impl Home {
         self.variable("WAKEFUL_TEST_FAILPOINT", &format!("{place}:{visit}"))
     }
 
+    /// Lets the next servers die at this place whenever this word is in the text there.
+    #[must_use]
+    pub(crate) fn dying_of(self, place: &str, word: &str) -> Self {
+        self.variable("WAKEFUL_TEST_FAILPOINT", &format!("{place}={word}"))
+    }
+
     /// The next servers live.
     #[must_use]
     pub(crate) fn living(self) -> Self {
@@ -182,6 +188,15 @@ impl Home {
         format!("http://{address}")
     }
 
+    /// Starts the server and waits until it dies by itself.
+    pub(crate) async fn crash(&self) {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let log = OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let ended = timeout(LONG, child.wait()).await.expect("it dies").unwrap();
+        assert_eq!(ended.code(), None, "by a signal:\n{}", self.log());
+    }
+
     /// Starts the server and waits until it is ready.
     pub(crate) async fn serve(&self) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -263,6 +278,11 @@ impl Server {
     /// kill -9.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
+    }
+
+    /// Waits until the process has ended by itself.
+    pub(crate) async fn died(mut self) {
+        timeout(LONG, self.child.wait()).await.expect("it dies").unwrap();
     }
 
     /// Whether the process has ended by itself.

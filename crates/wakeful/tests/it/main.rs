@@ -8,6 +8,7 @@ mod backup;
 mod cards;
 mod cli;
 mod cluster;
+mod crashes;
 mod durability;
 mod folding;
 mod home;

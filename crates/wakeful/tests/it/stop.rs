@@ -11,7 +11,7 @@ use wakeful_testkit::{Engine, Receiver, User, until};
 
 use crate::home::{Home, LONG, Server};
 
-const IN_FLIGHT: usize = 30;
+const IN_FLIGHT: usize = 12;
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A login whose body is still to come. The server asks for the body once its
