@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./eyes";
+import { findings, settled, sideways } from "./axe";
 import { expect, test } from "./service";
 
 test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true", WAKEFUL_BILLING_LIMITS: "true" } });
@@ -52,7 +52,7 @@ test("a plan is taken with a new card, changed with the saved one, cancelled and
   await expect(held(page)).toContainText("Active");
 });
 
-test("in German, a payment and its refusal are told in German", async ({ page, member }) => {
+test("in German, a payment and its refusal are shown in German", async ({ page, member }) => {
   expect(member.email).toContain("@");
   await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
   await page.goto("/billing");

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secureSite, selfSigned } from "./certificate";
-import { findings, settled, sideways } from "./eyes";
+import { findings, settled, sideways } from "./axe";
 import { expect, test } from "./service";
 
 const folder = mkdtempSync(join(tmpdir(), "wakeful-e2e."));

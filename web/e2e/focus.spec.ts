@@ -1,6 +1,6 @@
 /** By keyboard alone: what a dialog is typed into, and where one is when it closes. */
 import type { Page } from "@playwright/test";
-import { findings, settled } from "./eyes";
+import { findings, settled } from "./axe";
 import { expect, test } from "./service";
 
 const dialog = (page: Page) => page.getByRole("dialog");

@@ -1,6 +1,6 @@
 /** The dashboard's keys and its selection. */
 import type { Page } from "@playwright/test";
-import { settled } from "./eyes";
+import { settled } from "./axe";
 import { expect, test } from "./service";
 
 const current = (page: Page) => page.locator("li[data-row][data-current]");

@@ -36,7 +36,7 @@ test("a webhook is made, tells its secret once, is tested, and its answer is sho
   hook.close();
 });
 
-test("mail goes through the server in the form, and a refusal by it is told", async ({ page, member }) => {
+test("mail is sent through the configured server, and a refused connection is shown", async ({ page, member }) => {
   expect(member.email).toContain("@");
   const box = await startPostbox();
   await page.goto("/notifier/new");

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./eyes";
+import { findings, settled, sideways } from "./axe";
 import { binary, expect, freePort, listens, test as base } from "./service";
 
 const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -11,7 +11,7 @@ interface Bus {
   url: string;
 }
 
-/** A service with a bus of its own, where probes can say hello. */
+/** A service with a bus of its own, where probes can register. */
 const test = base.extend<{ probe: (region: string) => Promise<() => Promise<void>> }, { bus: Bus }>({
   bus: [
     // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern here, also for nothing

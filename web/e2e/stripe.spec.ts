@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./eyes";
+import { findings, settled, sideways } from "./axe";
 import { expect } from "./service";
 import { SCRIPT, standIn, test } from "./stripe";
 

@@ -1,5 +1,5 @@
 /** Between a phone and a desktop: tablets, and windows of half the screen. */
-import { settled, sideways } from "./eyes";
+import { settled, sideways } from "./axe";
 import { expect, test } from "./service";
 
 const widths = [721, 768, 834, 901, 1000, 1001, 1024];

@@ -65,7 +65,7 @@ test("pictures", async ({ page, member, service }) => {
   broken.add("img");
   await member.api.post(`monitor/${ids.get("img") ?? ""}/check`, {});
   await member.api.post("monitor/save", { monitorid: ids.get("docs"), isactive: false });
-  const script = join(import.meta.dirname, "past.py");
+  const script = join(import.meta.dirname, "seed_history.py");
   execFileSync("python3", [script, join(service.data, "wakeful.db"), ...things.map(([name, , , usual]) => `${name}=${usual}`)]);
 
   for (const colorScheme of ["light", "dark"] as const) {

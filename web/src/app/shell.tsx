@@ -3,23 +3,23 @@ import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType } from "react";
 import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
-import { useEvents } from "../features/monitors/live";
+import { useEvents } from "../features/monitors/live-updates";
 import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
 import { useKeys } from "../shared/lib/keys";
 import { useOnline } from "../shared/lib/online";
-import { useLanguage, useTexts } from "../shared/text";
-import { Choices } from "../shared/ui/choices";
+import { useLanguage, useTexts } from "../shared/i18n";
+import { ActionMenu } from "../shared/ui/action-menu";
 import { Bell, Card, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
 import { Logo } from "../shared/ui/logo";
 import { useScheme, type Choice } from "../shared/ui/scheme";
-import { say } from "../shared/ui/toast";
-import { useSentence } from "../shared/ui/trouble";
+import { showToast } from "../shared/ui/toast";
+import { useErrorMessage } from "../shared/ui/error-message";
 import styles from "./shell.module.css";
 
 // A dialog is on no first screen.
-const Help = lazy(() => import("./help"));
-const Everywhere = lazy(() => import("./everywhere"));
+const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
+const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
 
 export function Shell() {
   const t = useTexts();
@@ -67,8 +67,8 @@ export function Shell() {
         </main>
       </div>
       <Suspense>
-        {asked === "help" && <Help close={close} />}
-        {asked === "everywhere" && <Everywhere close={close} />}
+        {asked === "help" && <KeyboardShortcuts close={close} />}
+        {asked === "everywhere" && <LogoutEverywhere close={close} />}
       </Suspense>
       <ScrollRestoration />
     </div>
@@ -104,16 +104,16 @@ const schemes: [Choice, ComponentType][] = [
 
 function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
   const t = useTexts();
-  const { language, speak } = useLanguage();
+  const { language, setLanguage } = useLanguage();
   const { email } = useMe();
   const { chosen, choose } = useScheme();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const leave = () => {
-    logOut(client, false).catch((error: unknown) => say(sentence(error), true));
+    logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
   return (
-    <Choices
+    <ActionMenu
       position="top-start"
       width={220}
       button={
@@ -139,7 +139,7 @@ function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
         </Menu.Item>
       ))}
       <Menu.Divider />
-      <Menu.Item leftSection={<Globe />} onClick={() => speak(language === "en" ? "de" : "en")}>
+      <Menu.Item leftSection={<Globe />} onClick={() => setLanguage(language === "en" ? "de" : "en")}>
         {t.common.otherLanguage}
       </Menu.Item>
       <Menu.Item leftSection={<Keyboard />} onClick={() => ask("help")} rightSection={<kbd>?</kbd>}>
@@ -152,7 +152,7 @@ function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
       <Menu.Item leftSection={<Out />} onClick={() => ask("everywhere")}>
         {t.nav.logOutAll}
       </Menu.Item>
-    </Choices>
+    </ActionMenu>
   );
 }
 

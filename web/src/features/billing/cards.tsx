@@ -3,22 +3,22 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Membership } from "../../shared/api/membership";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
 import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./billing.module.css";
 import { isExpired } from "./card";
 import { makeDefault, methods, removeCard, type Method } from "./data";
-import { AddCard } from "./paying";
+import { AddCard } from "./payment-dialog";
 
 export function Cards({ held }: { held: Membership }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const { data, error, refetch } = useQuery(methods);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Method | null>(null);
@@ -40,7 +40,7 @@ export function Cards({ held }: { held: Membership }) {
             <CardRow
               key={method.methodid}
               method={method}
-              prefer={() => void makeDefault(client, method).catch((cause: unknown) => say(sentence(cause), true))}
+              prefer={() => void makeDefault(client, method).catch((cause: unknown) => showToast(errorMessage(cause), true))}
               remove={() => setRemoving(method)}
             />
           ))}
@@ -76,7 +76,7 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
       </span>
       {isExpired(method, now) && <Badge tone="down">{t.billing.expired}</Badge>}
       {method.isdefault && <Badge tone="accent">{t.billing.default}</Badge>}
-      <Choices
+      <ActionMenu
         button={
           <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
             <More />
@@ -91,7 +91,7 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
         <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
           {t.common.remove}
         </Menu.Item>
-      </Choices>
+      </ActionMenu>
     </li>
   );
 }

@@ -1,6 +1,6 @@
 /** Plans, cards and invoices as the service answers them. */
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { GET, POST, take } from "../../shared/api/client";
+import { GET, POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { membership } from "../../shared/api/membership";
 import type { components } from "../../shared/api/schema";
@@ -11,18 +11,18 @@ export type Invoice = components["schemas"]["InvoiceBody"];
 
 export const plans = queryOptions({
   queryKey: ["plans"],
-  queryFn: ({ signal }) => take(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
   staleTime: Infinity,
 });
 
 export const methods = queryOptions({
   queryKey: ["paymentmethods"],
-  queryFn: ({ signal }) => take(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
 });
 
 export const invoices = queryOptions({
   queryKey: ["invoices"],
-  queryFn: ({ signal }) => take(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
 });
 
 /** After money moved, or did not, everything may have changed. */
@@ -46,7 +46,7 @@ async function oneExpiry<T>(call: Promise<T>): Promise<T> {
 export async function saveCard(client: QueryClient, card: CardFields): Promise<void> {
   // With a token the other fields are not asked for.
   const body = card as components["schemas"]["SaveMethod"];
-  await oneExpiry(take(POST("/api/v1/paymentmethod/save", { body })));
+  await oneExpiry(unwrap(POST("/api/v1/paymentmethod/save", { body })));
   await renew(client);
 }
 
@@ -54,14 +54,14 @@ export async function saveCard(client: QueryClient, card: CardFields): Promise<v
 export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardFields): Promise<void> {
   const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...pay };
   try {
-    await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })));
+    await oneExpiry(unwrap(POST("/api/v1/membership/save", { body: { plan, ...how } })));
   } finally {
     await renew(client);
   }
 }
 
 export async function stop(client: QueryClient): Promise<void> {
-  await take(POST("/api/v1/membership/stop"));
+  await unwrap(POST("/api/v1/membership/stop"));
   await renew(client);
 }
 
@@ -72,11 +72,11 @@ export function servesUntil(client: QueryClient): number | null {
 }
 
 export async function makeDefault(client: QueryClient, { methodid }: Method): Promise<void> {
-  await take(POST("/api/v1/paymentmethod/default", { body: { methodid } }));
+  await unwrap(POST("/api/v1/paymentmethod/default", { body: { methodid } }));
   await renew(client);
 }
 
 export async function removeCard(client: QueryClient, { methodid }: Method): Promise<void> {
-  await take(POST("/api/v1/paymentmethod/delete", { body: { methodid } }));
+  await unwrap(POST("/api/v1/paymentmethod/delete", { body: { methodid } }));
   await renew(client);
 }

@@ -1,6 +1,6 @@
 /** What was paid, when and for what. */
 import { useQuery } from "@tanstack/react-query";
-import { useLanguage, useTexts } from "../../shared/text";
+import { useLanguage, useTexts } from "../../shared/i18n";
 import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import styles from "./billing.module.css";
 import { money } from "./card";

@@ -5,18 +5,18 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { membership, type Membership, type Plan } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
-import { useLanguage, useTexts } from "../../shared/text";
+import { useLanguage, useTexts } from "../../shared/i18n";
 import { Confirm } from "../../shared/ui/confirm";
 import { Check } from "../../shared/ui/icons";
 import { Badge, Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Fact, Facts } from "../../shared/ui/record";
-import { say } from "../../shared/ui/toast";
+import { Fact, Facts } from "../../shared/ui/detail-layout";
+import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { money } from "./card";
 import { Cards } from "./cards";
 import { methods, plans, stop } from "./data";
 import { Invoices } from "./invoices";
-import { Paying } from "./paying";
+import { PaymentDialog } from "./payment-dialog";
 import { isOpenedHere, openedAt } from "./stripe";
 
 export function Component() {
@@ -46,7 +46,7 @@ export function Component() {
       <Plans held={data.membership} choose={choose} />
       <Cards held={data.membership} />
       <Invoices />
-      {chosen && <Paying plan={chosen} held={data.membership} close={() => choose(null)} />}
+      {chosen && <PaymentDialog plan={chosen} held={data.membership} close={() => choose(null)} />}
     </Page>
   );
 }
@@ -102,7 +102,7 @@ function Current({ held }: { held: Membership }) {
           close={() => setAsked(false)}
           run={async () => {
             await stop(client);
-            say(held.period_until ? t.billing.stoppedUntil(held.plan.name, dayOf(held.period_until)) : t.billing.stopped);
+            showToast(held.period_until ? t.billing.stoppedUntil(held.plan.name, dayOf(held.period_until)) : t.billing.stopped);
           }}
         >
           {held.period_until ? t.billing.stopHelp(dayOf(held.period_until)) : t.billing.stopNow}
@@ -167,7 +167,7 @@ function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose
   );
 }
 
-/** What can be done about a plan: nothing, ask, take it, or take a cancellation back. */
+/** The action offered for a plan: none, contact us, subscribe, or revoke a cancellation. */
 function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: () => void }) {
   const t = useTexts();
   const current = plan.planid === held.plan.planid;

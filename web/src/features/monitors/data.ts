@@ -1,6 +1,6 @@
 /** Monitors, their heartbeats and alerts as the service answers them. */
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
-import { DELETE, GET, POST, take } from "../../shared/api/client";
+import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { monitors, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 
@@ -48,7 +48,7 @@ export function monitor(id: string) {
   return queryOptions({
     queryKey: ["monitor", id],
     queryFn: ({ signal }) =>
-      take(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then(
+      unwrap(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then(
         (answer) => answer.monitor,
       ),
   });
@@ -60,7 +60,7 @@ export function certificate({ monitorid, http, status, modified }: Monitor) {
     queryKey: ["certificate", monitorid, status, modified],
     queryFn: async ({ signal }): Promise<Certificate | null> => {
       const params = { path: { monitorid } };
-      return (await take(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
+      return (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
     },
     enabled: !!http,
     staleTime: 60_000,
@@ -76,7 +76,7 @@ export function beats(id: string, limit: number) {
     queryKey: ["beats", id, limit],
     queryFn: async ({ signal }): Promise<Heartbeat[]> => {
       const params = { path: { monitorid: id }, query: { limit } };
-      const answer = await take(GET("/api/v1/monitor/{monitorid}/heartbeats", { params, signal }));
+      const answer = await unwrap(GET("/api/v1/monitor/{monitorid}/heartbeats", { params, signal }));
       return answer.heartbeats.reverse();
     },
     staleTime: Infinity,
@@ -94,7 +94,7 @@ export function stats(id: string) {
   return queryOptions({
     queryKey: ["stats", id],
     queryFn: ({ signal }) =>
-      take(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
+      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
@@ -115,7 +115,7 @@ export function series(id: string, window: Window, split: boolean) {
       const from = moving ? to - window.last * 1000 : window.from;
       const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
       const query = { ...span, ...(split && { by: "region" }) };
-      return take(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
+      return unwrap(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
     staleTime: moving ? 30_000 : Infinity,
     refetchInterval: moving ? 60_000 : false,
@@ -136,7 +136,7 @@ export const ALERTS = ["alerts"] as const;
 export function allAlerts(limit: number) {
   return queryOptions({
     queryKey: [...ALERTS, "all", limit],
-    queryFn: async ({ signal }): Promise<Alert[]> => (await take(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
+    queryFn: async ({ signal }): Promise<Alert[]> => (await unwrap(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
     refetchInterval: ({ state }) => untilTold(state.data),
     placeholderData: keepPreviousData,
   });
@@ -147,7 +147,7 @@ export function alertsOf(id: string) {
     queryKey: [...ALERTS, id],
     queryFn: ({ signal }) => {
       const params = { path: { monitorid: id }, query: { limit: 50 } };
-      return take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
+      return unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
     },
     refetchInterval: ({ state }) => untilTold(state.data),
   });
@@ -166,7 +166,7 @@ export function alertsIn(id: string, window: Window) {
       let cursor: string | undefined;
       for (const limit of PAGES) {
         const params = { path: { monitorid: id }, query: { limit, ...(cursor !== undefined && { cursor }) } };
-        const page = await take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
+        const page = await unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
         found.push(...page.alerts);
         cursor = page.next_cursor ?? undefined;
         // Outages of one monitor follow each other: what is older than this one was over before.
@@ -201,22 +201,22 @@ export function forget(client: QueryClient, ids: ReadonlySet<string>): void {
 }
 
 export async function save(client: QueryClient, body: SaveMonitor): Promise<Monitor> {
-  const { monitor: saved } = await take(POST("/api/v1/monitor/save", { body }));
+  const { monitor: saved } = await unwrap(POST("/api/v1/monitor/save", { body }));
   show(client, saved);
   return saved;
 }
 
 export async function remove(client: QueryClient, id: string): Promise<void> {
-  await take(DELETE("/api/v1/monitor/{monitorid}/delete", { params: { path: { monitorid: id } } }));
+  await unwrap(DELETE("/api/v1/monitor/{monitorid}/delete", { params: { path: { monitorid: id } } }));
   forget(client, new Set([id]));
 }
 
 export async function checkNow(id: string): Promise<Heartbeat> {
   const params = { path: { monitorid: id } };
-  return (await take(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
+  return (await unwrap(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
 }
 
 /** Looks once at what a monitor would watch; nothing is kept. */
 export async function tryOut(body: SaveMonitor): Promise<Heartbeat> {
-  return (await take(POST("/api/v1/monitor/try", { body }))).heartbeat;
+  return (await unwrap(POST("/api/v1/monitor/try", { body }))).heartbeat;
 }

@@ -1,6 +1,6 @@
 /** Where checks are made from. */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "../../shared/api/client";
+import { GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import type { Monitor } from "./data";
 
@@ -14,7 +14,7 @@ const SELDOM = 300_000;
 
 export const regions = queryOptions({
   queryKey: ["regions"],
-  queryFn: ({ signal }) => take(GET("/api/v1/regions", { signal })).then((answer) => answer.regions),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/regions", { signal })).then((answer) => answer.regions),
   staleTime: OFTEN,
   refetchInterval: ({ state }) => (state.data?.some(({ region }) => region !== LOCAL) ? OFTEN : SELDOM),
 });

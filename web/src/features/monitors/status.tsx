@@ -1,5 +1,5 @@
 /** A status as a shape, a colour and a word, so that none is needed alone. */
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
 import type { State } from "./data";
 import styles from "./status.module.css";
 

@@ -3,9 +3,9 @@
  * to rest on the screen; what is asked within a moment goes out as one request.
  */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "../../shared/api/client";
+import { GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { gatherer } from "./gather";
+import { batcher } from "./batch";
 
 export type Summary = components["schemas"]["Summary"];
 
@@ -14,8 +14,8 @@ export const BEATS = 30;
 /** The service answers at most so many at once. */
 const MOST = 200;
 
-const ask = gatherer<Summary>(MOST, async (ids) => {
-  const { summaries } = await take(GET("/api/v1/monitors/summary", { params: { query: { ids: ids.join(","), beats: BEATS } } }));
+const ask = batcher<Summary>(MOST, async (ids) => {
+  const { summaries } = await unwrap(GET("/api/v1/monitors/summary", { params: { query: { ids: ids.join(","), beats: BEATS } } }));
   return new Map(summaries.map((summary) => [summary.monitorid, summary]));
 });
 

@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { standingOf } from "../../shared/api/deliveries";
-import { useTexts } from "../../shared/text";
-import { Long } from "../../shared/ui/long";
+import { deliveryStateOf } from "../../shared/api/deliveries";
+import { useTexts } from "../../shared/i18n";
+import { ExpandableText } from "../../shared/ui/expandable-text";
 import { Ago, Badge, Moment, Older, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { Resend } from "../../shared/ui/resend";
 import { deliveries, type Delivery } from "./data";
@@ -38,7 +38,7 @@ const tones = { delivered: "up", failed: "down", waiting: "wait", retrying: "wai
 
 function Row({ delivery }: { delivery: Delivery }) {
   const t = useTexts();
-  const standing = standingOf(delivery);
+  const standing = deliveryStateOf(delivery);
   return (
     <li className={styles.delivery}>
       <Badge tone={tones[standing]}>{t.notifiers.states[standing]}</Badge>
@@ -47,7 +47,7 @@ function Row({ delivery }: { delivery: Delivery }) {
           <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {t.notifiers.told(delivery.type)}
         </span>
         <span className={styles.said}>
-          <Long text={delivery.last_answer} />
+          <ExpandableText text={delivery.last_answer} />
           {delivery.attempts > 1 && <> · {t.notifiers.tries(delivery.attempts)}</>}
           {delivery.next_try && delivery.attempts > 0 && (
             <>

@@ -5,15 +5,15 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
-import { Nowhere } from "../../shared/ui/nowhere";
+import { NotFound } from "../../shared/ui/not-found";
 import { Ago, CopyLine, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Record } from "../../shared/ui/record";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
+import { DetailLayout } from "../../shared/ui/detail-layout";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
 import { LOOK, notifiers, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
 import { OnOff, useKindWord } from "./kind";
@@ -31,7 +31,7 @@ export function Component() {
     );
   }
   if (found) return <Detail key={id} notifier={found} />;
-  return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
+  return <NotFound instead={["/notifiers", t.notifiers.title]} />;
 }
 
 interface Answer {
@@ -44,7 +44,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
   const word = useKindWord();
   const [answer, setAnswer] = useState<Answer | null>(null);
   return (
-    <Record
+    <DetailLayout
       title={notifier.name}
       badge={<OnOff notifier={notifier} />}
       back={["/notifiers", t.notifiers.title]}
@@ -66,7 +66,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
       <Deliveries id={notifier.notifierid} />
       <Linked id={notifier.notifierid} />
       {notifier.type === "webhook" && <Signature id={notifier.notifierid} />}
-    </Record>
+    </DetailLayout>
   );
 }
 
@@ -74,7 +74,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const [asked, setAsked] = useState(false);
   const { notifierid, isactive } = notifier;
@@ -84,13 +84,13 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
     try {
       told({ text: await test(notifierid), failed: false });
     } catch (error) {
-      told({ text: sentence(error), failed: true });
+      told({ text: errorMessage(error), failed: true });
     } finally {
       setBusy(false);
     }
   };
   const turn = () =>
-    save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => say(sentence(error), true));
+    save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <>
       <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void tryIt()}>
@@ -99,7 +99,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Choices
+      <ActionMenu
         width={180}
         button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
@@ -113,7 +113,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
         <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
           {t.monitors.delete}
         </Menu.Item>
-      </Choices>
+      </ActionMenu>
       {asked && (
         <Confirm
           title={t.detail.deleteTitle(notifier.name)}
@@ -121,7 +121,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
           close={() => setAsked(false)}
           run={async () => {
             await remove(client, notifierid);
-            say(t.detail.deleted(notifier.name));
+            showToast(t.detail.deleted(notifier.name));
             await navigate("/notifiers", { replace: true });
           }}
         >
@@ -135,9 +135,9 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
 function TurnedOff({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const turnOn = () =>
-    save(client, { notifierid: notifier.notifierid, isactive: true }).catch((error: unknown) => say(sentence(error), true));
+    save(client, { notifierid: notifier.notifierid, isactive: true }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <div className={styles.off}>
       <div>

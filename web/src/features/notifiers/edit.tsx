@@ -3,13 +3,13 @@ import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@manti
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
 import { flag, text, useForm, type Form } from "../../shared/ui/form";
-import { Guard } from "../../shared/ui/guard";
-import { Nowhere } from "../../shared/ui/nowhere";
+import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
+import { NotFound } from "../../shared/ui/not-found";
 import { CopyLine, Fault, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Buttons, Pair, Password } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
+import { ButtonRow, FieldPair, PasswordField } from "../../shared/ui/form-layout";
+import { showToast } from "../../shared/ui/toast";
 import { notifiers, save, type Notifier } from "./data";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
@@ -25,7 +25,7 @@ export function Component() {
   if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")))} />;
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (found) return <Editor key={id} was={found} start={valuesOf(found)} />;
-  if (data) return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
+  if (data) return <NotFound instead={["/notifiers", t.notifiers.title]} />;
   return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
 }
 
@@ -45,7 +45,7 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
       setMade(saved);
       return;
     }
-    say(t.form.saved(saved.name));
+    showToast(t.form.saved(saved.name));
     await navigate(`/notifier/${saved.notifierid}`, { replace: true });
   });
   if (made) return <Made notifier={made} />;
@@ -69,20 +69,20 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
           </Panel>
           {kind === "email" && <Server form={form} />}
           <Fault text={form.fault} />
-          <Buttons>
+          <ButtonRow>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}
             </Button>
             <Button type="submit" loading={form.busy}>
               {was ? t.common.save : t.notifiers.create}
             </Button>
-          </Buttons>
+          </ButtonRow>
         </form>
         <aside className={styles.beside}>
           <Preview values={form.values} />
         </aside>
       </div>
-      <Guard when={() => form.dirty && !leaving.current} />
+      <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );
 }
@@ -117,10 +117,10 @@ function Recipients({ form }: { form: NotifierForm }) {
         inputMode="email"
         autoFocus={form.values["email.to_email"] === ""}
       />
-      <Pair>
+      <FieldPair>
         <TextInput {...text(form, "email.to_cc")} label={t.notifiers.cc} inputMode="email" />
         <TextInput {...text(form, "email.to_bcc")} label={t.notifiers.bcc} inputMode="email" />
-      </Pair>
+      </FieldPair>
       <TextInput
         {...text(form, "email.subject")}
         label={t.notifiers.subject}
@@ -139,7 +139,7 @@ function Server({ form }: { form: NotifierForm }) {
   return (
     <Panel title={t.notifiers.server} lead={t.notifiers.serverLead}>
       <div className={styles.fields}>
-        <Pair wide>
+        <FieldPair wide>
           <TextInput {...text(form, "email.hostname")} label={t.form.host} placeholder="smtp.example.com" autoCapitalize="off" spellCheck={false} />
           <NumberInput
             name="email.port"
@@ -151,8 +151,8 @@ function Server({ form }: { form: NotifierForm }) {
             allowNegative={false}
             hideControls
           />
-        </Pair>
-        <Pair>
+        </FieldPair>
+        <FieldPair>
           <Select
             name="email.security"
             label={t.notifiers.security}
@@ -164,11 +164,11 @@ function Server({ form }: { form: NotifierForm }) {
             allowDeselect={false}
           />
           <TextInput {...text(form, "email.from_email")} label={t.notifiers.from} description={t.notifiers.fromHelp} placeholder="wakeful@example.com" inputMode="email" />
-        </Pair>
-        <Pair>
+        </FieldPair>
+        <FieldPair>
           <TextInput {...text(form, "email.username")} label={t.form.username} description={t.notifiers.usernameHelp} autoComplete="off" />
-          <Password form={form} field="email.password" label={t.auth.password} description={t.notifiers.passwordHelp} autoComplete="new-password" />
-        </Pair>
+          <PasswordField form={form} field="email.password" label={t.auth.password} description={t.notifiers.passwordHelp} autoComplete="new-password" />
+        </FieldPair>
         {form.values["email.security"] === "tls" && (
           <Switch {...flag(form, "email.ignore_tls_errors")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
         )}
@@ -224,9 +224,9 @@ function Made({ notifier }: { notifier: Notifier }) {
         <div className={styles.secret}>
           <p>{t.notifiers.once}</p>
           <CopyLine label={t.notifiers.secret} value={notifier.webhook?.secret ?? ""} />
-          <Buttons>
+          <ButtonRow>
             <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.kept}</Button>
-          </Buttons>
+          </ButtonRow>
         </div>
       </Panel>
     </Page>

@@ -1,5 +1,5 @@
 /** A notifier's kind as a mark and a word. */
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
 import { Hook, Mail } from "../../shared/ui/icons";
 import { Badge } from "../../shared/ui/parts";
 import type { Notifier } from "./data";

@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { Link } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
 import { Plus } from "../../shared/ui/icons";
 import { Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { notifiers, type Notifier } from "./data";

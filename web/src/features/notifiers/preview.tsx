@@ -2,10 +2,10 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { POST, take } from "../../shared/api/client";
+import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
-import { useTexts } from "../../shared/text";
-import { told } from "../../shared/text/refusals";
+import { useTexts } from "../../shared/i18n";
+import { translate } from "../../shared/i18n/refusals";
 import { Panel, Segments, Trouble, Waiting } from "../../shared/ui/parts";
 import styles from "./notifiers.module.css";
 import { bodyOf, type Values } from "./values";
@@ -13,7 +13,7 @@ import { bodyOf, type Values } from "./values";
 const events = ["monitor.down", "monitor.up", "monitor.certificate_expiring"] as const;
 type Event = (typeof events)[number];
 
-/** Long enough that not every letter asks. */
+/** Long enough that typing does not send a request for every character. */
 const PAUSE = 300;
 
 export function Preview({ values }: { values: Values }) {
@@ -22,7 +22,7 @@ export function Preview({ values }: { values: Values }) {
   const [body] = useDebouncedValue({ ...asked(values), event }, PAUSE);
   const { data, error } = useQuery({
     queryKey: ["preview", body],
-    queryFn: ({ signal }) => take(POST("/api/v1/notifier/preview", { body, signal })),
+    queryFn: ({ signal }) => unwrap(POST("/api/v1/notifier/preview", { body, signal })),
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: Infinity,
@@ -65,11 +65,11 @@ function asked(values: Values) {
   };
 }
 
-/** A template that fails is told in its own words; it is half typed most of the time. */
+/** Shows what is wrong with the template, which is half typed most of the time. */
 function Refused({ error }: { error: Error }) {
   const { refusals } = useTexts();
   const [field] = error instanceof ApiError ? Object.values(error.fields) : [];
-  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{told(field, refusals)}</p>;
+  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{translate(field, refusals)}</p>;
 }
 
 export function pretty(body: string, type: string): string {

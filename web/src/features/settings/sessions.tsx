@@ -2,23 +2,23 @@
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { DELETE, GET, take } from "../../shared/api/client";
+import { DELETE, GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { logOut } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
 import { Confirm } from "../../shared/ui/confirm";
 import { Out } from "../../shared/ui/icons";
 import { Ago, Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
-import { nameOf } from "./agent";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
+import { parseUserAgent } from "./user-agent";
 import styles from "./settings.module.css";
 
 type Session = components["schemas"]["ListedSession"];
 
 const sessions = queryOptions({
   queryKey: ["sessions"],
-  queryFn: ({ signal }) => take(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
 });
 
 export function Sessions() {
@@ -64,17 +64,17 @@ export function Sessions() {
 function Row({ session }: { session: Session }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
-  const { browser, system } = nameOf(session.agent);
+  const { browser, system } = parseUserAgent(session.agent);
   const what = browser === "" ? t.settings.unknownAgent : t.settings.session(browser, system);
   const end = async () => {
     setBusy(true);
     try {
-      await take(DELETE("/api/v1/session/{sessionid}/delete", { params: { path: { sessionid: session.sessionid } } }));
-      say(t.settings.sessionEnded);
+      await unwrap(DELETE("/api/v1/session/{sessionid}/delete", { params: { path: { sessionid: session.sessionid } } }));
+      showToast(t.settings.sessionEnded);
     } catch (cause) {
-      say(sentence(cause), true);
+      showToast(errorMessage(cause), true);
     } finally {
       await client.invalidateQueries({ queryKey: sessions.queryKey });
       setBusy(false);

@@ -2,25 +2,25 @@
 import { Button, Menu } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { GET, POST, take } from "../../shared/api/client";
+import { GET, POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { left, useMe } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { signedOut, useMe } from "../../shared/api/session";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
 import { Page, Trouble, Waiting } from "../../shared/ui/parts";
-import { Needed, Password, Sheet } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
+import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { showToast } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
 type User = components["schemas"]["TeamUser"];
 
 const team = queryOptions({
   queryKey: ["team"],
-  queryFn: ({ signal }) => take(GET("/api/v1/team/get", { signal })).then((answer) => answer.message),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/team/get", { signal })).then((answer) => answer.message),
 });
 
 type Open = { what: "add" } | { what: "change" | "revoke" | "delete"; user: User } | null;
@@ -55,7 +55,7 @@ export function Component() {
               </span>
               <span className={styles.email}>{user.email}</span>
               {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
-              <Choices
+              <ActionMenu
                 width={200}
                 button={
                   <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
@@ -72,7 +72,7 @@ export function Component() {
                 <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
                   {t.team.remove}
                 </Menu.Item>
-              </Choices>
+              </ActionMenu>
             </li>
           ))}
         </ul>
@@ -85,9 +85,9 @@ export function Component() {
           action={t.team.revoke}
           close={close}
           run={async () => {
-            await take(POST("/api/v1/team/revoke", { body: { userids: [open.user.userid] } }));
-            if (open.user.userid === me.userid) left(client);
-            else say(t.team.revoked(open.user.email));
+            await unwrap(POST("/api/v1/team/revoke", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) signedOut(client);
+            else showToast(t.team.revoked(open.user.email));
           }}
         >
           {t.team.revokeHelp}
@@ -100,8 +100,8 @@ export function Component() {
           typed={open.user.email}
           close={close}
           run={async () => {
-            await take(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
-            if (open.user.userid === me.userid) left(client);
+            await unwrap(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) signedOut(client);
             else await renew();
           }}
         >
@@ -118,7 +118,7 @@ interface EditProps {
   saved: () => Promise<void>;
 }
 
-/** A new user, or a changed one; the password is left alone when it is left empty. */
+/** Adds a user or changes one; a blank password leaves the current one unchanged. */
 function Edit({ user, close, saved }: EditProps) {
   const t = useTexts();
   const form = useForm(
@@ -129,8 +129,8 @@ function Edit({ user, close, saved }: EditProps) {
         email,
         ...((!user || password1 !== "") && { password1, password2 }),
       };
-      await take(POST("/api/v1/team/save", { body }));
-      say(user ? t.team.saved(email) : t.team.added(email));
+      await unwrap(POST("/api/v1/team/save", { body }));
+      showToast(user ? t.team.saved(email) : t.team.added(email));
       await saved();
       close();
     },
@@ -138,9 +138,9 @@ function Edit({ user, close, saved }: EditProps) {
   );
   return (
     <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
-      <Sheet form={form} action={user ? t.common.save : t.team.add} cancel={close}>
-        <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
-        <Password
+      <FormLayout form={form} action={user ? t.common.save : t.team.add} cancel={close}>
+        <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        <PasswordField
           form={form}
           field="password1"
           label={user ? t.auth.newPassword : t.auth.password}
@@ -148,8 +148,8 @@ function Edit({ user, close, saved }: EditProps) {
           autoComplete="new-password"
           required={!user}
         />
-        <Password form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
-      </Sheet>
+        <PasswordField form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
+      </FormLayout>
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@
  * the service asks of everything that changes something.
  */
 import createClient from "openapi-fetch";
-import { Offline, refusal } from "./error";
+import { Offline, parseError } from "./error";
 import type { paths } from "./schema";
 
 const client = createClient<paths>({
@@ -17,7 +17,7 @@ export const { GET, POST, DELETE } = client;
 let refused = () => {};
 
 /** Has it told each time the service does not know who asks. */
-export function onRefused(tell: () => void): void {
+export function onUnauthenticated(tell: () => void): void {
   refused = tell;
 }
 
@@ -28,7 +28,7 @@ interface Answer<T> {
 }
 
 /** What an accepted call answers; throws `ApiError` or `Offline` otherwise. */
-export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
+export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
     answer = await call;
@@ -37,7 +37,7 @@ export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
     throw new Offline();
   }
   if (answer.response.ok && answer.data !== undefined) return answer.data;
-  const error = refusal(answer.response.status, answer.error);
+  const error = parseError(answer.response.status, answer.error);
   if (error.signedOut) refused();
   throw error;
 }

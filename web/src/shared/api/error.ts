@@ -1,4 +1,4 @@
-/** A refusal by the service, in the one shape all of its errors have. */
+/** An error returned by the service; all of them have the same shape. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 }
 
 /** There is no such thing, or it is another team's, which is the same. */
-export function isMissing(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
@@ -39,14 +39,14 @@ interface Body {
 }
 
 /** The code of an answer that is not the service's: somebody between gave it. */
-export const UNKNOWN = "unknown";
+export const UNKNOWN_CODE = "unknown";
 
 /** Reads an error body, whatever stands between us and the service made of it. */
-export function refusal(status: number, body: unknown): ApiError {
+export function parseError(status: number, body: unknown): ApiError {
   const { code, message, errors } = (typeof body === "object" && body !== null ? body : {}) as Body;
   const fields: Record<string, string> = {};
   for (const error of errors ?? []) fields[error.field] ??= sentence(error.message);
-  return new ApiError(status, code ?? UNKNOWN, message ?? `HTTP ${status}`, fields);
+  return new ApiError(status, code ?? UNKNOWN_CODE, message ?? `HTTP ${status}`, fields);
 }
 
 /** `must be a port` as it stands under a field: `Must be a port.` */

@@ -1,13 +1,13 @@
 /** The team's notifiers: made in their own view, chosen in the monitors' forms. */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "./client";
+import { GET, unwrap } from "./client";
 import type { components } from "./schema";
 
 export type Notifier = components["schemas"]["Notifier"];
 
 export const notifiers = queryOptions({
   queryKey: ["notifiers"],
-  queryFn: ({ signal }) => take(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
 /** Where a notifier's messages go, in few words. */

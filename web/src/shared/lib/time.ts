@@ -12,7 +12,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** Making a formatter costs far more than using it, and a list uses one in every row. */
-function kept<F>(make: (language: string) => F): (language: string) => F {
+function cached<F>(make: (language: string) => F): (language: string) => F {
   const formats = new Map<string, F>();
   return (language) => {
     const format = formats.get(language) ?? make(language);
@@ -21,12 +21,12 @@ function kept<F>(make: (language: string) => F): (language: string) => F {
   };
 }
 
-const relative = kept((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" }));
-const full = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }));
-const dated = kept((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
+const relative = cached((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" }));
+const full = cached((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" }));
+const dated = cached((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
 const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
-const ofToday = kept((language) => new Intl.DateTimeFormat(language, timeOnly));
-const ofAnotherDay = kept(
+const ofToday = cached((language) => new Intl.DateTimeFormat(language, timeOnly));
+const ofAnotherDay = cached(
   (language) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...timeOnly }),
 );
 
@@ -39,7 +39,7 @@ export function ago(at: number, now: number, language: string): string {
   return relative(language).format(0, "second");
 }
 
-/** `2 d 4 h`: the two largest units that say something. */
+/** `2 d 4 h`: the two largest non-zero units. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const parts: [number, string][] = [
@@ -74,7 +74,7 @@ export function clock(at: number, now: number, language: string): string {
 }
 
 const fractions = [0, 1, 2].map((digits) =>
-  kept((language) => new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false })),
+  cached((language) => new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false })),
 );
 
 /** With so many digits behind the point, or the comma. */
@@ -94,7 +94,7 @@ export function interval(seconds: number): string {
   return span(seconds * 1000);
 }
 
-const percents = kept((language) => new Intl.NumberFormat(language, { maximumFractionDigits: 2 }));
+const percents = cached((language) => new Intl.NumberFormat(language, { maximumFractionDigits: 2 }));
 
 /** An uptime: `99.98 %`. Rounded down, so that 100 means never down. */
 export function percent(value: number, language: string): string {

@@ -2,7 +2,7 @@
 const forms = new Set<() => boolean>();
 
 /** Counts a form in; answers how to count it out. */
-export function keep(changed: () => boolean): () => void {
+export function trackUnsaved(changed: () => boolean): () => void {
   forms.add(changed);
   return () => forms.delete(changed);
 }

@@ -1,11 +1,11 @@
 /** Asks before something that cannot be undone; may ask for a name to be typed. */
 import { Button, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 import styles from "./confirm.module.css";
 import { Dialog } from "./dialog";
 import { Fault } from "./parts";
-import { useSentence } from "./trouble";
+import { useErrorMessage } from "./error-message";
 
 interface Props {
   title: string;
@@ -20,7 +20,7 @@ interface Props {
 /** Rendered while the question is open. */
 export function Confirm({ title, children, action, typed, run, close }: Props) {
   const t = useTexts();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -31,7 +31,7 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
       await run();
       close();
     } catch (error) {
-      setFault(sentence(error));
+      setFault(errorMessage(error));
       setBusy(false);
     }
   };

@@ -1,7 +1,7 @@
 /** A dialog. When it closes, the focus is where it was before, for whoever works by keyboard. */
 import { Modal, type ModalProps } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 
 interface Props extends Pick<ModalProps, "size" | "closeOnClickOutside" | "closeOnEscape" | "withCloseButton"> {
   title: string;

@@ -5,9 +5,9 @@
  */
 import { useCallback, useState, type SyntheticEvent } from "react";
 import { ApiError } from "../api/error";
-import { useTexts } from "../text";
-import { told } from "../text/refusals";
-import { useSentence } from "./trouble";
+import { useTexts } from "../i18n";
+import { translate } from "../i18n/refusals";
+import { useErrorMessage } from "./error-message";
 
 type Errors = Partial<Record<string, string>>;
 
@@ -29,7 +29,7 @@ export function useForm<V extends object>(
   /** Checked before anything is sent. */
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const { refusals } = useTexts();
   const [start] = useState(initial);
   const [values, setValues] = useState(initial);
@@ -44,7 +44,7 @@ export function useForm<V extends object>(
   }, []);
 
   const refuse = (found: Errors) => {
-    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && told(text, refusals)])));
+    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && translate(text, refusals)])));
     focusFirst(found);
   };
 
@@ -63,7 +63,7 @@ export function useForm<V extends object>(
       .catch((error: unknown) => {
         const fields = error instanceof ApiError ? error.fields : {};
         if (Object.keys(fields).length > 0) refuse(fields);
-        else setFault(sentence(error));
+        else setFault(errorMessage(error));
       })
       .finally(() => setBusy(false));
   };

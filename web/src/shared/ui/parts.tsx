@@ -4,11 +4,11 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from "rea
 import { copy } from "../lib/copy";
 import { clock, day, exact, millis, ago as since } from "../lib/time";
 import { useNow } from "../lib/now";
-import { useLanguage, useTexts } from "../text";
+import { useLanguage, useTexts } from "../i18n";
 import { Check, Copy } from "./icons";
 import styles from "./parts.module.css";
-import { say } from "./toast";
-import { useSentence } from "./trouble";
+import { showToast } from "./toast";
+import { useErrorMessage } from "./error-message";
 
 /** The browser's title while a view is open. */
 export function useTitle(title: string) {
@@ -79,10 +79,10 @@ export function Waiting() {
 /** Something could not be shown, and what to do about it. */
 export function Trouble({ error, retry }: { error: unknown; retry?: () => void }) {
   const t = useTexts();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   return (
     <div className={styles.trouble} role="alert">
-      <p>{sentence(error)}</p>
+      <p>{errorMessage(error)}</p>
       {retry && (
         <Button variant="default" size="xs" onClick={retry}>
           {t.common.retry}
@@ -185,7 +185,7 @@ export function useCopy<E extends HTMLElement>(text: string): Copying<E> {
     if (!shown.current) return;
     const done = await copy(text, shown.current);
     setCopied(done);
-    if (!done) say(t.common.copyYourself, true);
+    if (!done) showToast(t.common.copyYourself, true);
   };
   return { shown, copied, copy: () => void take() };
 }

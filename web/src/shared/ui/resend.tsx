@@ -2,22 +2,22 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { resend, type Standing } from "../api/deliveries";
-import { useTexts } from "../text";
+import { resend, type DeliveryState } from "../api/deliveries";
+import { useTexts } from "../i18n";
 import { Refresh } from "./icons";
-import { say } from "./toast";
-import { useSentence } from "./trouble";
+import { showToast } from "./toast";
+import { useErrorMessage } from "./error-message";
 
-export function Resend({ deliveryid, standing, about }: { deliveryid: string; standing: Standing; about: string }) {
+export function Resend({ deliveryid, standing, about }: { deliveryid: string; standing: DeliveryState; about: string }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const again = () => {
     setBusy(true);
     resend(client, deliveryid)
-      .then(() => say(t.notifiers.resent))
-      .catch((error: unknown) => say(sentence(error), true))
+      .then(() => showToast(t.notifiers.resent))
+      .catch((error: unknown) => showToast(errorMessage(error), true))
       .finally(() => setBusy(false));
   };
   // The first try of a new message is a moment away.

@@ -1,6 +1,6 @@
 /** Short words about what was just done, spoken by screen readers too. */
 import { useEffect, useSyncExternalStore } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 import { Check, Cross } from "./icons";
 import styles from "./toast.module.css";
 
@@ -20,7 +20,7 @@ function change(to: readonly Toast[]) {
   for (const listener of listeners) listener();
 }
 
-export function say(text: string, failed = false): void {
+export function showToast(text: string, failed = false): void {
   change([...toasts.slice(-2), { id: next++, text, failed }]);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { de } from "../../../shared/text/de";
-import { en } from "../../../shared/text/en";
+import { de } from "../../../shared/i18n/de";
+import { en } from "../../../shared/i18n/en";
 import rust from "../../../../../crates/wakeful-core/src/certificate.rs?raw";
 import { causeOf } from "./cause";
 

@@ -4,7 +4,7 @@
  * as it is.
  */
 import { day } from "../../../shared/lib/time";
-import type { Texts } from "../../../shared/text";
+import type { Texts } from "../../../shared/i18n";
 import type { Alert } from "../data";
 
 const certificate = /^the certificate of (.+) (expired|expires [^,]+,) on (\S+)$/;

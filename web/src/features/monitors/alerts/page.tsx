@@ -1,10 +1,10 @@
 /** Every outage and warning of the team, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { Empty, Older, Page, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
 import { allAlerts } from "../data";
-import { Reports } from "../report";
+import { Reports } from "../report-menu";
 import { AlertRows } from "./rows";
 
 /** How many show at first, and on demand. */

@@ -1,10 +1,10 @@
 /** Alerts as rows: what, since when, for how long, and whom it was told. */
 import { Link } from "react-router";
-import { standingOf } from "../../../shared/api/deliveries";
+import { deliveryStateOf } from "../../../shared/api/deliveries";
 import { useNow } from "../../../shared/lib/now";
 import { span } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Long } from "../../../shared/ui/long";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { Moment } from "../../../shared/ui/parts";
 import { Resend } from "../../../shared/ui/resend";
 import type { Alert } from "../data";
@@ -35,12 +35,12 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
       <div className={styles.words}>
         {named && <Link to={`/monitor/${alert.monitor.monitorid}`}>{alert.monitor.name}</Link>}
         <div className={styles.cause}>
-          <Long text={causeOf(alert, t, locale)} />
+          <ExpandableText text={causeOf(alert, t, locale)} />
         </div>
         {alert.deliveries.length > 0 && (
           <ul className={styles.deliveries}>
             {alert.deliveries.map((delivery) => (
-              <Told key={delivery.deliveryid} delivery={delivery} about={alert.monitor.name} />
+              <DeliveryStatus key={delivery.deliveryid} delivery={delivery} about={alert.monitor.name} />
             ))}
           </ul>
         )}
@@ -55,9 +55,9 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
 }
 
 /** Whether a notifier has it; of one that has not, why, and when it is tried again. */
-function Told({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
+function DeliveryStatus({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
   const t = useTexts();
-  const standing = standingOf(delivery);
+  const standing = deliveryStateOf(delivery);
   const wanting = standing === "retrying" || standing === "failed";
   return (
     <li data-wanting={wanting || undefined}>
@@ -74,7 +74,7 @@ function Told({ delivery, about }: { delivery: Alert["deliveries"][number]; abou
         <>
           <Resend deliveryid={delivery.deliveryid} standing={standing} about={about} />
           <span className={styles.answer}>
-            <Long text={delivery.last_answer} />
+            <ExpandableText text={delivery.last_answer} />
           </span>
         </>
       )}

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useNow } from "../../../shared/lib/now";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { Badge, Day, Panel } from "../../../shared/ui/parts";
 import { certificate, type Monitor } from "../data";
 import styles from "./detail.module.css";

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { millis } from "../../../shared/lib/time";
-import { useLanguage, useTexts, type Texts } from "../../../shared/text";
+import { useLanguage, useTexts, type Texts } from "../../../shared/i18n";
 import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";

@@ -24,7 +24,7 @@ export function doubtOf({ expires, trusted, subject, issuer }: Certificate, now:
   return subject !== "" && subject === issuer ? "itself" : "other";
 }
 
-/** A distinguished name as people say it: the common name, and whose it is. */
+/** A distinguished name in short: the common name and the organisation. */
 export function called(name: string): string {
   const part = (key: string) => new RegExp(`(?:^|, )${key}=(.*?)(?=, [A-Za-z0-9.]+=|$)`).exec(name)?.[1];
   const [common, organisation] = [part("CN"), part("O")];

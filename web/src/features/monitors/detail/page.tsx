@@ -4,33 +4,33 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { ApiError, isMissing } from "../../../shared/api/error";
+import { ApiError, isNotFound } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Choices } from "../../../shared/ui/choices";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
-import { Long } from "../../../shared/ui/long";
-import { Nowhere } from "../../../shared/ui/nowhere";
+import { ExpandableText } from "../../../shared/ui/expandable-text";
+import { NotFound } from "../../../shared/ui/not-found";
 import { Ago, Moment, Older, Page, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
-import { Fact, Facts, Record } from "../../../shared/ui/record";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
-import { Bars } from "../bars";
+import { HeartbeatBars } from "../heartbeat-bars";
 import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
 import { isElsewhere, LOCAL } from "../regions";
-import { Phases } from "../seen";
+import { Phases } from "../check-result";
 import { StatusBadge, StatusMark } from "../status";
 import { CertificatePanel } from "./certificate";
 import styles from "./detail.module.css";
-import { LoadTime } from "./loadtime";
-import { Places } from "./places";
+import { ResponseTime } from "./response-time";
+import { RegionsPanel } from "./regions";
 import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
-/** Bars across the whole width, of a screen or a phone. */
+/** Bars across the full width of a screen or a phone. */
 const ROOM = 120;
 const ROOM_ON_PHONES = 48;
 /** How many the list shows at first, and on demand: all that the bars have. */
@@ -40,13 +40,13 @@ export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(monitor(id));
-  if (isPending || (!data && !isMissing(error))) {
+  if (isPending || (!data && !isNotFound(error))) {
     return (
       <Page title={t.nav.monitors}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
     );
   }
   // It may have been there a moment ago.
-  if (!data || isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  if (!data || isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   return <Detail key={id} monitor={data} />;
 }
 
@@ -55,7 +55,7 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
   const state = stateOf(shown);
   const url = shown.http?.url;
   return (
-    <Record
+    <DetailLayout
       title={shown.name}
       badge={<StatusBadge state={state} />}
       back={["/", t.nav.monitors]}
@@ -81,12 +81,12 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
-      {isElsewhere(shown) && <Places monitor={shown} room={ROOM} />}
-      <LoadTime monitor={shown} />
+      {isElsewhere(shown) && <RegionsPanel monitor={shown} room={ROOM} />}
+      <ResponseTime monitor={shown} />
       <Uptime id={shown.monitorid} />
       <CertificatePanel monitor={shown} />
       <Alerts id={shown.monitorid} />
-    </Record>
+    </DetailLayout>
   );
 }
 
@@ -94,7 +94,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState<"check" | "pause" | null>(null);
   const [asked, setAsked] = useState(false);
   const { monitorid } = shown;
@@ -103,13 +103,13 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     act()
       .catch((error: unknown) => {
         // Of a session that is over the login tells.
-        if (!(error instanceof ApiError && error.signedOut)) say(sentence(error), true);
+        if (!(error instanceof ApiError && error.signedOut)) showToast(errorMessage(error), true);
       })
       .finally(() => setBusy(null));
   };
   const check = async () => {
     const beat = await checkNow(monitorid);
-    say(t.detail.checked(beat.message), beat.status === "down");
+    showToast(t.detail.checked(beat.message), beat.status === "down");
     await client.invalidateQueries({ queryKey: ["beats", monitorid] });
     await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
     await client.invalidateQueries({ queryKey: ["certificate", monitorid] });
@@ -132,7 +132,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Choices
+      <ActionMenu
         width={180}
         button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
@@ -146,7 +146,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
         <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
           {t.monitors.delete}
         </Menu.Item>
-      </Choices>
+      </ActionMenu>
       {asked && (
         <Confirm
           title={t.detail.deleteTitle(shown.name)}
@@ -155,7 +155,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
           close={() => setAsked(false)}
           run={async () => {
             await remove(client, monitorid);
-            say(t.detail.deleted(shown.name));
+            showToast(t.detail.deleted(shown.name));
             await navigate("/", { replace: true });
           }}
         >
@@ -199,7 +199,7 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
     <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
       {error && <Trouble error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
-        <Bars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
+        <HeartbeatBars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
       </div>
       {!isPending && data?.length === 0 && (
         <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>
@@ -217,7 +217,7 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
 function Last({ monitor: shown }: { monitor: Monitor }) {
   return (
     <span className={shown.status === "down" ? styles.bad : undefined}>
-      <Long text={shown.last_message} />
+      <ExpandableText text={shown.last_message} />
     </span>
   );
 }
@@ -239,7 +239,7 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
               <Moment at={beat.at} />
             </span>
             <span className={styles.message}>
-              <Long text={beat.message} />
+              <ExpandableText text={beat.message} />
               {beat.regions.length > 0 && <RegionWords beat={beat} />}
             </span>
             <span className={styles.took}>

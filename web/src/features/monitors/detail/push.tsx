@@ -1,7 +1,7 @@
 /** Ready lines for whatever reports itself. */
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { CopyLine, Panel, Segments } from "../../../shared/ui/parts";
 import type { Monitor } from "../data";
 import styles from "./detail.module.css";

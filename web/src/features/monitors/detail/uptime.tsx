@@ -1,7 +1,7 @@
 /** Uptime and load times of the usual spans, side by side. */
 import { useQuery } from "@tanstack/react-query";
 import { interval, percent } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { stats, type Span } from "../data";
 import styles from "./detail.module.css";

@@ -5,17 +5,17 @@ import { useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { interval } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
-import { Guard } from "../../../shared/ui/guard";
+import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { Fault, Page, Panel } from "../../../shared/ui/parts";
-import { Pair, Password } from "../../../shared/ui/sheet";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { monitors, save, tryOut, types, type Heartbeat } from "../data";
-import { NotifierPicker } from "../notify";
+import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regions } from "../regions";
-import { Seen } from "../seen";
+import { CheckResult } from "../check-result";
 import styles from "./edit.module.css";
 import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, type Values } from "./values";
 
@@ -39,7 +39,7 @@ export function Editor({ id, was, start }: Props) {
       throw values.name.trim() === "" ? unnamed(error) : error;
     });
     leaving.current = true;
-    say(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
+    showToast(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
     await navigate(`/monitor/${saved.monitorid}`, { replace: true });
   });
   return (
@@ -64,7 +64,7 @@ export function Editor({ id, was, start }: Props) {
           </div>
         </div>
       </form>
-      <Guard when={() => form.dirty && !leaving.current} />
+      <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );
 }
@@ -158,21 +158,21 @@ function Target({ form }: { form: MonitorForm }) {
         )}
         {type === "ping" && <Host form={form} help={t.form.pingHelp} />}
         {type === "tcp" && (
-          <Pair wide>
+          <FieldPair wide>
             <Host form={form} help={t.form.hostHelp} />
             <TextInput {...text(form, "port")} label={t.form.port} description={t.form.portHelp} inputMode="numeric" />
-          </Pair>
+          </FieldPair>
         )}
         {type === "dns" && (
           <>
-            <Pair wide>
+            <FieldPair wide>
               <Host form={form} help={t.form.dnsHelp} />
               <Select {...choice(form, "dns.record_type")} label={t.form.record} description={t.form.recordHelp} data={recordTypes} />
-            </Pair>
-            <Pair wide>
+            </FieldPair>
+            <FieldPair wide>
               <TextInput {...text(form, "dns.resolver_server")} label={t.form.resolver} description={t.form.resolverHelp} />
               <TextInput {...text(form, "port")} label={t.form.port} description={t.form.dnsPortHelp} placeholder="53" inputMode="numeric" />
-            </Pair>
+            </FieldPair>
           </>
         )}
         {type === "api" && <p className={styles.note}>{t.form.apiNote}</p>}
@@ -206,7 +206,7 @@ function Timing({ form }: { form: MonitorForm }) {
   return (
     <Panel>
       <div className={styles.fields}>
-        <Pair>
+        <FieldPair>
           <div className={styles.every}>
             <NumberInput
               name="heartbeat_interval"
@@ -240,7 +240,7 @@ function Timing({ form }: { form: MonitorForm }) {
           ) : (
             <NumberInput {...number(form, "retries")} label={t.form.retries} description={t.form.retriesHelp} />
           )}
-        </Pair>
+        </FieldPair>
         <TagsInput
           label={t.form.tags}
           description={t.form.tagsHelp}
@@ -333,10 +333,10 @@ function Advanced({ form }: { form: MonitorForm }) {
       <div className={styles.fields}>
         {isHttp(type) && <HttpFields form={form} />}
         {type !== "api" && (
-          <Pair>
+          <FieldPair>
             <NumberInput {...number(form, "timeout")} label={t.form.timeout} description={t.form.timeoutHelp} suffix=" s" placeholder={t.form.auto} />
             <NumberInput {...number(form, "retry_interval")} label={t.form.retryInterval} description={t.form.retryIntervalHelp} suffix=" s" placeholder={t.form.auto} />
-          </Pair>
+          </FieldPair>
         )}
         <NumberInput
           {...number(form, "resend_interval")}
@@ -357,10 +357,10 @@ function HttpFields({ form }: { form: MonitorForm }) {
   const { values } = form;
   return (
     <>
-      <Pair>
+      <FieldPair>
         <Select {...choice(form, "http.method")} label={t.form.method} description={t.form.methodHelp} data={methods} />
         <TextInput {...text(form, "http.accepted_status_codes")} label={t.form.codes} description={t.form.codesHelp} />
-      </Pair>
+      </FieldPair>
       {values.type === "http" && (
         <TextInput {...text(form, "http.keyword")} label={t.form.keywordOptional} description={t.form.keywordHelp} />
       )}
@@ -390,21 +390,21 @@ function HttpFields({ form }: { form: MonitorForm }) {
         data={authentications.map((value) => ({ value, label: t.form.authentications[value as "none"] }))}
       />
       {values["http.authentication_type"] !== "none" && (
-        <Pair>
+        <FieldPair>
           <TextInput
             {...text(form, "http.username")}
             label={t.form.username}
             description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : t.form.usernameHelp}
             autoComplete="off"
           />
-          <Password
+          <PasswordField
             form={form}
             field="http.password"
             label={t.auth.password}
             description={t.form.passwordHelp}
             autoComplete="new-password"
           />
-        </Pair>
+        </FieldPair>
       )}
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
       <Switch
@@ -425,7 +425,7 @@ function intoView(result: HTMLElement | null) {
 /** One look at the target with what stands in the form; nothing is saved. */
 function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const [seen, setSeen] = useState<Heartbeat | null>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -437,7 +437,7 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
       setSeen(await tryOut(bodyOf({ ...form.values, name: form.values.name || "?" }, id)));
     } catch (error) {
       if (error instanceof ApiError && Object.keys(error.fields).length > 0) form.refuse(error.fields);
-      else setFault(sentence(error));
+      else setFault(errorMessage(error));
     } finally {
       setBusy(false);
     }
@@ -450,7 +450,7 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
       <Fault text={fault} />
       {seen && (
         <div className={styles.result} ref={intoView}>
-          <Seen beat={seen} />
+          <CheckResult beat={seen} />
         </div>
       )}
     </div>

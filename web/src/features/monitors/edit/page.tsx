@@ -1,9 +1,9 @@
 /** Making a monitor, or changing one. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearchParams } from "react-router";
-import { isMissing } from "../../../shared/api/error";
-import { useTexts } from "../../../shared/text";
-import { Nowhere } from "../../../shared/ui/nowhere";
+import { isNotFound } from "../../../shared/api/error";
+import { useTexts } from "../../../shared/i18n";
+import { NotFound } from "../../../shared/ui/not-found";
 import { Page, Trouble, Waiting } from "../../../shared/ui/parts";
 import { monitor } from "../data";
 import { Editor } from "./editor";
@@ -16,7 +16,7 @@ export function Component() {
   const from = id ?? search.get("from");
   const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
   if (from === null) return <Editor key="new" start={initial(typeOf(search.get("type")))} />;
-  if (!data && isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  if (!data && isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   if (!data) {
     return (
       <Page title={t.nav.monitors} narrow>

@@ -2,17 +2,17 @@
 import { Button, TagsInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
 import { Dialog } from "../../../shared/ui/dialog";
 import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
 import { Segments } from "../../../shared/ui/parts";
-import { Buttons } from "../../../shared/ui/sheet";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { ButtonRow } from "../../../shared/ui/form-layout";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { remove, save, type MonitorRow } from "../data";
-import { linked, NotifierPicker, type Way } from "../notify";
-import { each } from "./each";
+import { linked, NotifierPicker, type Way } from "../notifier-picker";
+import { forEachConcurrent } from "./for-each-concurrent";
 import styles from "./list.module.css";
 
 interface Props {
@@ -28,16 +28,16 @@ interface Props {
 export default function Bulk({ list, hidden, total, all, keep }: Props) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [done, setDone] = useState<number | null>(null);
   const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
 
   const run = async (act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
     setDone(0);
-    const { failed, error } = await each(list, act, setDone);
+    const { failed, error } = await forEachConcurrent(list, act, setDone);
     setDone(null);
-    if (failed.length > 0) say(t.bulk.failed(failed.length, sentence(error)), true);
-    else say(message(list.length));
+    if (failed.length > 0) showToast(t.bulk.failed(failed.length, errorMessage(error)), true);
+    else showToast(message(list.length));
     // What failed can be tried again.
     keep(failed.map(({ monitorid }) => monitorid));
   };
@@ -125,14 +125,14 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
           choose={setWay}
         />
         <NotifierPicker chosen={ids} choose={setIds} quiet />
-        <Buttons>
+        <ButtonRow>
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
           <Button type="submit" disabled={ids.length === 0 && way !== "set"}>
             {t.common.save}
           </Button>
-        </Buttons>
+        </ButtonRow>
       </form>
     </Dialog>
   );
@@ -152,12 +152,12 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
         }}
       >
         <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} dropdownOpened={false} data-autofocus />
-        <Buttons>
+        <ButtonRow>
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
           <Button type="submit">{t.bulk.tag}</Button>
-        </Buttons>
+        </ButtonRow>
       </form>
     </Dialog>
   );

@@ -7,16 +7,16 @@ import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffe
 import { Link, useLocation, useNavigate, useSearchParams } from "react-router";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { Plus, Search } from "../../../shared/ui/icons";
 import { Empty, Page, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
 import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
-import { useLive } from "../live";
+import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
-import { Head, HEAD } from "./head";
-import { MissingRegions } from "./missing";
-import { Row, ROW, ROW_OF_TWO } from "./row";
+import { GroupHeader, GROUP_HEADER_HEIGHT } from "./group-header";
+import { RegionWarning } from "./region-warning";
+import { Row, ROW_HEIGHT, TWO_LINE_ROW_HEIGHT } from "./row";
 import { countStates, groupsOf, linesOf, Ranks, searchOf, shown, sorts, tagsOf, viewOf, type Sort, type View } from "./view";
 
 /** Where one line has no room for a name beside the figures; list.module.css folds the row at the same width. */
@@ -24,7 +24,7 @@ const NARROW = "(max-width: 1000px)";
 
 // Neither is there on most first screens.
 const Bulk = lazy(() => import("./bulk"));
-const FirstMonitor = lazy(() => import("./first"));
+const Onboarding = lazy(() => import("./onboarding"));
 
 export function Component() {
   const t = useTexts();
@@ -45,7 +45,7 @@ export function Component() {
         </Page>
       }
     >
-      <FirstMonitor />
+      <Onboarding />
     </Suspense>
   );
 }
@@ -92,7 +92,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         </Button>
       </header>
       {failed && <Trouble error={failed} />}
-      <MissingRegions />
+      <RegionWarning />
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
         <TextInput
@@ -239,10 +239,10 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
     return () => observer.disconnect();
   }, []);
   const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
-  const height = narrow ? ROW_OF_TWO : ROW;
+  const height = narrow ? TWO_LINE_ROW_HEIGHT : ROW_HEIGHT;
   const virtual = useWindowVirtualizer({
     count: lines.length,
-    estimateSize: (index) => (lines[index] && "group" in lines[index] ? HEAD : height),
+    estimateSize: (index) => (lines[index] && "group" in lines[index] ? GROUP_HEADER_HEIGHT : height),
     overscan: 8,
     scrollMargin: top,
     getItemKey: (index) => lines[index]?.key ?? index,
@@ -304,7 +304,7 @@ function Rows({ rows, grouped, selected, toggle }: RowsProps) {
           if (!line) return null;
           const start = item.start - top;
           return "group" in line ? (
-            <Head key={item.key} group={line.group} top={start} fold={() => fold(line.key)} />
+            <GroupHeader key={item.key} group={line.group} top={start} fold={() => fold(line.key)} />
           ) : (
             <Row
               key={item.key}

@@ -3,18 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Ago, Took } from "../../../shared/ui/parts";
-import { Bars } from "../bars";
+import { HeartbeatBars } from "../heartbeat-bars";
 import { short, stateOf, type MonitorRow, type Type } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
-import { whenStill } from "./still";
+import { whenScrollIdle } from "./scroll-idle";
 
 /** How tall a row is; where there is little room its heartbeats stand below its name. */
-export const ROW = 52;
-export const ROW_OF_TWO = 76;
+export const ROW_HEIGHT = 52;
+export const TWO_LINE_ROW_HEIGHT = 76;
 
 interface Props {
   /** Names it among all lines; a monitor can stand in several groups. */
@@ -93,13 +93,13 @@ function Past({ id }: { id: string }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const [still, setStill] = useState(false);
-  useEffect(() => whenStill(() => setStill(true)), []);
+  useEffect(() => whenScrollIdle(() => setStill(true)), []);
   const { data } = useQuery({ ...summary(id), enabled: still });
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
   return (
     <>
       <span className={styles.barsColumn} onClick={follow}>
-        <Bars beats={data?.beats ?? NONE} room={BEATS} />
+        <HeartbeatBars beats={data?.beats ?? NONE} room={BEATS} />
       </span>
       <span className={`${styles.uptime ?? ""} num`}>
         <span className="sr-only">{t.monitors.uptimeOf("24 h")}</span>

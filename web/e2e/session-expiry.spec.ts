@@ -1,0 +1,91 @@
+/** What the page does when the ground goes: the session, the network, the monitor, the page's own files. */
+import { settled } from "./axe";
+import { expect, PASSWORD, test } from "./service";
+
+test("a session that ends over a form is asked for there, and nothing typed is lost", async ({ page, context, member }) => {
+  await member.api.monitor({ name: "other" });
+  await settled(page, "/monitor/new?type=ping");
+  await page.getByLabel("Host").fill("127.0.0.1");
+  await page.getByRole("textbox", { name: "Name" }).fill("the router");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+  await expect(dialog).toContainText(member.email);
+  await expect(page.getByText(/Bearer/)).toHaveCount(0);
+  await expect(dialog.getByLabel("Password", { exact: true })).toBeFocused();
+  await page.keyboard.type("something else");
+  await page.keyboard.press("Enter");
+  await expect(dialog.getByRole("alert")).toContainText("wrong");
+  await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Log in" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("the router");
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("the router");
+});
+
+test("a form can be given up for the login when the session is over", async ({ page, context, member }) => {
+  expect(member.email).toContain("@");
+  await settled(page, "/monitor/new");
+  await page.getByLabel("Address").fill("https://example.com");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave it, and go to the login" }).click();
+  await expect(page.getByText("Your session has ended. Log in again.")).toBeVisible();
+});
+
+test("without anything typed the login comes at once, says why, and leads back", async ({ page, context, member, service }) => {
+  const { monitorid } = await member.api.monitor({ name: "site", type: "http", http: { url: service.target.url } });
+  await settled(page, `/monitor/${monitorid}`);
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Check now" }).click();
+  await expect(page.getByText("Your session has ended. Log in again.")).toBeVisible();
+  await page.getByLabel("Email").fill(member.email);
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("site");
+});
+
+test("logging out everywhere reaches an open form at once", async ({ page, member }) => {
+  await settled(page, "/monitor/new");
+  await page.getByLabel("Address").fill("https://example.com");
+  await member.api.post("logoutall", {});
+  await expect(page.getByRole("dialog", { name: "Your session has ended" })).toBeVisible({ timeout: 5_000 });
+  await expect(page.getByLabel("Address")).toHaveValue("https://example.com");
+});
+
+test("a monitor that is deleted elsewhere is gone here too", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "job" });
+  await settled(page, `/monitor/${monitorid}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("job");
+  await member.api.remove(monitorid);
+  await expect(page.getByText("There is nothing at this address")).toBeVisible();
+  await page.getByRole("main").getByRole("link", { name: "Monitors" }).click();
+  await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
+});
+
+test("a view that was not loaded yet says so without a network, and opens when there is one", async ({ page, context, member }) => {
+  await member.api.monitor({ name: "job" });
+  await settled(page, "/");
+  await context.setOffline(true);
+  await expect(page.getByText("You are offline. What you see may be out of date.")).toBeVisible();
+  await expect(page.getByText("Live", { exact: true })).toHaveCount(0);
+  await page.getByRole("navigation").getByRole("link", { name: "Team" }).click();
+  await expect(page.getByText("This view is not loaded yet")).toBeVisible();
+  await expect(page.getByText("This view broke")).toHaveCount(0);
+  await context.setOffline(false);
+  await expect(page.getByRole("heading", { name: "Team" })).toBeVisible();
+});
+
+test("a page whose files an update took away says that there is a new one", async ({ page, member }) => {
+  await member.api.monitor({ name: "job" });
+  await settled(page, "/");
+  await page.route("**/assets/**", (route) => route.fulfill({ status: 404, body: "" }));
+  for (const name of ["Team", "Settings", "Alerts"]) {
+    await page.getByRole("navigation").getByRole("link", { name }).click();
+    await expect(page.getByText("Wakeful was updated")).toBeVisible();
+  }
+  await page.unroute("**/assets/**");
+  await page.getByRole("button", { name: "Reload the page" }).click();
+  await expect(page.getByRole("heading", { name: "Alerts" })).toBeVisible();
+});

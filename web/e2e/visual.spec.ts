@@ -1,0 +1,229 @@
+import { findings, settled, sideways } from "./axe";
+import { expect, test, type Member } from "./service";
+
+const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/contact"];
+
+/** A team with a little of everything. */
+async function furnished(member: Member): Promise<string[]> {
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  await member.api.post("notifier/save", { ...hook, name: "old", isactive: false });
+  const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
+  await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
+  await member.api.report(job.monitorid, "down", { message: "disk full" });
+  const calm = await member.api.monitor({ name: "calm", tags: "prod" });
+  for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
+  await member.api.monitor({ name: "paused", isactive: false });
+  await member.api.monitor({ name: "pending" });
+  const pages = ["/", "/?group=tag", "/alerts", "/notifiers", "/notifier/new", "/notifier/new?kind=own", `/notifier/${notifierid}`, "/team", "/settings"];
+  pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/nothing/here");
+  return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  test.describe(scheme, () => {
+    test.use({ colorScheme: scheme });
+
+    test(`axe finds nothing on the open pages, ${scheme}`, async ({ page }) => {
+      for (const path of open) {
+        await settled(page, path);
+        expect(await findings(page), path).toEqual([]);
+      }
+    });
+
+    test(`axe finds nothing on the members' pages, ${scheme}`, async ({ page, member }) => {
+      test.setTimeout(180_000);
+      await settled(page, "/");
+      await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
+      expect(await findings(page), "the empty team").toEqual([]);
+      for (const path of await furnished(member)) {
+        await settled(page, path);
+        expect(await findings(page), path).toEqual([]);
+      }
+      await page.getByText("More settings").click();
+      expect(await findings(page), "the whole form").toEqual([]);
+      await page.keyboard.press("?");
+      await expect(page.getByRole("dialog")).toBeVisible();
+      expect(await findings(page), "the help").toEqual([]);
+    });
+
+    test(`axe finds nothing in the dialogs, ${scheme}`, async ({ page, member }) => {
+      test.setTimeout(180_000);
+      await furnished(member);
+      const dialog = page.getByRole("dialog");
+      const look = async (name: string, open: string) => {
+        await page.getByRole("button", { name: open, exact: true }).first().click();
+        await expect(dialog).toBeVisible();
+        await expect(dialog).toHaveCSS("opacity", "1");
+        expect(await findings(page), name).toEqual([]);
+      };
+      const leave = async () => {
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await expect(dialog).toHaveCount(0);
+      };
+      await settled(page, "/");
+      await page.getByLabel("Select calm").check();
+      for (const open of ["Add tags", "Notifiers", "Delete"]) {
+        await look(`${open} for several`, open);
+        await leave();
+      }
+      await settled(page, "/team");
+      await look("a new user", "Add user");
+      await settled(page, "/settings");
+      await look("leaving", "Delete my account");
+      await leave();
+      await look("a new key", "New API key");
+      await dialog.getByLabel("Name").fill("deploy script");
+      await dialog.getByRole("button", { name: "New API key" }).click();
+      await expect(page.getByRole("group", { name: "X-Enc-Key" })).toBeVisible();
+      expect(await findings(page), "the key").toEqual([]);
+      await page.getByRole("button", { name: "I have kept both" }).click();
+      await page.getByRole("button", { name: "Set up two-step login" }).click();
+      await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
+      expect(await findings(page), "two-step login").toEqual([]);
+    });
+  });
+}
+
+test("nothing on any page breaks the content policy, whatever is opened", async ({ page, member }) => {
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  for (const path of [...(await furnished(member)), "/password#tokenid=x", "/contact"]) await settled(page, path);
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "Set up two-step login" }).click();
+  await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByRole("textbox", { name: "Method" }).click();
+  await page.getByRole("option", { name: "POST" }).click();
+  // Violations stand in the console as errors, and any error there fails a test.
+});
+
+test("the policy forbids inline scripts, and index.html is asked for each time", async ({ page, request }) => {
+  const answer = await page.goto("/login");
+  const headers = answer?.headers() ?? {};
+  expect(headers["content-security-policy"]).toContain("script-src 'self'");
+  expect(headers["content-security-policy"]).not.toContain("unsafe");
+  expect(headers["cache-control"]).toBe("no-cache");
+  const html = (await answer?.text()) ?? "";
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
+  for (const coding of ["br", "gzip"]) {
+    const asset = await request.get(script, { headers: { "accept-encoding": coding } });
+    expect(asset.headers()["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(asset.headers()["content-encoding"]).toBe(coding);
+  }
+});
+
+test("on a phone nothing sticks out, and everything can be reached", async ({ page, member }) => {
+  await page.setViewportSize({ width: 375, height: 720 });
+  for (const path of [...open.slice(3), ...(await furnished(member))]) {
+    await settled(page, path);
+    expect(await sideways(page), `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+  }
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Monitors" }).click();
+  await expect(page.locator("li[data-row]")).toHaveCount(4);
+  await page.getByRole("link", { name: "New monitor" }).click();
+  await expect(page.getByRole("heading", { name: "New monitor" })).toBeVisible();
+});
+
+test("on a phone a row has its heartbeats, filters their words, and presets stand at their field", async ({ page, member }) => {
+  await page.setViewportSize({ width: 375, height: 720 });
+  await furnished(member);
+  await settled(page, "/");
+  const calm = page.locator("li[data-row]").filter({ hasText: "calm" });
+  const bars = calm.getByRole("img", { name: "Last 3 heartbeats" });
+  await expect(bars).toBeVisible();
+  const [inner, outer] = [await bars.boundingBox(), await calm.boundingBox()];
+  expect(inner?.width).toBeGreaterThan(200);
+  expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThan((outer?.y ?? 0) + (outer?.height ?? 0));
+  // By how much the chosen words are wider than their field.
+  const cut = await page.locator("main select").evaluateAll((fields) =>
+    (fields as HTMLSelectElement[]).map((field) => {
+      const style = getComputedStyle(field);
+      const pen = document.createElement("canvas").getContext("2d");
+      if (pen) pen.font = style.font;
+      const words = pen?.measureText(field.selectedOptions[0]?.text ?? "").width ?? Infinity;
+      return words - (field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+    }),
+  );
+  expect(cut).toHaveLength(3);
+  expect(Math.max(...cut)).toBeLessThanOrEqual(0);
+  await bars.click({ force: true });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("calm");
+
+  await settled(page, "/monitor/new");
+  const top = async (name: string) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0;
+  const presets = (await page.getByRole("group", { name: "Usual intervals" }).boundingBox())?.y ?? 0;
+  expect(presets).toBeGreaterThan(await top("Check every"));
+  expect(presets).toBeLessThan(await top("Confirm a failure"));
+});
+
+test("on the narrowest phone, in German, nothing is too small to be touched", async ({ page, member }) => {
+  test.setTimeout(120_000);
+  await page.setViewportSize({ width: 320, height: 640 });
+  const pages = await furnished(member);
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  for (const path of ["/", "/alerts", "/settings", "/monitor/new", pages.at(-2) ?? ""]) {
+    await page.goto(path);
+    await expect(page.getByRole("link", { name: "Neuer Monitor" }).first()).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.getByText("Wird geladen …")).toHaveCount(0);
+    expect(await findings(page), path).toEqual([]);
+    expect(await sideways(page), `${path} scrolls sideways`).toBeLessThanOrEqual(0);
+  }
+});
+
+test("every field of a monitor's form says what it is for", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByRole("textbox", { name: "Method" }).click();
+  await page.getByRole("option", { name: "POST" }).click();
+  await page.getByRole("textbox", { name: "Authentication" }).click();
+  await page.getByRole("option", { name: "Basic" }).click();
+  await expect(page.getByLabel("User name")).toBeVisible();
+  const fields = page.locator("form .mantine-InputWrapper-root");
+  const bare = await fields.evaluateAll((all) =>
+    all.filter((field) => !field.querySelector(".mantine-InputWrapper-description")).map((field) => field.textContent),
+  );
+  expect(await fields.count()).toBeGreaterThan(12);
+  expect(bare).toEqual([]);
+});
+
+test("dark and light by switch, kept across visits; German by switch", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  const html = page.locator("html");
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "light");
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.reload();
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Deutsch" }).click();
+  await expect(html).toHaveAttribute("lang", "de");
+  await expect(page.getByRole("heading", { name: "Was sollen wir beobachten?" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("link", { name: "Einstellungen" })).toBeVisible();
+});
+
+test("in German a wrong field is told in German, and the words of the other language are not loaded", async ({ page, member }) => {
+  expect(member.email).toContain("@");
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+  await page.goto("/monitor/new");
+  await page.getByLabel("Adresse").fill("ftp://example.com");
+  await page.getByLabel("Prüfen alle").fill("9000000");
+  await page.getByRole("button", { name: "Monitor anlegen" }).click();
+  await expect(page.getByText("Eine Adresse wie https://example.com/pfad, mit http oder https.")).toBeVisible();
+  await expect(page.getByText("Sekunden, von 1 bis 2592000.")).toBeVisible();
+  expect(loaded.filter((path) => /\/assets\/de-/.test(path))).toHaveLength(1);
+  expect(loaded.filter((path) => /\/assets\/en-/.test(path))).toEqual([]);
+});

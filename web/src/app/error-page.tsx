@@ -1,0 +1,55 @@
+/** What is shown in place of a view that broke or does not exist. */
+import { Button } from "@mantine/core";
+import { useEffect } from "react";
+import { useRouteError } from "react-router";
+import { useOnline } from "../shared/lib/online";
+import { useTexts } from "../shared/i18n";
+import { NotFound } from "../shared/ui/not-found";
+import { Empty } from "../shared/ui/parts";
+import { isChunkLoadError } from "./chunk-load-error";
+
+export function ErrorPage() {
+  const error = useRouteError();
+  return isChunkLoadError(error) ? <ChunkLoadError /> : <RenderError />;
+}
+
+function RenderError() {
+  const t = useTexts();
+  return (
+    <Empty title={t.trouble.broken}>
+      <p>{t.trouble.brokenHelp}</p>
+      <Reload />
+    </Empty>
+  );
+}
+
+/**
+ * The view's files did not come. Without a network that is to be expected, and
+ * it opens by itself once there is one; with one, the files are those of an
+ * older version, and a reload gets the new ones.
+ */
+function ChunkLoadError() {
+  const t = useTexts();
+  const online = useOnline();
+  useEffect(() => {
+    const reload = () => window.location.reload();
+    window.addEventListener("online", reload);
+    return () => window.removeEventListener("online", reload);
+  }, []);
+  return (
+    <Empty title={online ? t.trouble.stale : t.trouble.away}>
+      <p>{online ? t.trouble.staleHelp : t.trouble.awayHelp}</p>
+      {online && <Reload />}
+    </Empty>
+  );
+}
+
+function Reload() {
+  const t = useTexts();
+  return <Button onClick={() => window.location.reload()}>{t.common.reload}</Button>;
+}
+
+export function NotFoundPage() {
+  const t = useTexts();
+  return <NotFound instead={["/", t.nav.monitors]} />;
+}

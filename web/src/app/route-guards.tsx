@@ -1,0 +1,47 @@
+/** Who may see what: guests the ways in, members everything else. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
+import { useSessionExpiry } from "../shared/api/session-expiry";
+import { me } from "../shared/api/session";
+import { safeRedirect } from "../shared/lib/safe-redirect";
+import { Page, Trouble, Waiting } from "../shared/ui/parts";
+import { Shell } from "./shell";
+
+// Seldom needed, and a dialog is on no first screen.
+const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
+
+export function RequireUser() {
+  const expiry = useSessionExpiry();
+  const { data, error, isPending, refetch } = useQuery(me);
+  const { pathname, search } = useLocation();
+  if (isPending) return <Waiting />;
+  if (error && data === undefined) {
+    return (
+      <main>
+        <Page title="Wakeful" narrow>
+          <Trouble error={error} retry={() => void refetch()} />
+        </Page>
+      </main>
+    );
+  }
+  if (!data) {
+    const wanted = pathname + search;
+    return <Navigate to={wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`} replace />;
+  }
+  return (
+    <>
+      <Shell />
+      <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
+    </>
+  );
+}
+
+/** Whoever is logged in, just now or before, is led on. */
+export function RequireGuest() {
+  const { data, isPending } = useQuery(me);
+  const [search] = useSearchParams();
+  if (isPending) return <Waiting />;
+  if (data) return <Navigate to={safeRedirect(search)} replace />;
+  return <Outlet />;
+}

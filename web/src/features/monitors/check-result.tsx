@@ -1,0 +1,61 @@
+/** What one check saw, with where its time went. */
+import { useTexts } from "../../shared/i18n";
+import { Took } from "../../shared/ui/parts";
+import type { Heartbeat, State } from "./data";
+import styles from "./check-result.module.css";
+import { StatusBadge } from "./status";
+
+const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
+
+export function CheckResult({ beat }: { beat: Heartbeat }) {
+  const t = useTexts();
+  const state: State = beat.status === "up" || beat.status === "down" ? beat.status : "pending";
+  return (
+    <div className={styles.seen} role="status">
+      <div className={styles.line}>
+        <StatusBadge state={state} />
+        <span className={styles.message}>{beat.message}</span>
+        {typeof beat.load_time === "number" && (
+          <b className="num">
+            <Took ms={beat.load_time} />
+          </b>
+        )}
+      </div>
+      {beat.status === "unknown" && <p className={styles.help}>{t.monitors.unknownHelp}</p>}
+      <Phases beat={beat} />
+    </div>
+  );
+}
+
+/** The phases as lengths on one line, and in words below. */
+export function Phases({ beat }: { beat: Heartbeat }) {
+  const t = useTexts();
+  const parts = phases.flatMap((phase) => {
+    const ms = beat.phases[phase];
+    return typeof ms === "number" ? [{ phase, ms }] : [];
+  });
+  const total = parts.reduce((sum, part) => sum + part.ms, 0);
+  if (total === 0) return null;
+  return (
+    <div className={styles.phases}>
+      <div className={styles.strip} aria-hidden="true">
+        {parts.map(({ phase, ms }) => (
+          <span key={phase} data-phase={phase} style={{ width: `${(ms / total) * 100}%` }} />
+        ))}
+      </div>
+      <dl className={styles.legend}>
+        {parts.map(({ phase, ms }) => (
+          <div key={phase}>
+            <dt>
+              <i data-phase={phase} aria-hidden="true" />
+              {t.monitors.phases[phase]}
+            </dt>
+            <dd className="num">
+              <Took ms={ms} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { POST, unwrap } from "../../shared/api/client";
+import { signedOut, useMe } from "../../shared/api/session";
+import { useTexts } from "../../shared/i18n";
+import { Confirm } from "../../shared/ui/confirm";
+import { Panel } from "../../shared/ui/parts";
+
+/** Deleting one's own account. */
+export function DeleteAccount() {
+  const t = useTexts();
+  const client = useQueryClient();
+  const { email } = useMe();
+  const [asked, setAsked] = useState(false);
+  return (
+    <Panel title={t.settings.farewell} lead={t.settings.farewellLead}>
+      <Button variant="light" color="red" onClick={() => setAsked(true)}>
+        {t.settings.deleteAccount}
+      </Button>
+      {asked && (
+        <Confirm
+          title={t.settings.deleteTitle}
+          action={t.settings.deleteAccount}
+          typed={email}
+          close={() => setAsked(false)}
+          run={async () => {
+            await unwrap(POST("/api/v1/user/delete"));
+            signedOut(client);
+          }}
+        >
+          {t.settings.deleteHelp}
+        </Confirm>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,16 @@
+/** An error in the reader's words: ours where we know the code, else the service's. */
+import { ApiError, Offline, UNKNOWN_CODE } from "../api/error";
+import { useTexts, type Texts } from "../i18n";
+import { translate } from "../i18n/refusals";
+
+export function errorMessage(texts: Texts, error: unknown): string {
+  if (error instanceof Offline) return texts.trouble.offline;
+  if (!(error instanceof ApiError)) return texts.trouble.unexpected;
+  if (error.code === UNKNOWN_CODE) return texts.trouble.answered(error.status);
+  return texts.trouble.codes[error.code] ?? translate(error.message, texts.refusals);
+}
+
+export function useErrorMessage(): (error: unknown) => string {
+  const texts = useTexts();
+  return (error) => errorMessage(texts, error);
+}

@@ -1,0 +1,75 @@
+/** A form as all of them are: fields, what is wrong with the whole, the way on and the way back. */
+import { Button, PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n";
+import { text, type Form } from "./form";
+import { Fault } from "./parts";
+import styles from "./form-layout.module.css";
+
+interface Props<V> {
+  form: Form<V>;
+  action: string;
+  /** The way back; without one the button takes the whole width. */
+  cancel?: () => void;
+  color?: string;
+  disabled?: boolean;
+  after?: ReactNode;
+  children: ReactNode;
+}
+
+export function FormLayout<V>({ form, action, cancel, color, disabled = false, after, children }: Props<V>) {
+  const t = useTexts();
+  return (
+    <form className={styles.sheet} onSubmit={form.submit} noValidate>
+      {children}
+      <Fault text={form.fault} />
+      {cancel ? (
+        <div className={styles.buttons}>
+          <Button variant="default" onClick={cancel}>
+            {t.common.cancel}
+          </Button>
+          <Button type="submit" color={color} loading={form.busy} disabled={disabled}>
+            {action}
+          </Button>
+        </div>
+      ) : (
+        <Button type="submit" size="md" loading={form.busy} disabled={disabled}>
+          {action}
+        </Button>
+      )}
+      {after}
+    </form>
+  );
+}
+
+type FieldOf<V, P> = { form: Form<V>; field: keyof V & string } & Omit<P, "form">;
+
+/** A required field; nearly all of them are, so there is no asterisk. */
+export function RequiredField<V extends object>({ form, field, ...props }: FieldOf<V, TextInputProps>) {
+  return <TextInput {...text(form, field)} required withAsterisk={false} {...props} />;
+}
+
+export function PasswordField<V extends object>({ form, field, ...props }: FieldOf<V, PasswordInputProps>) {
+  const t = useTexts();
+  return (
+    <PasswordInput
+      {...text(form, field)}
+      visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
+      withAsterisk={false}
+      {...props}
+    />
+  );
+}
+
+/** Two fields beside each other, where there is room. */
+export function FieldPair({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
+  return (
+    <div className={styles.pair} data-wide={wide || undefined}>
+      {children}
+    </div>
+  );
+}
+
+export function ButtonRow({ children }: { children: ReactNode }) {
+  return <div className={styles.buttons}>{children}</div>;
+}
