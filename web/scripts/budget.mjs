@@ -23,7 +23,7 @@ const sent = (file) => (existsSync(`dist/${file}.gz`) ? `dist/${file}.gz` : `dis
 /** Bytes of the first screen in one language. */
 function screen(language) {
   const seen = new Set();
-  for (const key of [entry, ...first.slice(1), `src/shared/text/${language}.ts`]) collect(key, seen);
+  for (const key of [entry, ...first.slice(1), `src/shared/i18n/${language}.ts`]) collect(key, seen);
   return { language, files: seen.size, size: [...seen].reduce((sum, file) => sum + statSync(sent(file)).size, 0) };
 }
 

@@ -4,8 +4,8 @@ import { useEffect } from "react";
 import { useRouteError } from "react-router";
 import { useOnline } from "../shared/lib/online";
 import { useTexts } from "../shared/i18n";
+import { EmptyState } from "../shared/ui/empty-state";
 import { NotFound } from "../shared/ui/not-found";
-import { Empty } from "../shared/ui/parts";
 import { isChunkLoadError } from "./chunk-load-error";
 
 export function ErrorPage() {
@@ -16,10 +16,10 @@ export function ErrorPage() {
 function RenderError() {
   const t = useTexts();
   return (
-    <Empty title={t.trouble.broken}>
+    <EmptyState title={t.trouble.broken}>
       <p>{t.trouble.brokenHelp}</p>
       <Reload />
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -37,10 +37,10 @@ function ChunkLoadError() {
     return () => window.removeEventListener("online", reload);
   }, []);
   return (
-    <Empty title={online ? t.trouble.stale : t.trouble.away}>
+    <EmptyState title={online ? t.trouble.stale : t.trouble.away}>
       <p>{online ? t.trouble.staleHelp : t.trouble.awayHelp}</p>
       {online && <Reload />}
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -5,7 +5,9 @@ import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { me } from "../shared/api/session";
 import { safeRedirect } from "../shared/lib/safe-redirect";
-import { Page, Trouble, Waiting } from "../shared/ui/parts";
+import { ErrorNotice } from "../shared/ui/error-notice";
+import { Loading } from "../shared/ui/loading";
+import { Page } from "../shared/ui/page";
 import { Shell } from "./shell";
 
 // Seldom needed, and a dialog is on no first screen.
@@ -15,12 +17,12 @@ export function RequireUser() {
   const expiry = useSessionExpiry();
   const { data, error, isPending, refetch } = useQuery(me);
   const { pathname, search } = useLocation();
-  if (isPending) return <Waiting />;
+  if (isPending) return <Loading />;
   if (error && data === undefined) {
     return (
       <main>
         <Page title="Wakeful" narrow>
-          <Trouble error={error} retry={() => void refetch()} />
+          <ErrorNotice error={error} retry={() => void refetch()} />
         </Page>
       </main>
     );
@@ -41,7 +43,7 @@ export function RequireUser() {
 export function RequireGuest() {
   const { data, isPending } = useQuery(me);
   const [search] = useSearchParams();
-  if (isPending) return <Waiting />;
+  if (isPending) return <Loading />;
   if (data) return <Navigate to={safeRedirect(search)} replace />;
   return <Outlet />;
 }

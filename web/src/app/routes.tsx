@@ -1,13 +1,13 @@
 /** Every address of the page on one screen; each view is loaded when it is opened. */
 import { createBrowserRouter } from "react-router";
-import { Waiting } from "../shared/ui/parts";
+import { Loading } from "../shared/ui/loading";
 import { ErrorPage, NotFoundPage } from "./error-page";
 import { RequireGuest, RequireUser } from "./route-guards";
 
 export const router = createBrowserRouter([
   {
     ErrorBoundary: ErrorPage,
-    HydrateFallback: Waiting,
+    HydrateFallback: Loading,
     children: [
       {
         Component: RequireGuest,

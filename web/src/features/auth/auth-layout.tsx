@@ -4,8 +4,8 @@ import { Link } from "react-router";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import type { Form } from "../../shared/ui/form";
 import { Logo } from "../../shared/ui/logo";
-import { useTitle } from "../../shared/ui/parts";
 import { RequiredField } from "../../shared/ui/form-layout";
+import { useTitle } from "../../shared/ui/page";
 import styles from "./auth.module.css";
 
 interface Props {

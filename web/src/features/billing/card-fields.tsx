@@ -7,8 +7,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { membership } from "../../shared/api/membership";
 import { useLanguage, useTexts } from "../../shared/i18n";
+import { FormError } from "../../shared/ui/error-notice";
 import { text, type Form } from "../../shared/ui/form";
-import { Fault, Waiting } from "../../shared/ui/parts";
+import { Loading } from "../../shared/ui/loading";
 import { useScheme } from "../../shared/ui/scheme";
 import { RequiredField, FieldPair } from "../../shared/ui/form-layout";
 import { useErrorMessage } from "../../shared/ui/error-message";
@@ -50,7 +51,7 @@ export function useCardEntry(): CardEntry {
 
 export function CardEntryFields<V extends CardValues>({ form, entry }: { form: Form<V>; entry: CardEntry }) {
   const t = useTexts();
-  if (!entry.open) return <Fault text={t.billing.noFields} />;
+  if (!entry.open) return <FormError text={t.billing.noFields} />;
   return entry.stripe ? <StripeFields form={form} {...entry.stripe} /> : <OwnFields form={form} />;
 }
 
@@ -99,9 +100,9 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
           {t.billing.card}
         </span>
         <div ref={place} className={styles.stripeField} />
-        {!ready && fault === null && <Waiting />}
+        {!ready && fault === null && <Loading />}
       </div>
-      <Fault text={fault} />
+      <FormError text={fault} />
       <p className={styles.small}>{t.billing.stripeSecrecy}</p>
     </>
   );

@@ -5,9 +5,12 @@ import { useState } from "react";
 import type { Membership } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
-import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./billing.module.css";
@@ -31,8 +34,8 @@ export function Cards({ held }: { held: Membership }) {
         </Button>
       }
     >
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data?.length === 0 && <p className={styles.quiet}>{t.billing.noCards}</p>}
       {data && data.length > 0 && (
         <ul className={styles.rows}>

@@ -6,10 +6,14 @@ import { Link } from "react-router";
 import { membership, type Membership, type Plan } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { EmptyState } from "../../shared/ui/empty-state";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Check } from "../../shared/ui/icons";
-import { Badge, Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { Fact, Facts } from "../../shared/ui/detail-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { money } from "./card";
@@ -27,16 +31,16 @@ export function Component() {
   useEffect(() => {
     if (foreign) window.location.reload();
   }, [foreign]);
-  if (foreign) return <Waiting />;
+  if (foreign) return <Loading />;
   if (!data) {
-    return <Page title={t.billing.title}>{error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}</Page>;
+    return <Page title={t.billing.title}>{error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />}</Page>;
   }
   if (!data.billing) {
     return (
       <Page title={t.billing.title} narrow>
-        <Empty title={t.billing.off}>
+        <EmptyState title={t.billing.off}>
           <p>{t.billing.offHelp}</p>
-        </Empty>
+        </EmptyState>
       </Page>
     );
   }
@@ -117,8 +121,8 @@ function Plans({ held, choose }: { held: Membership; choose: (plan: Plan) => voi
   const { data, error, refetch } = useQuery(plans);
   return (
     <Panel title={t.billing.plans} lead={t.billing.plansLead}>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <ul className={styles.plans}>
           {data.map((plan) => (

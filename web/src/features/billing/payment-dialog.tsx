@@ -6,9 +6,10 @@ import type { Membership, Plan } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
-import { Trouble, Waiting } from "../../shared/ui/parts";
 import { FormLayout } from "../../shared/ui/form-layout";
+import { Loading } from "../../shared/ui/loading";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { blank, isExpired, money } from "./card";
@@ -23,9 +24,9 @@ export function PaymentDialog({ plan, held, close }: { plan: Plan; held: Members
       {data ? (
         <PayForm plan={plan} held={held} cards={data} close={close} />
       ) : error ? (
-        <Trouble error={error} retry={() => void refetch()} />
+        <ErrorNotice error={error} retry={() => void refetch()} />
       ) : (
-        <Waiting />
+        <Loading />
       )}
     </Dialog>
   );

@@ -1,6 +1,6 @@
 /** What one check saw, with where its time went. */
 import { useTexts } from "../../shared/i18n";
-import { Took } from "../../shared/ui/parts";
+import { Milliseconds } from "../../shared/ui/time";
 import type { Heartbeat, State } from "./data";
 import styles from "./check-result.module.css";
 import { StatusBadge } from "./status";
@@ -17,7 +17,7 @@ export function CheckResult({ beat }: { beat: Heartbeat }) {
         <span className={styles.message}>{beat.message}</span>
         {typeof beat.load_time === "number" && (
           <b className="num">
-            <Took ms={beat.load_time} />
+            <Milliseconds ms={beat.load_time} />
           </b>
         )}
       </div>
@@ -51,7 +51,7 @@ export function Phases({ beat }: { beat: Heartbeat }) {
               {t.monitors.phases[phase]}
             </dt>
             <dd className="num">
-              <Took ms={ms} />
+              <Milliseconds ms={ms} />
             </dd>
           </div>
         ))}

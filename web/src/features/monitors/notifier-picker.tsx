@@ -4,7 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { notifiers, receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
-import { Badge, Trouble, Waiting } from "../../shared/ui/parts";
+import { Badge } from "../../shared/ui/badge";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Loading } from "../../shared/ui/loading";
 import styles from "./notifier-picker.module.css";
 
 export type Way = "add" | "remove" | "set";
@@ -26,7 +28,7 @@ interface Props {
 export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(notifiers);
-  if (!data) return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  if (!data) return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
   if (data.length === 0) {
     return (
       <p className={styles.none}>

@@ -4,9 +4,14 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { deliveryStateOf } from "../../shared/api/deliveries";
 import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { ExpandableText } from "../../shared/ui/expandable-text";
-import { Ago, Badge, Moment, Older, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { LoadMore } from "../../shared/ui/load-more";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
 import { Resend } from "../../shared/ui/resend";
+import { Ago, Moment } from "../../shared/ui/time";
 import { deliveries, type Delivery } from "./data";
 import styles from "./notifiers.module.css";
 
@@ -19,8 +24,8 @@ export function Deliveries({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(deliveries(id, limit));
   return (
     <Panel title={t.notifiers.deliveries} flush>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data?.length === 0 && <p className={styles.nothing}>{t.notifiers.noDeliveries}</p>}
       {data && data.length > 0 && (
         <ol className={styles.deliveries}>
@@ -29,7 +34,7 @@ export function Deliveries({ id }: { id: string }) {
           ))}
         </ol>
       )}
-      {data && <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />}
+      {data && <LoadMore shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />}
     </Panel>
   );
 }

@@ -8,10 +8,14 @@ import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
+import { CopyLine } from "../../shared/ui/copy-line";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
+import { Loading } from "../../shared/ui/loading";
 import { NotFound } from "../../shared/ui/not-found";
-import { Ago, CopyLine, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { DetailLayout } from "../../shared/ui/detail-layout";
+import { Page, Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { LOOK, notifiers, remove, rotate, save, test, type Notifier } from "./data";
@@ -27,7 +31,7 @@ export function Component() {
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (!data) {
     return (
-      <Page title={t.notifiers.title}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+      <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
     );
   }
   if (found) return <Detail key={id} notifier={found} />;
@@ -168,7 +172,7 @@ function Linked({ id }: { id: string }) {
   const linked = data?.filter((monitor) => monitor.notifiers.includes(id));
   return (
     <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
-      {!linked && <Waiting />}
+      {!linked && <Loading />}
       {linked && linked.length > 0 && (
         <ul className={styles.linked}>
           {linked.slice(0, SHOWN).map((monitor) => (

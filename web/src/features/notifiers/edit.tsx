@@ -4,10 +4,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { useTexts } from "../../shared/i18n";
+import { CopyLine } from "../../shared/ui/copy-line";
+import { ErrorNotice, FormError } from "../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../shared/ui/form";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
 import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
 import { NotFound } from "../../shared/ui/not-found";
-import { CopyLine, Fault, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { ButtonRow, FieldPair, PasswordField } from "../../shared/ui/form-layout";
 import { showToast } from "../../shared/ui/toast";
 import { notifiers, save, type Notifier } from "./data";
@@ -26,7 +29,7 @@ export function Component() {
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (found) return <Editor key={id} was={found} start={valuesOf(found)} />;
   if (data) return <NotFound instead={["/notifiers", t.notifiers.title]} />;
-  return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
 }
 
 /** Receivers with a template of their own have no use for the signing secret. */
@@ -68,7 +71,7 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
             </div>
           </Panel>
           {kind === "email" && <Server form={form} />}
-          <Fault text={form.fault} />
+          <FormError text={form.fault} />
           <ButtonRow>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}

@@ -1,7 +1,7 @@
 /** A notifier's kind as a mark and a word. */
 import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Hook, Mail } from "../../shared/ui/icons";
-import { Badge } from "../../shared/ui/parts";
 import type { Notifier } from "./data";
 import { kindOfNotifier } from "./values";
 

@@ -6,8 +6,11 @@ import { Link } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
+import { EmptyState } from "../../shared/ui/empty-state";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Plus } from "../../shared/ui/icons";
-import { Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
 import { notifiers, type Notifier } from "./data";
 import { KindMark, OnOff, useKindWord } from "./kind";
 import styles from "./notifiers.module.css";
@@ -23,14 +26,14 @@ export function Component() {
   );
   return (
     <Page title={t.notifiers.title} lead={t.notifiers.lead} narrow actions={data && data.length > 0 ? make : undefined}>
-      {isPending && <Waiting />}
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data?.length === 0 && (
         <Panel>
-          <Empty title={t.notifiers.none}>
+          <EmptyState title={t.notifiers.none}>
             <p className={styles.emptyWords}>{t.notifiers.noneHelp}</p>
             {make}
-          </Empty>
+          </EmptyState>
         </Panel>
       )}
       {data && data.length > 0 && (

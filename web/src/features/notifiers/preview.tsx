@@ -6,7 +6,10 @@ import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { useTexts } from "../../shared/i18n";
 import { translate } from "../../shared/i18n/refusals";
-import { Panel, Segments, Trouble, Waiting } from "../../shared/ui/parts";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { SegmentedControl } from "../../shared/ui/segmented-control";
 import styles from "./notifiers.module.css";
 import { bodyOf, type Values } from "./values";
 
@@ -31,7 +34,7 @@ export function Preview({ values }: { values: Values }) {
   return (
     <Panel title={t.notifiers.preview} lead={t.notifiers.previewLead}>
       <div className={styles.which}>
-        <Segments
+        <SegmentedControl
           label={t.notifiers.previewOf}
           choices={events.map((each) => [each, t.notifiers.previews[each]] as const)}
           chosen={event}
@@ -48,7 +51,7 @@ export function Preview({ values }: { values: Values }) {
           </pre>
         </div>
       ) : (
-        <Waiting />
+        <Loading />
       )}
     </Panel>
   );
@@ -69,7 +72,7 @@ function asked(values: Values) {
 function Refused({ error }: { error: Error }) {
   const { refusals } = useTexts();
   const [field] = error instanceof ApiError ? Object.values(error.fields) : [];
-  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{translate(field, refusals)}</p>;
+  return field === undefined ? <ErrorNotice error={error} /> : <p className={styles.refused}>{translate(field, refusals)}</p>;
 }
 
 export function pretty(body: string, type: string): string {

@@ -4,9 +4,10 @@ import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
 import { me, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { FormError } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
-import { Fault, Panel } from "../../shared/ui/parts";
 import { ButtonRow, RequiredField, FieldPair, PasswordField } from "../../shared/ui/form-layout";
+import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./settings.module.css";
 
@@ -44,7 +45,7 @@ function AccountForm({ saved }: { saved: () => void }) {
         <PasswordField form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />
         <PasswordField form={form} field="password2" label={t.auth.again} description={t.settings.others} autoComplete="new-password" />
       </FieldPair>
-      <Fault text={form.fault} />
+      <FormError text={form.fault} />
       <ButtonRow>
         <Button type="submit" loading={form.busy} disabled={!form.dirty}>
           {t.common.save}

@@ -6,11 +6,15 @@ import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { useTexts } from "../../shared/i18n";
 import { Confirm } from "../../shared/ui/confirm";
+import { CopyLine } from "../../shared/ui/copy-line";
 import { Dialog } from "../../shared/ui/dialog";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
 import { Plus, Trash } from "../../shared/ui/icons";
-import { Ago, CopyLine, Panel, Trouble, Waiting } from "../../shared/ui/parts";
 import { ButtonRow, RequiredField, FormLayout } from "../../shared/ui/form-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
@@ -43,8 +47,8 @@ export function ApiKeys() {
         </Button>
       }
     >
-      {error && <Trouble error={error} retry={() => void refetch()} />}
-      {!error && !data && <Waiting />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!error && !data && <Loading />}
       {data?.length === 0 && <p className={styles.quiet}>{t.integrations.none}</p>}
       {data && data.length > 0 && (
         <ul className={styles.rows}>

@@ -5,7 +5,7 @@ import { POST, unwrap } from "../../shared/api/client";
 import { signedOut, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Confirm } from "../../shared/ui/confirm";
-import { Panel } from "../../shared/ui/parts";
+import { Panel } from "../../shared/ui/page";
 
 /** Deleting one's own account. */
 export function DeleteAccount() {

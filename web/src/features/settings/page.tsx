@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { membership } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
-import { Page, Panel } from "../../shared/ui/parts";
+import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
 import { DeleteAccount } from "./delete-account";
 import { ApiKeys } from "./api-keys";

@@ -6,9 +6,13 @@ import { DELETE, GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { logOut } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Out } from "../../shared/ui/icons";
-import { Ago, Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { parseUserAgent } from "./user-agent";
@@ -36,8 +40,8 @@ export function Sessions() {
         </Button>
       }
     >
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <ul className={styles.rows}>
           {data

@@ -9,10 +9,12 @@ import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { Dialog } from "../../shared/ui/dialog";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
 import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
-import { Page, Trouble, Waiting } from "../../shared/ui/parts";
 import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Page } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
@@ -44,8 +46,8 @@ export function Component() {
         </Button>
       }
     >
-      {isPending && <Waiting />}
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data && (
         <ul className={styles.list}>
           {data.map((user) => (

@@ -4,8 +4,8 @@ import { useState, type ReactNode } from "react";
 import { useTexts } from "../i18n";
 import styles from "./confirm.module.css";
 import { Dialog } from "./dialog";
-import { Fault } from "./parts";
 import { useErrorMessage } from "./error-message";
+import { FormError } from "./error-notice";
 
 interface Props {
   title: string;
@@ -54,7 +54,7 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
             data-autofocus
           />
         )}
-        <Fault text={fault} />
+        <FormError text={fault} />
         <div className={styles.buttons}>
           <Button variant="default" onClick={close}>
             {t.common.cancel}

@@ -2,8 +2,8 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { Back } from "./icons";
-import { useTitle } from "./parts";
 import styles from "./detail-layout.module.css";
+import { useTitle } from "./page";
 
 interface Props {
   title: string;

@@ -2,8 +2,8 @@
 import { Button, PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n";
+import { FormError } from "./error-notice";
 import { text, type Form } from "./form";
-import { Fault } from "./parts";
 import styles from "./form-layout.module.css";
 
 interface Props<V> {
@@ -22,7 +22,7 @@ export function FormLayout<V>({ form, action, cancel, color, disabled = false, a
   return (
     <form className={styles.sheet} onSubmit={form.submit} noValidate>
       {children}
-      <Fault text={form.fault} />
+      <FormError text={form.fault} />
       {cancel ? (
         <div className={styles.buttons}>
           <Button variant="default" onClick={cancel}>

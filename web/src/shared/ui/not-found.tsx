@@ -1,19 +1,20 @@
 /** An address of nothing, or of what belongs to another team: the same words for both. */
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
+import { EmptyState } from "./empty-state";
+import { useTitle } from "./page";
 import { useTexts } from "../i18n";
-import { Empty, useTitle } from "./parts";
 
 /** Where to go instead: an address and its name. */
 export function NotFound({ instead: [to, name] }: { instead: readonly [string, string] }) {
   const t = useTexts();
   useTitle(t.trouble.missing);
   return (
-    <Empty title={t.trouble.missing}>
+    <EmptyState title={t.trouble.missing}>
       <p>{t.trouble.missingHelp}</p>
       <Button component={Link} to={to}>
         {name}
       </Button>
-    </Empty>
+    </EmptyState>
   );
 }

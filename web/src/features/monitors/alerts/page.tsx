@@ -2,7 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTexts } from "../../../shared/i18n";
-import { Empty, Older, Page, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { EmptyState } from "../../../shared/ui/empty-state";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { LoadMore } from "../../../shared/ui/load-more";
+import { Loading } from "../../../shared/ui/loading";
+import { Page, Panel } from "../../../shared/ui/page";
 import { allAlerts } from "../data";
 import { Reports } from "../report-menu";
 import { AlertRows } from "./rows";
@@ -16,18 +20,18 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery(allAlerts(limit));
   return (
     <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
-      {isPending && <Waiting />}
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data && (
         <Panel flush>
           {data.length === 0 ? (
-            <Empty title={t.alerts.none}>
+            <EmptyState title={t.alerts.none}>
               <p>{t.alerts.noneHelp}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <AlertRows alerts={data} named />
           )}
-          <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />
+          <LoadMore shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />
         </Panel>
       )}
     </Page>

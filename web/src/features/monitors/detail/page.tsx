@@ -10,11 +10,15 @@ import { exact, interval, millis, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
+import { LoadMore } from "../../../shared/ui/load-more";
+import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
-import { Ago, Moment, Older, Page, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
 import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
+import { Page, Panel } from "../../../shared/ui/page";
+import { Ago, Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
@@ -42,7 +46,7 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery(monitor(id));
   if (isPending || (!data && !isNotFound(error))) {
     return (
-      <Page title={t.nav.monitors}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+      <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
     );
   }
   // It may have been there a moment ago.
@@ -178,7 +182,7 @@ function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
         {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
       </Fact>
       <Fact label={t.monitors.columns.load}>
-        <Took ms={shown.load_time} />
+        <Milliseconds ms={shown.load_time} />
       </Fact>
       <Fact label={t.monitors.columns.check}>
         <Ago at={shown.last_check} />
@@ -197,7 +201,7 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
   const phone = useMediaQuery("(max-width: 720px)");
   return (
     <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
         <HeartbeatBars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
       </div>
@@ -246,12 +250,12 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
               <Phases beat={beat} />
             </span>
             <span className={`${styles.load ?? ""} num`}>
-              <Took ms={beat.load_time} />
+              <Milliseconds ms={beat.load_time} />
             </span>
           </li>
         ))}
       </ol>
-      <Older shown={newest.length} limit={limit} steps={LOGGED} show={setLimit} />
+      <LoadMore shown={newest.length} limit={limit} steps={LOGGED} show={setLimit} />
     </>
   );
 }
@@ -282,7 +286,7 @@ function Alerts({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(alertsOf(id));
   return (
     <Panel title={t.nav.alerts} flush>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data?.length === 0 && <p className={styles.none}>{t.detail.noAlerts}</p>}
       {data && data.length > 0 && <AlertRows alerts={data} named={false} />}
     </Panel>

@@ -2,7 +2,9 @@
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
-import { CopyLine, Panel, Segments } from "../../../shared/ui/parts";
+import { CopyLine } from "../../../shared/ui/copy-line";
+import { Panel } from "../../../shared/ui/page";
+import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import type { Monitor } from "../data";
 import styles from "./detail.module.css";
 
@@ -38,7 +40,7 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
     <Panel
       title={t.push.title}
       lead={t.push.lead(interval(monitor.heartbeat_interval))}
-      actions={<Segments label={t.push.way} choices={ways.map((each) => [each, each] as const)} chosen={way} choose={setWay} />}
+      actions={<SegmentedControl label={t.push.way} choices={ways.map((each) => [each, each] as const)} chosen={way} choose={setWay} />}
     >
       <div className={styles.push}>
         <CopyLine label={t.push.url} value={url} />

@@ -1,7 +1,9 @@
 /** What each region saw last, where a monitor is checked from several. */
 import { useQuery } from "@tanstack/react-query";
 import { useTexts } from "../../../shared/i18n";
-import { Badge, Moment, Panel, Took } from "../../../shared/ui/parts";
+import { Badge } from "../../../shared/ui/badge";
+import { Panel } from "../../../shared/ui/page";
+import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { beats, type Heartbeat, type Monitor } from "../data";
 import { LOCAL, regions } from "../regions";
 import { StatusMark } from "../status";
@@ -50,7 +52,7 @@ function RegionRow({ name, problem, seen, at }: { name: string; problem: string 
         )}
       </span>
       <span className={styles.when}>{seen && at !== undefined && <Moment at={at} />}</span>
-      <span className={`${styles.load ?? ""} num`}><Took ms={seen?.load_time} /></span>
+      <span className={`${styles.load ?? ""} num`}><Milliseconds ms={seen?.load_time} /></span>
     </li>
   );
 }

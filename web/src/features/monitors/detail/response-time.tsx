@@ -3,8 +3,11 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { useTexts } from "../../../shared/i18n";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back } from "../../../shared/ui/icons";
-import { Panel, Segments, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Loading } from "../../../shared/ui/loading";
+import { Panel } from "../../../shared/ui/page";
+import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { alertsIn, series, type Monitor, type RegionLine, type Window } from "../data";
 import { isElsewhere, LOCAL } from "../regions";
 import type { Mode } from "./chart";
@@ -40,7 +43,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
       title={t.detail.loadTime}
       lead={t.detail.loadTimeHelp}
       actions={
-        <Segments
+        <SegmentedControl
           label={t.detail.range}
           choices={ranges.map((seconds) => [seconds, t.detail.spans(seconds / HOUR)] as const)}
           chosen={closer ? 0 : range}
@@ -51,12 +54,12 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
         />
       }
     >
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.chart} data-old={isPlaceholderData || undefined}>
         {data && shown === "regions" && lines.length === 0 && !isPlaceholderData ? (
           <p className={styles.quiet}>{data.source === "raw" ? t.detail.noChart : t.detail.noLines}</p>
         ) : data && data.points.length > 0 ? (
-          <Suspense fallback={<Waiting />}>
+          <Suspense fallback={<Loading />}>
             <Chart
               series={data}
               down={down}
@@ -68,7 +71,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
         ) : data ? (
           <p className={styles.quiet}>{t.detail.noChart}</p>
         ) : (
-          !error && <Waiting />
+          !error && <Loading />
         )}
       </div>
       <div className={styles.chartFoot}>
@@ -78,7 +81,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
             {t.detail.wholeRange}
           </Button>
         )}
-        {modes.length > 1 && <Segments label={t.detail.mode} choices={modes} chosen={shown} choose={setMode} />}
+        {modes.length > 1 && <SegmentedControl label={t.detail.mode} choices={modes} chosen={shown} choose={setMode} />}
       </div>
     </Panel>
   );

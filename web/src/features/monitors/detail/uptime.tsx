@@ -2,7 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { interval, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Loading } from "../../../shared/ui/loading";
+import { Panel } from "../../../shared/ui/page";
+import { Milliseconds } from "../../../shared/ui/time";
 import { stats, type Span } from "../data";
 import styles from "./detail.module.css";
 
@@ -13,8 +16,8 @@ export function Uptime({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(stats(id));
   return (
     <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <div className={styles.scroll} tabIndex={0} role="group" aria-label={t.detail.uptime}>
           <table className={styles.table}>
@@ -59,9 +62,9 @@ function Row({ span }: { span: Span }) {
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>
       <td>{long(span.longest_outage)}</td>
       <td>{long(span.mean_time_to_recover)}</td>
-      <td><Took ms={load?.p50} /></td>
-      <td><Took ms={load?.p95} /></td>
-      <td><Took ms={load?.p99} /></td>
+      <td><Milliseconds ms={load?.p50} /></td>
+      <td><Milliseconds ms={load?.p95} /></td>
+      <td><Milliseconds ms={load?.p99} /></td>
     </tr>
   );
 }

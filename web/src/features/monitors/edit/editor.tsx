@@ -6,9 +6,10 @@ import { useNavigate } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
+import { FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
+import { Page, Panel } from "../../../shared/ui/page";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
-import { Fault, Page, Panel } from "../../../shared/ui/parts";
 import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
@@ -51,7 +52,7 @@ export function Editor({ id, was, start }: Props) {
         <Regions form={form} />
         <Notify form={form} />
         <Advanced form={form} />
-        <Fault text={form.fault} />
+        <FormError text={form.fault} />
         <div className={styles.foot}>
           {form.values.type !== "api" && <TryIt form={form} id={id} />}
           <div className={styles.buttons}>
@@ -303,7 +304,7 @@ function Notify({ form }: { form: MonitorForm }) {
   return (
     <Panel title={t.notifiers.choose} lead={t.notifiers.chooseHelp}>
       <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} />
-      <Fault text={form.errors.notifiers ?? null} />
+      <FormError text={form.errors.notifiers ?? null} />
     </Panel>
   );
 }
@@ -447,7 +448,7 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
       <Button variant="default" loading={busy} onClick={() => void look()}>
         {t.form.try}
       </Button>
-      <Fault text={fault} />
+      <FormError text={fault} />
       {seen && (
         <div className={styles.result} ref={intoView}>
           <CheckResult beat={seen} />

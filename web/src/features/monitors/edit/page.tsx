@@ -3,8 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearchParams } from "react-router";
 import { isNotFound } from "../../../shared/api/error";
 import { useTexts } from "../../../shared/i18n";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
-import { Page, Trouble, Waiting } from "../../../shared/ui/parts";
+import { Page } from "../../../shared/ui/page";
 import { monitor } from "../data";
 import { Editor } from "./editor";
 import { initial, typeOf, valuesOf } from "./values";
@@ -20,7 +22,7 @@ export function Component() {
   if (!data) {
     return (
       <Page title={t.nav.monitors} narrow>
-        {error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}
+        {error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />}
       </Page>
     );
   }

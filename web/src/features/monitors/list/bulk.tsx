@@ -6,8 +6,8 @@ import { useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
 import { Dialog } from "../../../shared/ui/dialog";
 import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
-import { Segments } from "../../../shared/ui/parts";
 import { ButtonRow } from "../../../shared/ui/form-layout";
+import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { remove, save, type MonitorRow } from "../data";
@@ -118,7 +118,7 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
           void apply(way, ids);
         }}
       >
-        <Segments
+        <SegmentedControl
           label={t.notifiers.bulkWay}
           choices={ways.map((each) => [each, t.notifiers.bulkWays[each]] as const)}
           chosen={way}

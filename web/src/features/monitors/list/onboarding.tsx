@@ -4,8 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { FormError } from "../../../shared/ui/error-notice";
 import { useForm, text } from "../../../shared/ui/form";
-import { Fault } from "../../../shared/ui/parts";
 import { save, tryOut, types, type Heartbeat } from "../data";
 import { bodyOf, hostOf, initial, withScheme } from "../edit/values";
 import { CheckResult } from "../check-result";
@@ -55,7 +55,7 @@ export default function Onboarding() {
           {seen ? t.first.again : t.first.try}
         </Button>
       </form>
-      <Fault text={form.fault} />
+      <FormError text={form.fault} />
       {seen && (
         <div className={styles.result}>
           <CheckResult beat={seen} />

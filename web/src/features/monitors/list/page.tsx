@@ -8,8 +8,11 @@ import { Link, useLocation, useNavigate, useSearchParams } from "react-router";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
 import { useTexts } from "../../../shared/i18n";
+import { EmptyState } from "../../../shared/ui/empty-state";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Plus, Search } from "../../../shared/ui/icons";
-import { Empty, Page, Trouble, useTitle, Waiting } from "../../../shared/ui/parts";
+import { Loading } from "../../../shared/ui/loading";
+import { Page, useTitle } from "../../../shared/ui/page";
 import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
@@ -33,7 +36,7 @@ export function Component() {
   useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
   if (!data) {
     return (
-      <Page title={t.monitors.title}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
+      <Page title={t.monitors.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
     );
   }
   if (data.length > 0) return <Dashboard list={data} failed={error} />;
@@ -41,7 +44,7 @@ export function Component() {
     <Suspense
       fallback={
         <Page title={t.monitors.title}>
-          <Waiting />
+          <Loading />
         </Page>
       }
     >
@@ -91,7 +94,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
           {t.nav.newMonitor}
         </Button>
       </header>
-      {failed && <Trouble error={failed} />}
+      {failed && <ErrorNotice error={failed} />}
       <RegionWarning />
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
@@ -149,11 +152,11 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         </Suspense>
       )}
       {rows.length === 0 ? (
-        <Empty title={t.monitors.noMatch}>
+        <EmptyState title={t.monitors.noMatch}>
           <Button variant="default" onClick={() => setSearch(new URLSearchParams(), { replace: true })}>
             {t.monitors.showAll}
           </Button>
-        </Empty>
+        </EmptyState>
       ) : (
         <Rows rows={rows} grouped={deferred.grouped} selected={selected} toggle={toggle} />
       )}

@@ -4,7 +4,7 @@ import { memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { Ago, Took } from "../../../shared/ui/parts";
+import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
 import { short, stateOf, type MonitorRow, type Type } from "../data";
 import { StatusMark } from "../status";
@@ -72,7 +72,7 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
       </span>
       <Past id={monitor.monitorid} />
       <span className={`${styles.load ?? ""} num`}>
-        <Took ms={monitor.load_time} />
+        <Milliseconds ms={monitor.load_time} />
       </span>
       <span className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />
