@@ -245,7 +245,10 @@ test("sessions are listed, and one can be ended from another", async ({ page, br
   await expect(sessions).toHaveCount(3);
   await expect(sessions.filter({ hasText: "This one" })).toHaveCount(1);
   await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);
-  await sessions.filter({ hasText: "Chrome on Linux" }).getByRole("button", { name: /^End the session/ }).click();
+  await sessions
+    .filter({ hasText: "Chrome on Linux" })
+    .getByRole("button", { name: /^End the session/ })
+    .click();
   await expect(sessions).toHaveCount(2);
   await other.goto("/team");
   await expect(other).toHaveURL(/\/login/);

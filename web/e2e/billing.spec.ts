@@ -108,7 +108,10 @@ test("cards: added, made the default, removed with a warning when they pay", asy
   await page.getByRole("button", { name: "Choose Starter" }).click();
   await page.getByRole("dialog").getByRole("button", { name: /^Pay/ }).click();
   await expect(held(page)).toContainText("•••• 4444");
-  for (const [last4, words] of [["4242", "removed here and at the payment processor"], ["4444", "pays for Starter"]] as const) {
+  for (const [last4, words] of [
+    ["4242", "removed here and at the payment processor"],
+    ["4444", "pays for Starter"],
+  ] as const) {
     await page.getByRole("button", { name: `Actions for the card ending in ${last4}` }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
     await expect(page.getByRole("dialog")).toContainText(words);

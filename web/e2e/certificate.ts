@@ -30,7 +30,9 @@ export function selfSigned(name: string, days: number): Certificate {
     tlv(0xa3, seq(names)),
   );
   const signature = tlv(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, privateKey)]));
-  const lines = seq(body, ecdsa, signature).toString("base64").replace(/(.{64})/g, "$1\n");
+  const lines = seq(body, ecdsa, signature)
+    .toString("base64")
+    .replace(/(.{64})/g, "$1\n");
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
@@ -47,7 +49,8 @@ export async function secureSite(shown: Certificate): Promise<{ url: string; sho
 
 /** Tag, length and value: all there is to DER. */
 function tlv(tag: number, value: Buffer): Buffer {
-  const length = value.length < 128 ? [value.length] : value.length < 256 ? [0x81, value.length] : [0x82, value.length >> 8, value.length & 255];
+  const length =
+    value.length < 128 ? [value.length] : value.length < 256 ? [0x81, value.length] : [0x82, value.length >> 8, value.length & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), value]);
 }
 
@@ -70,6 +73,9 @@ function oid(first: number, second: number, ...others: number[]): Buffer {
 
 /** YYMMDDhhmmssZ, which is good until 2049. */
 function time(at: number): Buffer {
-  const text = new Date(at).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:T]/g, "");
+  const text = new Date(at)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z")
+    .replace(/[-:T]/g, "");
   return tlv(0x17, Buffer.from(text.slice(2)));
 }

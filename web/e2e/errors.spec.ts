@@ -38,7 +38,9 @@ test("in German, refusals and numbers are German", async ({ page, member }) => {
   await page.getByRole("button", { name: "Weitere Aktionen" }).click();
   await page.getByRole("menuitem", { name: "Löschen" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Löschen" }).click();
-  await expect(page.getByRole("dialog").getByRole("alert")).toHaveText("Der Melder ist noch verknüpft mit: Sicherung. Lösen Sie ihn dort zuerst.");
+  await expect(page.getByRole("dialog").getByRole("alert")).toHaveText(
+    "Der Melder ist noch verknüpft mit: Sicherung. Lösen Sie ihn dort zuerst.",
+  );
   await page.goto(`/monitor/${monitorid}`);
   await expect(page.getByText("0,8 ms").first()).toBeVisible();
 });

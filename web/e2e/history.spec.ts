@@ -138,7 +138,8 @@ test("a bar tells its time, message and load time under the pointer, in the list
     const box = await bars.boundingBox();
     if (!box) throw new Error("the bars have no place");
     const room = path === "/" ? 30 : 120;
-    const at = (fromRight: number) => bars.hover({ position: { x: box.width - ((fromRight - 0.5) * box.width) / room, y: box.height / 2 } });
+    const at = (fromRight: number) =>
+      bars.hover({ position: { x: box.width - ((fromRight - 0.5) * box.width) / room, y: box.height / 2 } });
     const tip = bars.locator("xpath=following-sibling::span");
     await at(1);
     await expect(tip).toHaveText(/^Down\d\d:\d\d.*disk full$/);

@@ -29,7 +29,8 @@ test("what could not be changed stays selected, to be tried again", async ({ pag
   for (const name of ["one", "two"]) await page.getByLabel(`Select ${name}`).check();
   const failing = (made[1] ?? { monitorid: "" }).monitorid;
   await page.route("**/api/v1/monitor/save", async (route) => {
-    if (route.request().postData()?.includes(failing)) await route.fulfill({ status: 503, json: { code: "unavailable", message: "Later." } });
+    if (route.request().postData()?.includes(failing))
+      await route.fulfill({ status: 503, json: { code: "unavailable", message: "Later." } });
     else await route.continue();
   });
   const bar = page.getByRole("toolbar", { name: "Selected monitors" });

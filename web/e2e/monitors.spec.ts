@@ -229,7 +229,10 @@ test("another team's addresses lead nowhere, exactly as addresses of nothing do"
   const other = await (await browser.newContext({ baseURL })).newPage();
   await logIn(other, `other.${member.email}`);
   const nothing = "0190a0a0-0000-7000-8000-000000000000";
-  for (const [kind, theirs] of [["monitor", monitorid], ["notifier", notifierid]] as const) {
+  for (const [kind, theirs] of [
+    ["monitor", monitorid],
+    ["notifier", notifierid],
+  ] as const) {
     for (const path of [theirs, `${theirs}/edit`, nothing, `${nothing}/edit`]) {
       await other.goto(`/${kind}/${path}`);
       await expect(other.getByText("There is nothing at this address"), `${kind} ${path}`).toBeVisible();

@@ -58,7 +58,12 @@ async function end(child: ChildProcess) {
 
 const panel = (page: Page, name: string) => page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-test("a monitor is checked from two places; who saw what stands in the panel, the list and the chart", async ({ page, member, probe, service }) => {
+test("a monitor is checked from two places; who saw what stands in the panel, the list and the chart", async ({
+  page,
+  member,
+  probe,
+  service,
+}) => {
   const region = `r${process.pid}a`;
   const leave = await probe(region);
   await page.goto("/monitor/new");
@@ -78,7 +83,11 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   await expect(places.getByRole("listitem").filter({ hasText: "Here" })).toContainText("Up");
   await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("Up");
   await page.getByText("Show as a list").click();
-  await expect(panel(page, "Heartbeats").getByText(new RegExp(`^${region} .* m?s$`)).first()).toBeVisible();
+  await expect(
+    panel(page, "Heartbeats")
+      .getByText(new RegExp(`^${region} .* m?s$`))
+      .first(),
+  ).toBeVisible();
 
   await page.reload();
   await page.getByRole("button", { name: "Regions", exact: true }).click();

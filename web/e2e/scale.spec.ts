@@ -113,7 +113,12 @@ test("the first screen of a thousand monitors is less than 100 kB on the wire", 
   });
   await page.goto("/");
   await everyone(page, "1,000");
-  await expect(page.locator(row).first().getByRole("img", { name: /heartbeats/ })).toBeVisible();
+  await expect(
+    page
+      .locator(row)
+      .first()
+      .getByRole("img", { name: /heartbeats/ }),
+  ).toBeVisible();
   await page.waitForLoadState("load");
   console.log(`1,000 monitors: ${(bytes / 1000).toFixed(1)} kB of data on the wire`);
   expect(bytes).toBeGreaterThan(10_000);

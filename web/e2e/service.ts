@@ -63,7 +63,10 @@ async function start(data: string, settings: Record<string, string>): Promise<{ 
   service.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
   for (let tries = 0; tries < 200; tries++) {
     if (service.exitCode !== null) throw new Error(`${binary} ended at once: ${said}`);
-    const ready = await fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
+    const ready = await fetch(`${url}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
     if (ready) return { process: service, url };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -108,7 +111,10 @@ export const test = base.extend<Fixtures, Worker>({
       const { process: service, url } = await start(data, settings);
       const { target, close } = await startTarget();
       const folder = join(data, "mail");
-      const mails = () => readdirSync(folder).sort().map((name) => readFileSync(join(folder, name), "utf8"));
+      const mails = () =>
+        readdirSync(folder)
+          .sort()
+          .map((name) => readFileSync(join(folder, name), "utf8"));
       await use({ url, data, mails, target });
       close();
       service.kill("SIGTERM");

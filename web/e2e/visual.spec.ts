@@ -15,7 +15,17 @@ async function furnished(member: Member): Promise<string[]> {
   for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
   await member.api.monitor({ name: "paused", isactive: false });
   await member.api.monitor({ name: "pending" });
-  const pages = ["/", "/?group=tag", "/alerts", "/notifiers", "/notifier/new", "/notifier/new?kind=own", `/notifier/${notifierid}`, "/team", "/settings"];
+  const pages = [
+    "/",
+    "/?group=tag",
+    "/alerts",
+    "/notifiers",
+    "/notifier/new",
+    "/notifier/new?kind=own",
+    `/notifier/${notifierid}`,
+    "/team",
+    "/settings",
+  ];
   pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/nothing/here");
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
 }

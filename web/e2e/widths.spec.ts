@@ -28,7 +28,9 @@ test("the words of the summary are whole at every width, in both languages", asy
     for (const width of [360, ...widths]) {
       await page.setViewportSize({ width, height: 800 });
       const broken = await words.evaluateAll((all) =>
-        all.filter((word) => word.getClientRects().length > 1 || word.scrollWidth > (word.parentElement?.clientWidth ?? 0)).map((word) => word.textContent),
+        all
+          .filter((word) => word.getClientRects().length > 1 || word.scrollWidth > (word.parentElement?.clientWidth ?? 0))
+          .map((word) => word.textContent),
       );
       expect(broken, `${width} px, ${language}`).toEqual([]);
     }
@@ -44,9 +46,9 @@ test("a monitor's name and buttons are whole beside each other or below", async 
     await page.setViewportSize({ width, height: 800 });
     // One line is 28 px; a word a line would be six of them.
     await expect.poll(() => title.evaluate((line) => line.clientHeight), `${width} px`).toBeLessThan(60);
-    const cut = await page.locator("main .mantine-Button-label").evaluateAll((labels) =>
-      labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent),
-    );
+    const cut = await page
+      .locator("main .mantine-Button-label")
+      .evaluateAll((labels) => labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent));
     expect(cut, `${width} px`).toEqual([]);
     expect(await sideways(page), `${width} px`).toBeLessThanOrEqual(0);
   }

@@ -90,7 +90,14 @@ test("pictures", async ({ page, member, service }) => {
   await page.getByLabel("Address").blur();
   await page.screenshot({ path: `${FOLDER}/notifier.png` });
 
-  const card = { cardholderName: "Ann Example", cardNumber: "4242424242424242", expiryMonth: 4, expiryYear: 2039, cvc: "123", zipCode: "1" };
+  const card = {
+    cardholderName: "Ann Example",
+    cardNumber: "4242424242424242",
+    expiryMonth: 4,
+    expiryYear: 2039,
+    cvc: "123",
+    zipCode: "1",
+  };
   await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
   await page.goto("/billing");
   await expect(page.getByText("Paid", { exact: true })).toBeVisible();

@@ -41,7 +41,14 @@ export default function Reauthenticate() {
         <p>{t.auth.ended.lead(email)}</p>
         <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required data-autofocus />
         {second && (
-          <RequiredField form={form} field="mfacode" label={t.auth.second.code} description={t.auth.second.help} autoComplete="one-time-code" autoFocus />
+          <RequiredField
+            form={form}
+            field="mfacode"
+            label={t.auth.second.code}
+            description={t.auth.second.help}
+            autoComplete="one-time-code"
+            autoFocus
+          />
         )}
       </FormLayout>
     </Dialog>

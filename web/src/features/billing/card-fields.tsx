@@ -134,8 +134,23 @@ function OwnFields<V extends CardValues>({ form }: { form: Form<V> }) {
         data-autofocus
       />
       <FieldPair>
-        <RequiredField form={form} field="expiry" label={t.billing.expiry} placeholder="MM / YY" autoComplete="cc-exp" inputMode="numeric" />
-        <RequiredField form={form} field="cvc" label={t.billing.cvc} placeholder="123" autoComplete="cc-csc" inputMode="numeric" maxLength={4} />
+        <RequiredField
+          form={form}
+          field="expiry"
+          label={t.billing.expiry}
+          placeholder="MM / YY"
+          autoComplete="cc-exp"
+          inputMode="numeric"
+        />
+        <RequiredField
+          form={form}
+          field="cvc"
+          label={t.billing.cvc}
+          placeholder="123"
+          autoComplete="cc-csc"
+          inputMode="numeric"
+          maxLength={4}
+        />
       </FieldPair>
       <FieldPair wide>
         <RequiredField form={form} field="cardholderName" label={t.billing.holder} autoComplete="cc-name" />

@@ -54,7 +54,11 @@ function load(publishableKey: string): Promise<Stripe> {
 }
 
 /** The id that stands for the card at Stripe. */
-export async function tokenOf({ createPaymentMethod }: Pick<Stripe, "createPaymentMethod">, card: CardElement, name: string): Promise<string> {
+export async function tokenOf(
+  { createPaymentMethod }: Pick<Stripe, "createPaymentMethod">,
+  card: CardElement,
+  name: string,
+): Promise<string> {
   const { paymentMethod, error } = await createPaymentMethod({ type: "card", card, billing_details: { name } });
   if (!paymentMethod) throw new ApiError(402, "card_refused", error?.message ?? "");
   return paymentMethod.id;

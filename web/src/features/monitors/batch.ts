@@ -7,10 +7,7 @@ interface Waiting<T> {
 }
 
 /** A function that answers for one id, or null when nothing is known of it; ids asked for together are fetched together. */
-export function batcher<T>(
-  most: number,
-  fetch: (ids: string[]) => Promise<ReadonlyMap<string, T>>,
-): (id: string) => Promise<T | null> {
+export function batcher<T>(most: number, fetch: (ids: string[]) => Promise<ReadonlyMap<string, T>>): (id: string) => Promise<T | null> {
   let waiting = new Map<string, Waiting<T>[]>();
   const send = () => {
     const all = [...waiting];

@@ -48,9 +48,7 @@ export function monitor(id: string) {
   return queryOptions({
     queryKey: ["monitor", id],
     queryFn: ({ signal }) =>
-      unwrap(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then(
-        (answer) => answer.monitor,
-      ),
+      unwrap(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.monitor),
   });
 }
 

@@ -21,5 +21,13 @@ test("a failed heartbeat is taller, for those who do not see its colour", () => 
 });
 
 test("only as many as there is room for are drawn", () => {
-  expect(count(outlines(Array.from({ length: 50 }, () => beat("up")), 30, 20).up)).toBe(30);
+  expect(
+    count(
+      outlines(
+        Array.from({ length: 50 }, () => beat("up")),
+        30,
+        20,
+      ).up,
+    ),
+  ).toBe(30);
 });

@@ -69,7 +69,10 @@ function listen(client: QueryClient): () => void {
     deleted = new Set<string>();
     apply(client, beats);
     if (gone.size > 0) forget(client, gone);
-    void read(client, [...changed].filter((id) => !gone.has(id)));
+    void read(
+      client,
+      [...changed].filter((id) => !gone.has(id)),
+    );
   };
   const soon = () => (timer ??= setTimeout(flush, GATHER));
 

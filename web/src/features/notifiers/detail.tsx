@@ -30,9 +30,7 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: LOOK });
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (!data) {
-    return (
-      <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
-    );
+    return <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
   if (found) return <Detail key={id} notifier={found} />;
   return <NotFound instead={["/notifiers", t.notifiers.title]} />;
@@ -93,8 +91,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
       setBusy(false);
     }
   };
-  const turn = () =>
-    save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
+  const turn = () => save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <>
       <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void tryIt()}>

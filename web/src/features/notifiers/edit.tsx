@@ -143,7 +143,13 @@ function Server({ form }: { form: NotifierForm }) {
     <Panel title={t.notifiers.server} lead={t.notifiers.serverLead}>
       <div className={styles.fields}>
         <FieldPair wide>
-          <TextInput {...text(form, "email.hostname")} label={t.form.host} placeholder="smtp.example.com" autoCapitalize="off" spellCheck={false} />
+          <TextInput
+            {...text(form, "email.hostname")}
+            label={t.form.host}
+            placeholder="smtp.example.com"
+            autoCapitalize="off"
+            spellCheck={false}
+          />
           <NumberInput
             name="email.port"
             label={t.form.port}
@@ -159,18 +165,36 @@ function Server({ form }: { form: NotifierForm }) {
           <Select
             name="email.security"
             label={t.notifiers.security}
-            description={form.values["email.security"] === "none" ? t.notifiers.plain : form.values["email.port"] === 465 ? t.notifiers.implicit : t.notifiers.starttls}
+            description={
+              form.values["email.security"] === "none"
+                ? t.notifiers.plain
+                : form.values["email.port"] === 465
+                  ? t.notifiers.implicit
+                  : t.notifiers.starttls
+            }
             data={securities.map((value) => ({ value, label: t.notifiers.securities[value] }))}
             value={form.values["email.security"]}
             error={form.errors["email.security"]}
             onChange={(value) => value !== null && form.set("email.security", value)}
             allowDeselect={false}
           />
-          <TextInput {...text(form, "email.from_email")} label={t.notifiers.from} description={t.notifiers.fromHelp} placeholder="wakeful@example.com" inputMode="email" />
+          <TextInput
+            {...text(form, "email.from_email")}
+            label={t.notifiers.from}
+            description={t.notifiers.fromHelp}
+            placeholder="wakeful@example.com"
+            inputMode="email"
+          />
         </FieldPair>
         <FieldPair>
           <TextInput {...text(form, "email.username")} label={t.form.username} description={t.notifiers.usernameHelp} autoComplete="off" />
-          <PasswordField form={form} field="email.password" label={t.auth.password} description={t.notifiers.passwordHelp} autoComplete="new-password" />
+          <PasswordField
+            form={form}
+            field="email.password"
+            label={t.auth.password}
+            description={t.notifiers.passwordHelp}
+            autoComplete="new-password"
+          />
         </FieldPair>
         {form.values["email.security"] === "tls" && (
           <Switch {...flag(form, "email.ignore_tls_errors")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />

@@ -38,9 +38,11 @@ export function Component() {
       )}
       {data && data.length > 0 && (
         <ul className={styles.list}>
-          {data.toSorted((a, b) => a.name.localeCompare(b.name)).map((notifier) => (
-            <Row key={notifier.notifierid} notifier={notifier} links={links?.get(notifier.notifierid) ?? (links && 0)} />
-          ))}
+          {data
+            .toSorted((a, b) => a.name.localeCompare(b.name))
+            .map((notifier) => (
+              <Row key={notifier.notifierid} notifier={notifier} links={links?.get(notifier.notifierid) ?? (links && 0)} />
+            ))}
         </ul>
       )}
     </Page>

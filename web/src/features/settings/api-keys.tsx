@@ -139,9 +139,5 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
 }
 
 function curl({ apikey, enckey }: Made): string {
-  return [
-    `curl ${window.location.origin}/api/v1/monitors`,
-    `-H "X-API-Key: ${apikey}"`,
-    `-H "X-Enc-Key: ${enckey}"`,
-  ].join(" \\\n  ");
+  return [`curl ${window.location.origin}/api/v1/monitors`, `-H "X-API-Key: ${apikey}"`, `-H "X-Enc-Key: ${enckey}"`].join(" \\\n  ");
 }

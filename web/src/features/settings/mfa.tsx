@@ -85,13 +85,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
   }
   return (
     <div className={styles.setup}>
-      <img
-        className={styles.qr}
-        src={`data:image/svg+xml,${encodeURIComponent(made.qr)}`}
-        alt={t.mfa.qr}
-        width={176}
-        height={176}
-      />
+      <img className={styles.qr} src={`data:image/svg+xml,${encodeURIComponent(made.qr)}`} alt={t.mfa.qr} width={176} height={176} />
       <div className={styles.form}>
         <p>{t.mfa.scan}</p>
         <CopyLine label={t.mfa.secret} value={made.secret} wrap />

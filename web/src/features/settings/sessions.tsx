@@ -52,12 +52,7 @@ export function Sessions() {
         </ul>
       )}
       {asked && (
-        <Confirm
-          title={t.settings.logOutAllTitle}
-          action={t.nav.logOutAll}
-          close={() => setAsked(false)}
-          run={() => logOut(client, true)}
-        >
+        <Confirm title={t.settings.logOutAllTitle} action={t.nav.logOutAll} close={() => setAsked(false)} run={() => logOut(client, true)}>
           {t.settings.logOutAllHelp}
         </Confirm>
       )}

@@ -5,7 +5,10 @@ test("browsers are told by the name people know, though each claims to be the ot
   const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36";
   expect(parseUserAgent(chrome)).toEqual({ browser: "Chrome", system: "Windows" });
   expect(parseUserAgent(`${chrome} Edg/130.0`)).toEqual({ browser: "Edge", system: "Windows" });
-  expect(parseUserAgent("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")).toEqual({ browser: "Firefox", system: "Linux" });
+  expect(parseUserAgent("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")).toEqual({
+    browser: "Firefox",
+    system: "Linux",
+  });
   expect(parseUserAgent("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1")).toEqual({
     browser: "Safari",
     system: "iOS",

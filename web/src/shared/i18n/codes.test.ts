@@ -16,12 +16,16 @@ const declines = [...payment.matchAll(/Self::\w+ => "([a-z_]+)"/g)].map(([, code
 const detailed = ["invalid_fields", "notifier_linked", "not_delivered", "plan_limit"];
 
 test("the error codes are found in the service's source", () => {
-  expect(refusals).toEqual(expect.arrayContaining(["not_authenticated", "bad_credentials", "notifier_linked", "unavailable", "body_too_large"]));
+  expect(refusals).toEqual(
+    expect.arrayContaining(["not_authenticated", "bad_credentials", "notifier_linked", "unavailable", "body_too_large"]),
+  );
   expect(declines).toEqual(expect.arrayContaining(["card_declined", "method_gone"]));
 });
 
 test("every code has a German text", () => {
-  const missing = [...new Set([...refusals, ...declines])].filter((code) => !detailed.includes(code) && de.trouble.codes[code] === undefined);
+  const missing = [...new Set([...refusals, ...declines])].filter(
+    (code) => !detailed.includes(code) && de.trouble.codes[code] === undefined,
+  );
   expect(missing).toEqual([]);
 });
 

@@ -104,7 +104,8 @@ export const de: Texts = {
       card_declined: "Die Karte wurde abgelehnt. Nehmen Sie eine andere oder fragen Sie Ihre Bank.",
       insufficient_funds: "Die Karte wurde mangels Deckung abgelehnt. Nehmen Sie eine andere.",
       expired_card: "Die Karte wurde abgelehnt, weil sie abgelaufen ist. Nehmen Sie eine andere.",
-      authentication_required: "Die Karte verlangt bei jeder Zahlung eine Freigabe, was bei regelmäßigen Zahlungen nicht geht. Nehmen Sie eine andere.",
+      authentication_required:
+        "Die Karte verlangt bei jeder Zahlung eine Freigabe, was bei regelmäßigen Zahlungen nicht geht. Nehmen Sie eine andere.",
       incorrect_card: "Die Karte wurde abgelehnt, weil ihre Nummer oder Prüfziffer falsch ist. Prüfen Sie beide.",
       processing_error: "Die Karte konnte gerade nicht verarbeitet werden. Versuchen Sie es erneut oder nehmen Sie eine andere.",
       method_gone: "Der Zahlungsdienst nimmt diese gespeicherte Karte nicht mehr. Geben Sie sie neu ein oder nehmen Sie eine andere.",
@@ -228,7 +229,8 @@ export const de: Texts = {
     codeHelp: "Sechs Ziffern, die alle 30 Sekunden wechseln.",
     enable: "Einschalten",
     codesTitle: "Notfallcodes",
-    codes: "Die Anmeldung in zwei Schritten ist an. Bewahren Sie diese Notfallcodes gut auf: Jeder gilt einmal anstelle eines Codes, und sie werden nur jetzt gezeigt.",
+    codes:
+      "Die Anmeldung in zwei Schritten ist an. Bewahren Sie diese Notfallcodes gut auf: Jeder gilt einmal anstelle eines Codes, und sie werden nur jetzt gezeigt.",
     copyCodes: "Alle kopieren",
     download: "Herunterladen",
     kept: "Ich habe sie aufbewahrt",
@@ -278,8 +280,7 @@ export const de: Texts = {
     columns: { name: "Name", tags: "Tags", beats: "Herzschläge", load: "Ladezeit", check: "Geprüft", uptime: "Verfügbar" },
     select: (name) => `${name} auswählen`,
     uptimeOf: (span) => `Verfügbarkeit in ${span}`,
-    barsLabel: (count, failed) =>
-      count === 0 ? "Noch keine Herzschläge" : `Letzte ${count} Herzschläge, davon ${failed} fehlgeschlagen`,
+    barsLabel: (count, failed) => (count === 0 ? "Noch keine Herzschläge" : `Letzte ${count} Herzschläge, davon ${failed} fehlgeschlagen`),
     noMatch: "Kein Monitor passt",
     showAll: "Alle zeigen",
     pause: "Pausieren",
@@ -289,7 +290,11 @@ export const de: Texts = {
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden) =>
-      hidden === 0 ? `${count} ausgewählt` : hidden === count ? `${count} ausgewählt, nicht gezeigt` : `${count} ausgewählt, ${hidden} davon nicht gezeigt`,
+      hidden === 0
+        ? `${count} ausgewählt`
+        : hidden === count
+          ? `${count} ausgewählt, nicht gezeigt`
+          : `${count} ausgewählt, ${hidden} davon nicht gezeigt`,
     all: (count) => `Alle ${count} auswählen`,
     working: (done, count) => `${done} von ${count} …`,
     clear: "Auswahl aufheben",
@@ -397,7 +402,8 @@ export const de: Texts = {
     lead: "Wer es erfährt, wenn ein Monitor ausfällt, zurückkommt oder sein Zertifikat abläuft.",
     new: "Neuer Melder",
     none: "Noch erfährt es niemand",
-    noneHelp: "Ein Melder schreibt Mails oder meldet an einen Chat oder ein Programm. Legen Sie einen an und verknüpfen Sie ihn mit Ihren Monitoren.",
+    noneHelp:
+      "Ein Melder schreibt Mails oder meldet an einen Chat oder ein Programm. Legen Sie einen an und verknüpfen Sie ihn mit Ihren Monitoren.",
     on: "An",
     off: "Aus",
     links: (count) => (count === 0 ? "nicht verknüpft" : count === 1 ? "1 Monitor" : `${count} Monitore`),
@@ -501,7 +507,8 @@ export const de: Texts = {
     current: "Aktueller Tarif",
     states: { none: "Kostenlos", active: "Aktiv", cancelled: "Gekündigt", past_due: "Zahlung abgelehnt" },
     administered: "Diesen Tarif hat der Betreiber des Dienstes eingestellt; nur er kann ihn ändern.",
-    pastDue: "Die letzte Zahlung wurde abgelehnt. Sie wird einige Tage lang wiederholt; zahlen Sie mit einer anderen Karte, um den Tarif zu behalten.",
+    pastDue:
+      "Die letzte Zahlung wurde abgelehnt. Sie wird einige Tage lang wiederholt; zahlen Sie mit einer anderen Karte, um den Tarif zu behalten.",
     underWay: "Eine Zahlung läuft. Sobald ihr Ausgang bekannt ist, steht er hier.",
     period: "Bezahlt bis",
     servesUntil: "Gilt bis",
@@ -621,7 +628,8 @@ export const de: Texts = {
     recordHelp: "Mindestens einer muss kommen.",
     resolver: "DNS-Server",
     resolverHelp: "Der Server, der gefragt wird.",
-    apiNote: "Wakeful ruft nichts auf. Nach dem Speichern bekommen Sie eine Adresse, die Ihr Job öffnet; bleibt er zu lange still, gilt der Monitor als ausgefallen.",
+    apiNote:
+      "Wakeful ruft nichts auf. Nach dem Speichern bekommen Sie eine Adresse, die Ihr Job öffnet; bleibt er zu lange still, gilt der Monitor als ausgefallen.",
     interval: "Prüfen alle",
     intervalHelp: "Sekunden zwischen Prüfungen.",
     expected: "Meldung erwartet alle",

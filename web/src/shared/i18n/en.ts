@@ -202,7 +202,8 @@ export const en = {
     codeHelp: "Six digits; they change every 30 seconds.",
     enable: "Turn on",
     codesTitle: "Recovery codes",
-    codes: "Two-step login is on. Keep these recovery codes somewhere safe: each works once in place of a code, and they are shown only now.",
+    codes:
+      "Two-step login is on. Keep these recovery codes somewhere safe: each works once in place of a code, and they are shown only now.",
     copyCodes: "Copy all",
     download: "Download",
     kept: "I have kept them",
@@ -263,7 +264,11 @@ export const en = {
   bulk: {
     label: "Selected monitors",
     selected: (count: number, hidden: number) =>
-      hidden === 0 ? `${count} selected` : hidden === count ? `${count} selected, not shown` : `${count} selected, ${hidden} of them not shown`,
+      hidden === 0
+        ? `${count} selected`
+        : hidden === count
+          ? `${count} selected, not shown`
+          : `${count} selected, ${hidden} of them not shown`,
     all: (count: number) => `Select all ${count}`,
     working: (done: number, count: number) => `${done} of ${count} …`,
     clear: "Clear the selection",
@@ -496,7 +501,8 @@ export const en = {
     monitors: (count: string | null) => (count === null ? "Any number of monitors" : `${count} monitors`),
     every: (seconds: number) => (seconds === 1 ? "Checks every second" : `Checks every ${seconds} seconds`),
     users: (count: string | null) => (count === null ? "Any number of users" : `${count} users`),
-    history: (days: number) => (days < 365 ? `${days} days of history` : days < 730 ? "1 year of history" : `${Math.floor(days / 365)} years of history`),
+    history: (days: number) =>
+      days < 365 ? `${days} days of history` : days < 730 ? "1 year of history" : `${Math.floor(days / 365)} years of history`,
     yours: "Your plan",
     see: "See plans",
     ask: "Ask us",
@@ -595,7 +601,8 @@ export const en = {
     recordHelp: "At least one must come back.",
     resolver: "Resolver",
     resolverHelp: "The DNS server to ask.",
-    apiNote: "Wakeful does not call out. After you save, you get an address that your job opens; when it stays silent for too long, the monitor turns down.",
+    apiNote:
+      "Wakeful does not call out. After you save, you get an address that your job opens; when it stays silent for too long, the monitor turns down.",
     interval: "Check every",
     intervalHelp: "Seconds between checks.",
     expected: "Expect a report every",

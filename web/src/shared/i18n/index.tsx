@@ -38,9 +38,7 @@ export function localeOf(language: Language, browser: readonly string[]): string
 }
 
 export function TextProvider({ children }: { children: ReactNode }) {
-  const [language, setLanguageState] = useState<Language>(() =>
-    preferred(localStorage.getItem(STORAGE_KEY), navigator.languages),
-  );
+  const [language, setLanguageState] = useState<Language>(() => preferred(localStorage.getItem(STORAGE_KEY), navigator.languages));
   const [loaded, setLoaded] = useState<{ language: Language; texts: Texts } | null>(null);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

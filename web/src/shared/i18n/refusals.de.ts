@@ -26,24 +26,45 @@ export const refusals: Refusals = [
   ["must have at most {} addresses", "Höchstens {} Adressen."],
   ["must have {} to {} characters", "{} bis {} Zeichen."],
   ["must not be the email address", "Nicht die E-Mail-Adresse."],
-  ["is one of the passwords that are guessed first; choose another", "Das gehört zu den Passwörtern, die zuerst erraten werden. Wählen Sie ein anderes."],
+  [
+    "is one of the passwords that are guessed first; choose another",
+    "Das gehört zu den Passwörtern, die zuerst erraten werden. Wählen Sie ein anderes.",
+  ],
   ["must be the same as password1", "Die beiden Passwörter sind verschieden."],
 
   ["must be an address such as https://example.com/path, http or https", "Eine Adresse wie https://example.com/pfad, mit http oder https."],
   ["its host {}", "Der Host darin stimmt nicht. {}"],
   ["must have a port from 1 to 65535", "Der Port muss zwischen 1 und 65535 liegen."],
-  ["must not hold a user name or password; send them as http.username and http.password", "Benutzername und Passwort gehören nicht in die Adresse, sondern in die Felder der Anmeldung."],
-  ["must not hold a user name or password; send an Authorization header instead", "Benutzername und Passwort gehören nicht in die Adresse. Nehmen Sie eine Kopfzeile Authorization."],
+  [
+    "must not hold a user name or password; send them as http.username and http.password",
+    "Benutzername und Passwort gehören nicht in die Adresse, sondern in die Felder der Anmeldung.",
+  ],
+  [
+    "must not hold a user name or password; send an Authorization header instead",
+    "Benutzername und Passwort gehören nicht in die Adresse. Nehmen Sie eine Kopfzeile Authorization.",
+  ],
   ["must be a name or an address", "Ein Name oder eine Adresse."],
-  ["must be a name such as example.com or an IP address, without scheme, port or path", "Ein Name wie example.com oder eine IP-Adresse, ohne Schema, Port und Pfad."],
+  [
+    "must be a name such as example.com or an IP address, without scheme, port or path",
+    "Ein Name wie example.com oder eine IP-Adresse, ohne Schema, Port und Pfad.",
+  ],
   ["has a part between its dots that is empty or longer than {} characters", "Zwischen den Punkten steht nichts oder mehr als {} Zeichen."],
-  ["must be an IP address, or one with a port such as 1.1.1.1:53 or [::1]:53", "Eine IP-Adresse, oder eine mit Port wie 1.1.1.1:53 oder [::1]:53."],
+  [
+    "must be an IP address, or one with a port such as 1.1.1.1:53 or [::1]:53",
+    "Eine IP-Adresse, oder eine mit Port wie 1.1.1.1:53 oder [::1]:53.",
+  ],
   ["must be set for a monitor of type http_keyword", "Dieser Typ braucht ein Stichwort."],
   ["must name at least one code, such as 200-299", "Mindestens ein Code, etwa 200-299."],
   ["must have at most {} codes and ranges", "Höchstens {} Codes und Bereiche."],
-  ["must be codes from 100 to 599 or ascending ranges of them, such as 200-299, 301", "Codes von 100 bis 599 oder aufsteigende Bereiche, etwa 200-299, 301."],
+  [
+    "must be codes from 100 to 599 or ascending ranges of them, such as 200-299, 301",
+    "Codes von 100 bis 599 oder aufsteigende Bereiche, etwa 200-299, 301.",
+  ],
   ["must be a JSON object as text, or lines such as Name: value", "Ein JSON-Objekt als Text, oder Zeilen wie Name: Wert."],
-  ["must be a JSON object whose values are texts, numbers or booleans", "Ein JSON-Objekt, dessen Werte Texte, Zahlen oder Wahrheitswerte sind."],
+  [
+    "must be a JSON object whose values are texts, numbers or booleans",
+    "Ein JSON-Objekt, dessen Werte Texte, Zahlen oder Wahrheitswerte sind.",
+  ],
   ["must have at most {} headers", "Höchstens {} Kopfzeilen."],
   ["has a header name with characters that names cannot have", "Ein Name einer Kopfzeile hat Zeichen, die dort nicht erlaubt sind."],
   ["has a line end or control character in {}", "In {} steht ein Zeilenumbruch oder Steuerzeichen."],
@@ -57,7 +78,10 @@ export const refusals: Refusals = [
 
   ["names notifiers that do not exist: {}", "Diese Melder gibt es nicht: {}"],
 
-  ["The notifier is still linked to a monitor; remove it there first.", "Der Melder ist noch mit einem Monitor verknüpft. Lösen Sie ihn dort zuerst."],
+  [
+    "The notifier is still linked to a monitor; remove it there first.",
+    "Der Melder ist noch mit einem Monitor verknüpft. Lösen Sie ihn dort zuerst.",
+  ],
   ["The notifier is still linked to {}; remove it there first.", "Der Melder ist noch verknüpft mit: {}. Lösen Sie ihn dort zuerst."],
   ["The message was not taken: {}.", "Die Nachricht wurde nicht angenommen: {}."],
   ["The plan {} allows {}; {}.", "Der Tarif {} erlaubt {}; {}."],

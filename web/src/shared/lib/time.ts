@@ -26,9 +26,7 @@ const full = cached((language) => new Intl.DateTimeFormat(language, { dateStyle:
 const dated = cached((language) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
 const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const ofToday = cached((language) => new Intl.DateTimeFormat(language, timeOnly));
-const ofAnotherDay = cached(
-  (language) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...timeOnly }),
-);
+const ofAnotherDay = cached((language) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...timeOnly }));
 
 /** `3 min. ago`; a clock that runs ahead of the service's reads as now. */
 export function ago(at: number, now: number, language: string): string {
@@ -74,7 +72,9 @@ export function clock(at: number, now: number, language: string): string {
 }
 
 const fractions = [0, 1, 2].map((digits) =>
-  cached((language) => new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false })),
+  cached(
+    (language) => new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }),
+  ),
 );
 
 /** With so many digits behind the point, or the comma. */

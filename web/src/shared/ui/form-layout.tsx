@@ -52,12 +52,7 @@ export function RequiredField<V extends object>({ form, field, ...props }: Field
 export function PasswordField<V extends object>({ form, field, ...props }: FieldOf<V, PasswordInputProps>) {
   const t = useTexts();
   return (
-    <PasswordInput
-      {...text(form, field)}
-      visibilityToggleButtonProps={{ "aria-label": t.auth.show }}
-      withAsterisk={false}
-      {...props}
-    />
+    <PasswordInput {...text(form, field)} visibilityToggleButtonProps={{ "aria-label": t.auth.show }} withAsterisk={false} {...props} />
   );
 }
 

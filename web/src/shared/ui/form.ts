@@ -92,8 +92,7 @@ export function text<V extends object>(form: Form<V>, field: keyof V & string) {
     error: form.errors[field],
     // The component library says so itself, but for passwords.
     "aria-invalid": form.errors[field] !== undefined,
-    onChange: (event: { currentTarget: { value: string } }) =>
-      form.set(field, event.currentTarget.value as V[typeof field]),
+    onChange: (event: { currentTarget: { value: string } }) => form.set(field, event.currentTarget.value as V[typeof field]),
   };
 }
 
@@ -102,7 +101,6 @@ export function flag<V extends object>(form: Form<V>, field: keyof V & string) {
     name: field,
     checked: form.values[field] as boolean,
     error: form.errors[field],
-    onChange: (event: { currentTarget: { checked: boolean } }) =>
-      form.set(field, event.currentTarget.checked as V[typeof field]),
+    onChange: (event: { currentTarget: { checked: boolean } }) => form.set(field, event.currentTarget.checked as V[typeof field]),
   };
 }

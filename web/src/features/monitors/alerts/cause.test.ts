@@ -18,7 +18,10 @@ test("every sentence that the service has for it is understood", () => {
   const sentences = [...rust.matchAll(/"(the certificate of \{subject\}[^"]+)"/g)].map(([, sentence]) => sentence ?? "");
   expect(sentences.length).toBeGreaterThanOrEqual(4);
   for (const sentence of sentences) {
-    const said = sentence.replace("{subject}", "a.example").replace("{not_after}", "2027-01-15T08:00:00.000Z").replace(/\{\w*\}/, "3");
+    const said = sentence
+      .replace("{subject}", "a.example")
+      .replace("{not_after}", "2027-01-15T08:00:00.000Z")
+      .replace(/\{\w*\}/, "3");
     expect(causeOf(certificate(said), en, "en"), said).toMatch(/^The certificate of a\.example expire[sd] on Jan 15, 2027\.$/);
   }
 });

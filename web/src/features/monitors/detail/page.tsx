@@ -45,9 +45,7 @@ export function Component() {
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(monitor(id));
   if (isPending || (!data && !isNotFound(error))) {
-    return (
-      <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
-    );
+    return <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
   // It may have been there a moment ago.
   if (!data || isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
@@ -205,9 +203,7 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
       <div className={styles.bars}>
         <HeartbeatBars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
       </div>
-      {!isPending && data?.length === 0 && (
-        <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>
-      )}
+      {!isPending && data?.length === 0 && <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
       {data && data.length > 0 && (
         <details className={styles.log} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t.detail.showBeats}</summary>

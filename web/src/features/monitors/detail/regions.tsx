@@ -33,7 +33,17 @@ export function RegionsPanel({ monitor, room }: { monitor: Monitor; room: number
 
 type RegionBeat = Heartbeat["regions"][number];
 
-function RegionRow({ name, problem, seen, at }: { name: string; problem: string | null; seen: RegionBeat | undefined; at: string | undefined }) {
+function RegionRow({
+  name,
+  problem,
+  seen,
+  at,
+}: {
+  name: string;
+  problem: string | null;
+  seen: RegionBeat | undefined;
+  at: string | undefined;
+}) {
   const t = useTexts();
   const state = seen?.status === "up" || seen?.status === "down" ? seen.status : "pending";
   const words = seen ? (state === "pending" ? t.monitors.unknown : t.monitors.states[state]) : t.regions.notYet;
@@ -52,7 +62,9 @@ function RegionRow({ name, problem, seen, at }: { name: string; problem: string 
         )}
       </span>
       <span className={styles.when}>{seen && at !== undefined && <Moment at={at} />}</span>
-      <span className={`${styles.load ?? ""} num`}><Milliseconds ms={seen?.load_time} /></span>
+      <span className={`${styles.load ?? ""} num`}>
+        <Milliseconds ms={seen?.load_time} />
+      </span>
     </li>
   );
 }

@@ -31,7 +31,11 @@ test("a pause in the checks is a gap, and steps shorter than the interval are no
 });
 
 test("bands are laid between the percentiles, highest first", () => {
-  expect(percentiles([point(0), null])).toEqual([[30, null], [20, null], [10, null]]);
+  expect(percentiles([point(0), null])).toEqual([
+    [30, null],
+    [20, null],
+    [10, null],
+  ]);
 });
 
 test("phases stand on each other, and one that was not reached adds nothing", () => {

@@ -62,9 +62,15 @@ function Row({ span }: { span: Span }) {
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>
       <td>{long(span.longest_outage)}</td>
       <td>{long(span.mean_time_to_recover)}</td>
-      <td><Milliseconds ms={load?.p50} /></td>
-      <td><Milliseconds ms={load?.p95} /></td>
-      <td><Milliseconds ms={load?.p99} /></td>
+      <td>
+        <Milliseconds ms={load?.p50} />
+      </td>
+      <td>
+        <Milliseconds ms={load?.p95} />
+      </td>
+      <td>
+        <Milliseconds ms={load?.p99} />
+      </td>
     </tr>
   );
 }

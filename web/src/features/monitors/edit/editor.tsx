@@ -84,13 +84,7 @@ function TypePicker({ form }: { form: MonitorForm }) {
       <legend className="sr-only">{t.monitors.type}</legend>
       {types.map((type) => (
         <label key={type} className={styles.type} data-chosen={form.values.type === type || undefined}>
-          <input
-            type="radio"
-            name="type"
-            value={type}
-            checked={form.values.type === type}
-            onChange={() => form.set("type", type)}
-          />
+          <input type="radio" name="type" value={type} checked={form.values.type === type} onChange={() => form.set("type", type)} />
           <b>{t.monitors.types[type]}</b>
           <span>{t.form.typeHelp[type]}</span>
         </label>
@@ -172,7 +166,13 @@ function Target({ form }: { form: MonitorForm }) {
             </FieldPair>
             <FieldPair wide>
               <TextInput {...text(form, "dns.resolver_server")} label={t.form.resolver} description={t.form.resolverHelp} />
-              <TextInput {...text(form, "port")} label={t.form.port} description={t.form.dnsPortHelp} placeholder="53" inputMode="numeric" />
+              <TextInput
+                {...text(form, "port")}
+                label={t.form.port}
+                description={t.form.dnsPortHelp}
+                placeholder="53"
+                inputMode="numeric"
+              />
             </FieldPair>
           </>
         )}
@@ -225,19 +225,20 @@ function Timing({ form }: { form: MonitorForm }) {
             />
             <div className={styles.presets} role="group" aria-label={t.form.presets}>
               {intervals.map((preset) => (
-                <button
-                  key={preset}
-                  type="button"
-                  aria-pressed={seconds === preset}
-                  onClick={() => form.set("heartbeat_interval", preset)}
-                >
+                <button key={preset} type="button" aria-pressed={seconds === preset} onClick={() => form.set("heartbeat_interval", preset)}>
                   {interval(preset)}
                 </button>
               ))}
             </div>
           </div>
           {type === "api" ? (
-            <NumberInput {...number(form, "grace")} label={t.form.grace} description={t.form.graceHelp} suffix=" s" placeholder={t.form.auto} />
+            <NumberInput
+              {...number(form, "grace")}
+              label={t.form.grace}
+              description={t.form.graceHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
           ) : (
             <NumberInput {...number(form, "retries")} label={t.form.retries} description={t.form.retriesHelp} />
           )}
@@ -335,8 +336,20 @@ function Advanced({ form }: { form: MonitorForm }) {
         {isHttp(type) && <HttpFields form={form} />}
         {type !== "api" && (
           <FieldPair>
-            <NumberInput {...number(form, "timeout")} label={t.form.timeout} description={t.form.timeoutHelp} suffix=" s" placeholder={t.form.auto} />
-            <NumberInput {...number(form, "retry_interval")} label={t.form.retryInterval} description={t.form.retryIntervalHelp} suffix=" s" placeholder={t.form.auto} />
+            <NumberInput
+              {...number(form, "timeout")}
+              label={t.form.timeout}
+              description={t.form.timeoutHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
+            <NumberInput
+              {...number(form, "retry_interval")}
+              label={t.form.retryInterval}
+              description={t.form.retryIntervalHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
           </FieldPair>
         )}
         <NumberInput
@@ -408,11 +421,7 @@ function HttpFields({ form }: { form: MonitorForm }) {
         </FieldPair>
       )}
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
-      <Switch
-        {...flag(form, "http.certificate_expiry_notification")}
-        label={t.form.certificate}
-        description={t.form.certificateHelp}
-      />
+      <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
     </>
   );

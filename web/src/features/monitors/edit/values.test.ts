@@ -69,9 +69,7 @@ describe("the form's values", () => {
   test("each type sends its own settings and no others", () => {
     const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: 7 };
     const keys = (type: (typeof types)[number]) =>
-      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) =>
-        ["http", "dns", "hostname", "port", "grace"].includes(key),
-      );
+      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) => ["http", "dns", "hostname", "port", "grace"].includes(key));
     expect(keys("http")).toEqual(["http"]);
     expect(keys("http_keyword")).toEqual(["http"]);
     expect(keys("dns")).toEqual(["hostname", "port", "dns"]);

@@ -85,9 +85,7 @@ export default function Bulk({ list, hidden, total, all, keep }: Props) {
       {asked === "tag" && (
         <Tagging
           close={() => setAsked(null)}
-          apply={(tags) =>
-            run(({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)
-          }
+          apply={(tags) => run(({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)}
         />
       )}
       {asked === "notify" && (
@@ -151,7 +149,14 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
           if (tags.length > 0) void apply(tags);
         }}
       >
-        <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} dropdownOpened={false} data-autofocus />
+        <TagsInput
+          label={t.form.tags}
+          description={t.form.tagsHelp}
+          value={tags}
+          onChange={setTags}
+          dropdownOpened={false}
+          data-autofocus
+        />
         <ButtonRow>
           <Button variant="default" onClick={close}>
             {t.common.cancel}

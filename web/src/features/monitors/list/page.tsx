@@ -35,9 +35,7 @@ export function Component() {
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
   useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
   if (!data) {
-    return (
-      <Page title={t.monitors.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>
-    );
+    return <Page title={t.monitors.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
   if (data.length > 0) return <Dashboard list={data} failed={error} />;
   return (

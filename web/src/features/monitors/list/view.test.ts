@@ -64,9 +64,19 @@ describe("the list's view", () => {
 
   test("the order by name is worked out again only when a name or a monitor came or went", () => {
     const ranks = Ranks.of(list);
-    expect(Ranks.of(list.map((one) => ({ ...one, status: "down" })), ranks)).toBe(ranks);
+    expect(
+      Ranks.of(
+        list.map((one) => ({ ...one, status: "down" })),
+        ranks,
+      ),
+    ).toBe(ranks);
     expect(Ranks.of(list.slice(1), ranks)).not.toBe(ranks);
-    expect(Ranks.of(list.map((one) => ({ ...one, name: `${one.name}!` })), ranks)).not.toBe(ranks);
+    expect(
+      Ranks.of(
+        list.map((one) => ({ ...one, name: `${one.name}!` })),
+        ranks,
+      ),
+    ).not.toBe(ranks);
   });
 
   test("counts and tags are of all monitors", () => {
@@ -76,7 +86,9 @@ describe("the list's view", () => {
 
   test("a monitor stands under each of its tags, and those without one at the end", () => {
     const text = (closed: string[]) =>
-      groupsOf(list, new Set(closed)).map((line) => ("group" in line ? `${line.group.tag ?? "none"}: ${line.group.total}` : line.monitor.name));
+      groupsOf(list, new Set(closed)).map((line) =>
+        "group" in line ? `${line.group.tag ?? "none"}: ${line.group.total}` : line.monitor.name,
+      );
     expect(text([])).toEqual(["eu: 1", "api", "prod: 2", "web 10", "api", "none: 2", "web 9", "new"]);
     expect(text([keyOf("prod"), keyOf(null)])).toEqual(["eu: 1", "api", "prod: 2", "none: 2"]);
     const keys = groupsOf(list, new Set()).map((line) => line.key);

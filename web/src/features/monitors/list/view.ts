@@ -98,9 +98,7 @@ export function matches(monitor: MonitorRow, view: View, words: readonly string[
 export function shown(list: readonly MonitorRow[], view: View, ranks = Ranks.of(list)): MonitorRow[] {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
   const order = orders[view.sort];
-  return list
-    .filter((monitor) => matches(monitor, view, words))
-    .sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
+  return list.filter((monitor) => matches(monitor, view, words)).sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
 }
 
 export function countStates(list: readonly MonitorRow[]): Record<State, number> {
