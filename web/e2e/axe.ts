@@ -5,7 +5,7 @@ import { expect } from "./service";
 
 export async function settled(page: Page, path: string) {
   await page.goto(path);
-  await expect(page.locator("main").or(page.getByText("There is nothing at this address")).first()).toBeVisible();
+  await expect(page.locator("main").or(page.getByText("Page not found")).first()).toBeVisible();
   await expect(page.getByText("Loading…")).toHaveCount(0);
 }
 

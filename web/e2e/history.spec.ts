@@ -16,11 +16,11 @@ test("the chart: percentiles and phases, an hour to a year, a closer look and ba
   await page.goto(`/monitor/${monitorid}`);
   await expect(page.getByRole("img", { name: /^Last [4-9] heartbeats/ })).toBeVisible({ timeout: 20_000 });
   await page.reload();
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/0 outages/);
   await expect(page.getByText("Half of the checks (p50)")).toBeVisible();
   await page.getByRole("button", { name: "Phases" }).click();
-  await expect(page.getByRole("listitem").filter({ hasText: "First byte" }).first()).toBeVisible();
+  await expect(page.getByRole("listitem").filter({ hasText: "Waiting (TTFB)" }).first()).toBeVisible();
   for (const range of ["24 h", "7 d", "30 d", "90 d", "1 year", "6 h"]) {
     await page.getByRole("button", { name: range, exact: true }).click();
     await expect(page.getByRole("button", { name: range, exact: true })).toHaveAttribute("aria-pressed", "true");
@@ -32,7 +32,7 @@ test("the chart: percentiles and phases, an hour to a year, a closer look and ba
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.95, box.y + 110, { steps: 5 });
   await page.mouse.up();
-  await page.getByRole("button", { name: "Whole span" }).click();
+  await page.getByRole("button", { name: "Reset zoom" }).click();
   await expect(page.getByRole("button", { name: "6 h" })).toHaveAttribute("aria-pressed", "true");
 });
 
@@ -45,7 +45,7 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   const day = page.getByRole("row", { name: /^24 h/ });
   await expect(day).toContainText("%");
   await expect(day.getByRole("cell").nth(1)).toHaveText("1");
-  await expect(page.getByRole("img", { name: /^Load time: / })).toHaveAccessibleName(/1 outage/);
+  await expect(page.getByRole("img", { name: /^Response time: / })).toHaveAccessibleName(/1 outage/);
   await expect(page.getByRole("row")).toHaveCount(6);
 
   // It is the whole team's, so it stands where the team's alerts do.
@@ -82,7 +82,7 @@ test("an outage over several checks is one in the chart, from its beginning to i
   const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
   execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
   await expect(page.getByRole("row", { name: /^24 h/ }).getByRole("cell").nth(1)).toHaveText("1");
   await expect.poll(() => stripes(chart)).toHaveLength(1);
@@ -97,7 +97,7 @@ test("who reported down once is down until now in the chart", async ({ page, mem
   await member.api.report(monitorid, "up", { load_time: 20 });
   await member.api.report(monitorid, "down", { message: "disk full" });
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
   // A minute on, as far as the page can tell: it asks for what was until then.
   await page.clock.install({ time: Date.now() + 60_000 });
@@ -124,7 +124,7 @@ test("rows show heartbeats and uptime, asked for together and kept true by event
   expect(asked).toHaveLength(1);
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
   await member.api.report(ids[0] ?? "", "up", { load_time: 11 });
-  await expect(page.locator(row).filter({ hasText: "one" }).getByRole("img", { name: "Last 2 heartbeats" })).toBeVisible();
+  await expect(page.locator(row).filter({ hasText: "one" }).getByRole("img", { name: "Last 2 checks" })).toBeVisible();
   expect(asked, "a heartbeat comes by the event alone").toHaveLength(1);
 });
 
@@ -134,7 +134,7 @@ test("a bar tells its time, message and load time under the pointer, in the list
   await member.api.report(monitorid, "down", { message: "disk full" });
   for (const path of ["/", `/monitor/${monitorid}`]) {
     await page.goto(path);
-    const bars = page.getByRole("img", { name: /^Last 2 heartbeats, 1 of them failed/ });
+    const bars = page.getByRole("img", { name: /^Last 2 checks, 1 failed/ });
     const box = await bars.boundingBox();
     if (!box) throw new Error("the bars have no place");
     const room = path === "/" ? 30 : 120;
@@ -175,7 +175,7 @@ test("after a switch the chart is drawn in the colours of the new scheme", async
   for (const load_time of [20, 40]) await member.api.report(monitorid, "up", { load_time });
   await page.evaluate(() => localStorage.setItem("wakeful.scheme", "dark"));
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart.locator("canvas")).toBeVisible();
   // How light the grid is that the chart is drawn on, of 255.
   const grid = () =>
@@ -214,7 +214,7 @@ test.describe("by finger", () => {
     await touch("touchStart", 0.2);
     for (const share of [0.3, 0.4, 0.6, 0.8]) await touch("touchMove", share);
     await touch("touchEnd", 0.8);
-    await page.getByRole("button", { name: "Whole span" }).click();
-    await expect(page.getByRole("button", { name: "Whole span" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    await expect(page.getByRole("button", { name: "Reset zoom" })).toHaveCount(0);
   });
 });

@@ -12,7 +12,7 @@ test("what is shown once can be copied on plain http too, or is at least selecte
   await page.goto(`${home}/settings`);
   await page.getByRole("button", { name: "New API key" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("deploy script");
-  await page.getByRole("dialog").getByRole("button", { name: "New API key" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const apikey = await page.getByRole("group", { name: "X-API-Key" }).innerText();
   await page.getByRole("button", { name: "Copy : X-API-Key" }).click();
   await expect(page.getByRole("button", { name: "Copied : X-API-Key" })).toBeVisible();
@@ -21,10 +21,10 @@ test("what is shown once can be copied on plain http too, or is at least selecte
   await page.evaluate(() => Object.assign(document, { execCommand: () => false }));
   const enckey = await page.getByRole("group", { name: "X-Enc-Key" }).innerText();
   await page.getByRole("button", { name: "Copy : X-Enc-Key" }).click();
-  await expect(page.getByRole("status").getByText("press Ctrl+C")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Press Ctrl+C")).toBeVisible();
   expect(await page.evaluate(() => document.getSelection()?.toString())).toBe(enckey);
 
-  await page.getByRole("button", { name: "I have kept both" }).click();
+  await page.getByRole("button", { name: "I’ve saved both keys" }).click();
   const field = page.getByLabel("Email");
   await field.focus();
   await page.keyboard.press("Control+A");

@@ -14,9 +14,9 @@ test("a selection that the filters hide says so, and Escape drops it", async ({ 
   const bar = page.getByRole("toolbar", { name: "Selected monitors" });
   await expect(bar).toContainText("2 selected");
   await page.getByRole("searchbox").fill("two");
-  await expect(bar).toContainText("2 selected, 1 of them not shown");
+  await expect(bar).toContainText("2 selected (1 hidden by filters)");
   await page.getByRole("searchbox").fill("zzzz");
-  await expect(bar).toContainText("2 selected, not shown");
+  await expect(bar).toContainText("2 selected (hidden by filters)");
   await page.getByRole("searchbox").press("Escape");
   await page.keyboard.press("Escape");
   await expect(bar).toHaveCount(0);

@@ -67,7 +67,7 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   const region = `r${process.pid}a`;
   const leave = await probe(region);
   await page.goto("/monitor/new");
-  await page.getByLabel("Address").fill(service.target.url);
+  await page.getByLabel("URL").fill(service.target.url);
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await expect(page.getByRole("textbox", { name: "Down when" })).toHaveCount(0);
   await page.getByRole("textbox", { name: "Check from" }).click();
@@ -79,28 +79,28 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("shop");
 
   const places = panel(page, "Regions");
-  await expect(places).toContainText("Down when all of them see it failing.");
-  await expect(places.getByRole("listitem").filter({ hasText: "Here" })).toContainText("Up");
+  await expect(places).toContainText("Down when all regions report a failure.");
+  await expect(places.getByRole("listitem").filter({ hasText: "This server" })).toContainText("Up");
   await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("Up");
   await page.getByText("Show as a list").click();
   await expect(
-    panel(page, "Heartbeats")
+    panel(page, "Recent checks")
       .getByText(new RegExp(`^${region} .* m?s$`))
       .first(),
   ).toBeVisible();
 
   await page.reload();
   await page.getByRole("button", { name: "Regions", exact: true }).click();
-  const legend = panel(page, "Load time");
+  const legend = panel(page, "Response time");
   await expect(legend.getByRole("listitem").filter({ hasText: region })).toBeVisible();
-  await expect(legend.getByRole("listitem").filter({ hasText: "Here" })).toBeVisible();
-  await expect(page.getByRole("img", { name: /^Load time: / })).toBeVisible();
+  await expect(legend.getByRole("listitem").filter({ hasText: "This server" })).toBeVisible();
+  await expect(page.getByRole("img", { name: /^Response time: / })).toBeVisible();
 
   await leave();
   await page.goto("/");
-  await expect(page.getByText(`No live probe in ${region}: 1 monitor is not checked from there`)).toBeVisible();
+  await expect(page.getByText(`No probe online in ${region}: 1 monitor is not checked from there`)).toBeVisible();
   await page.getByRole("link", { name: "shop" }).click();
-  await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("No live probe");
+  await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("No probe online");
 
   await page.getByRole("link", { name: "Edit" }).click();
   await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("all fail");
@@ -125,9 +125,9 @@ test("axe finds nothing about regions, and they fit on a phone", async ({ page, 
     await page.emulateMedia({ colorScheme });
     for (const path of ["/", `/monitor/${monitorid}`, `/monitor/${monitorid}/edit`]) {
       await settled(page, path);
-      if (path === "/") await expect(page.getByText("No live probe in nobody-is-there")).toBeVisible();
+      if (path === "/") await expect(page.getByText("No probe online in nobody-is-there")).toBeVisible();
       else if (path.endsWith("edit")) await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("2 fail");
-      else await expect(panel(page, "Regions").getByText("No live probe")).toBeVisible();
+      else await expect(panel(page, "Regions").getByText("No probe online")).toBeVisible();
       expect(await findings(page), `${path}, ${colorScheme}`).toEqual([]);
       expect(await sideways(page), path).toBeLessThanOrEqual(0);
     }

@@ -117,7 +117,7 @@ test("the first screen of a thousand monitors is less than 100 kB on the wire", 
     page
       .locator(row)
       .first()
-      .getByRole("img", { name: /heartbeats/ }),
+      .getByRole("img", { name: /checks?/ }),
   ).toBeVisible();
   await page.waitForLoadState("load");
   console.log(`1,000 monitors: ${(bytes / 1000).toFixed(1)} kB of data on the wire`);

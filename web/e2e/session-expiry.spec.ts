@@ -24,13 +24,12 @@ test("a session that ends over a form is asked for there, and nothing typed is l
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("the router");
 });
 
-test("a form can be given up for the login when the session is over", async ({ page, context, member }) => {
-  expect(member.email).toContain("@");
+test("a form can be given up for the login when the session is over", async ({ page, context, member: _member }) => {
   await settled(page, "/monitor/new");
-  await page.getByLabel("Address").fill("https://example.com");
+  await page.getByLabel("URL").fill("https://example.com");
   await context.clearCookies();
   await page.getByRole("button", { name: "Create monitor" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Leave it, and go to the login" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Discard and log in as someone else" }).click();
   await expect(page.getByText("Your session has ended. Log in again.")).toBeVisible();
 });
 
@@ -48,10 +47,10 @@ test("without anything typed the login comes at once, says why, and leads back",
 
 test("logging out everywhere reaches an open form at once", async ({ page, member }) => {
   await settled(page, "/monitor/new");
-  await page.getByLabel("Address").fill("https://example.com");
+  await page.getByLabel("URL").fill("https://example.com");
   await member.api.post("logoutall", {});
   await expect(page.getByRole("dialog", { name: "Your session has ended" })).toBeVisible({ timeout: 5_000 });
-  await expect(page.getByLabel("Address")).toHaveValue("https://example.com");
+  await expect(page.getByLabel("URL")).toHaveValue("https://example.com");
 });
 
 test("a monitor that is deleted elsewhere is gone here too", async ({ page, member }) => {
@@ -59,7 +58,7 @@ test("a monitor that is deleted elsewhere is gone here too", async ({ page, memb
   await settled(page, `/monitor/${monitorid}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("job");
   await member.api.remove(monitorid);
-  await expect(page.getByText("There is nothing at this address")).toBeVisible();
+  await expect(page.getByText("Page not found")).toBeVisible();
   await page.getByRole("main").getByRole("link", { name: "Monitors" }).click();
   await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
 });
@@ -68,11 +67,11 @@ test("a view that was not loaded yet says so without a network, and opens when t
   await member.api.monitor({ name: "job" });
   await settled(page, "/");
   await context.setOffline(true);
-  await expect(page.getByText("You are offline. What you see may be out of date.")).toBeVisible();
+  await expect(page.getByText("You’re offline. What you see may be out of date.")).toBeVisible();
   await expect(page.getByText("Live", { exact: true })).toHaveCount(0);
   await page.getByRole("navigation").getByRole("link", { name: "Team" }).click();
-  await expect(page.getByText("This view is not loaded yet")).toBeVisible();
-  await expect(page.getByText("This view broke")).toHaveCount(0);
+  await expect(page.getByText("This page couldn’t load")).toBeVisible();
+  await expect(page.getByText("Something went wrong")).toHaveCount(0);
   await context.setOffline(false);
   await expect(page.getByRole("heading", { name: "Team" })).toBeVisible();
 });
@@ -83,7 +82,7 @@ test("a page whose files an update took away says that there is a new one", asyn
   await page.route("**/assets/**", (route) => route.fulfill({ status: 404, body: "" }));
   for (const name of ["Team", "Settings", "Alerts"]) {
     await page.getByRole("navigation").getByRole("link", { name }).click();
-    await expect(page.getByText("Wakeful was updated")).toBeVisible();
+    await expect(page.getByText("Wakeful has been updated")).toBeVisible();
   }
   await page.unroute("**/assets/**");
   await page.getByRole("button", { name: "Reload the page" }).click();

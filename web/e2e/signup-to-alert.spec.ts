@@ -10,9 +10,9 @@ test("from signing up to the first alert: watched, told, down, seen and heard", 
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign up" }).click();
 
-  await page.getByLabel("Address").fill(service.target.url);
-  await page.getByRole("button", { name: "Try it" }).click();
-  await page.getByRole("button", { name: "Watch it" }).click();
+  await page.getByLabel("URL").fill(service.target.url);
+  await page.getByRole("button", { name: "Check", exact: true }).click();
+  await page.getByRole("button", { name: "Start monitoring" }).click();
   await expect(page).toHaveURL(/\/monitor\//);
   await expect(page.getByText("Up", { exact: true })).toBeVisible();
   const monitor = page.url();
@@ -21,10 +21,10 @@ test("from signing up to the first alert: watched, told, down, seen and heard", 
   await page.getByRole("link", { name: "Notifiers" }).click();
   await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
   await choose(page, "Webhook");
-  await page.getByLabel("Address").fill(hook.url);
+  await page.getByLabel("Webhook URL").fill(hook.url);
   await page.getByLabel("Name", { exact: true }).fill("pager");
   await page.getByRole("button", { name: "Create notifier" }).click();
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I’ve saved it" }).click();
 
   await page.goto(`${monitor}/edit`);
   await page.getByLabel("pager").check();

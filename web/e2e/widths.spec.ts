@@ -23,7 +23,7 @@ test("the words of the summary are whole at every width, in both languages", asy
   for (const language of ["en", "de"]) {
     await page.evaluate((chosen) => localStorage.setItem("wakeful.language", chosen), language);
     await page.goto("/");
-    const words = page.getByRole("group", { name: /Filter by status|Nach Zustand filtern/ }).locator("button > span:last-child");
+    const words = page.getByRole("group", { name: /Filter by status|Nach Status filtern/ }).locator("button > span:last-child");
     await expect(words).toHaveCount(4);
     for (const width of [360, ...widths]) {
       await page.setViewportSize({ width, height: 800 });
@@ -58,6 +58,6 @@ test("a click on a row's heartbeats opens the monitor", async ({ page, member })
   const { monitorid } = await member.api.monitor({ name: "calm" });
   await member.api.report(monitorid, "up");
   await settled(page, "/");
-  await page.getByRole("img", { name: "Last 1 heartbeats" }).click();
+  await page.getByRole("img", { name: "Last check passed" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("calm");
 });

@@ -52,7 +52,7 @@ test("pictures", async ({ page, member, service }) => {
   test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto("/monitor/new");
-  await page.getByLabel("Address").blur();
+  await page.getByLabel("URL").blur();
   await page.screenshot({ path: `${FOLDER}/new.png` });
 
   const { broken, port, close } = await startThings();
@@ -72,7 +72,7 @@ test("pictures", async ({ page, member, service }) => {
     await page.emulateMedia({ colorScheme });
     await page.goto("/");
     await expect(row("Image CDN")).toHaveAttribute("data-state", "down");
-    await expect(row("Warehouse gateway").getByRole("img", { name: "Last 30 heartbeats" })).toBeVisible({ timeout: 30_000 });
+    await expect(row("Warehouse gateway").getByRole("img", { name: "Last 30 checks" })).toBeVisible({ timeout: 30_000 });
     await page.mouse.move(0, 0);
     await page.screenshot({ path: `${FOLDER}/dashboard-${colorScheme}.png` });
   }
@@ -85,9 +85,9 @@ test("pictures", async ({ page, member, service }) => {
   await page.screenshot({ path: `${FOLDER}/monitor.png`, fullPage: true });
 
   await page.goto("/notifier/new?kind=standard");
-  await page.getByLabel("Address").fill("https://hooks.example.com/wakeful");
+  await page.getByLabel("Webhook URL").fill("https://hooks.example.com/wakeful");
   await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
-  await page.getByLabel("Address").blur();
+  await page.getByLabel("Webhook URL").blur();
   await page.screenshot({ path: `${FOLDER}/notifier.png` });
 
   const card = {

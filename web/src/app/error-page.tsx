@@ -16,8 +16,8 @@ export function ErrorPage() {
 function RenderError() {
   const t = useTexts();
   return (
-    <EmptyState title={t.trouble.broken}>
-      <p>{t.trouble.brokenHelp}</p>
+    <EmptyState title={t.errors.crashed}>
+      <p>{t.errors.crashedHelp}</p>
       <Reload />
     </EmptyState>
   );
@@ -37,8 +37,8 @@ function ChunkLoadError() {
     return () => window.removeEventListener("online", reload);
   }, []);
   return (
-    <EmptyState title={online ? t.trouble.stale : t.trouble.away}>
-      <p>{online ? t.trouble.staleHelp : t.trouble.awayHelp}</p>
+    <EmptyState title={online ? t.errors.updated : t.errors.notLoaded}>
+      <p>{online ? t.errors.updatedHelp : t.errors.notLoadedHelp}</p>
       {online && <Reload />}
     </EmptyState>
   );

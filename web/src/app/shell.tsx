@@ -162,7 +162,7 @@ function OfflineStrip() {
   return online ? null : (
     <p className={styles.offline} role="status">
       <Cloud />
-      {t.trouble.noNetwork}
+      {t.errors.noNetwork}
     </p>
   );
 }

@@ -15,13 +15,13 @@ export function Component() {
     setSent(true);
   });
   return (
-    <AuthLayout title={t.auth.lost.title} lead={t.auth.lost.lead} foot={<Link to="/login">{t.auth.lost.back}</Link>}>
+    <AuthLayout title={t.auth.forgot.title} lead={t.auth.forgot.lead} foot={<Link to="/login">{t.auth.forgot.back}</Link>}>
       {sent ? (
         <p className={styles.good} role="status">
-          {t.auth.lost.sent(form.values.email)}
+          {t.auth.forgot.sent(form.values.email)}
         </p>
       ) : (
-        <FormLayout form={form} action={t.auth.lost.action}>
+        <FormLayout form={form} action={t.auth.forgot.action}>
           <EmailField form={form} />
         </FormLayout>
       )}

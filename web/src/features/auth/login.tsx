@@ -34,21 +34,21 @@ export function Component() {
       form.set("mfacode", "");
     };
     return (
-      <AuthLayout title={t.auth.second.title} lead={t.auth.second.lead}>
+      <AuthLayout title={t.auth.secondFactor.title} lead={t.auth.secondFactor.lead}>
         <FormLayout
           form={form}
           action={t.auth.login.action}
           after={
             <button type="button" className={styles.plain} onClick={back}>
-              {t.auth.second.back}
+              {t.auth.secondFactor.back}
             </button>
           }
         >
           <RequiredField
             form={form}
             field="mfacode"
-            label={t.auth.second.code}
-            description={t.auth.second.help}
+            label={t.auth.secondFactor.code}
+            description={t.auth.secondFactor.help}
             autoComplete="one-time-code"
             autoFocus
             size="md"
@@ -60,14 +60,14 @@ export function Component() {
   return (
     <AuthLayout
       title={t.auth.login.title}
-      lead={over ? t.auth.ended.over : undefined}
+      lead={over ? t.auth.sessionEnded.notice : undefined}
       foot={
         <>
           {t.auth.login.new} <Link to="/signup">{t.auth.signup.action}</Link>
         </>
       }
     >
-      <FormLayout form={form} action={t.auth.login.action} after={<Link to="/lost">{t.auth.login.lost}</Link>}>
+      <FormLayout form={form} action={t.auth.login.action} after={<Link to="/lost">{t.auth.login.forgot}</Link>}>
         <EmailField form={form} />
         <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required size="md" />
       </FormLayout>

@@ -28,24 +28,24 @@ export default function Reauthenticate() {
   });
   const away = () => redirectToLogin(client);
   return (
-    <Dialog title={t.auth.ended.title} close={away} closeOnClickOutside={false} closeOnEscape={false} withCloseButton={false}>
+    <Dialog title={t.auth.sessionEnded.title} close={away} closeOnClickOutside={false} closeOnEscape={false} withCloseButton={false}>
       <FormLayout
         form={form}
         action={t.auth.login.action}
         after={
           <button type="button" className={styles.plain} onClick={away}>
-            {t.auth.ended.other}
+            {t.auth.sessionEnded.discard}
           </button>
         }
       >
-        <p>{t.auth.ended.lead(email)}</p>
+        <p>{t.auth.sessionEnded.lead(email)}</p>
         <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required data-autofocus />
         {second && (
           <RequiredField
             form={form}
             field="mfacode"
-            label={t.auth.second.code}
-            description={t.auth.second.help}
+            label={t.auth.secondFactor.code}
+            description={t.auth.secondFactor.help}
             autoComplete="one-time-code"
             autoFocus
           />

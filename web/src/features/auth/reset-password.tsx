@@ -23,12 +23,12 @@ export function Component() {
       showToast(t.auth.reset.done);
       await navigate("/login", { replace: true });
     },
-    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
   );
   if (token === "") {
     return (
       <AuthLayout title={t.auth.reset.title} lead={t.auth.reset.noToken}>
-        <Link to="/lost">{t.auth.lost.action}</Link>
+        <Link to="/lost">{t.auth.forgot.action}</Link>
       </AuthLayout>
     );
   }
@@ -46,7 +46,7 @@ export function Component() {
           required
           size="md"
         />
-        <PasswordField form={form} field="password2" label={t.auth.again} autoComplete="new-password" required size="md" />
+        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required size="md" />
       </FormLayout>
     </AuthLayout>
   );

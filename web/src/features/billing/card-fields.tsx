@@ -103,7 +103,7 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
         {!ready && fault === null && <Loading />}
       </div>
       <FormError text={fault} />
-      <p className={styles.small}>{t.billing.stripeSecrecy}</p>
+      <p className={styles.small}>{t.billing.stripePrivacy}</p>
     </>
   );
 }
@@ -156,7 +156,7 @@ function OwnFields<V extends CardValues>({ form }: { form: Form<V> }) {
         <RequiredField form={form} field="cardholderName" label={t.billing.holder} autoComplete="cc-name" />
         <TextInput {...text(form, "zipCode")} label={t.billing.zip} autoComplete="postal-code" required withAsterisk={false} />
       </FieldPair>
-      <p className={styles.small}>{t.billing.secrecy}</p>
+      <p className={styles.small}>{t.billing.privacy}</p>
     </>
   );
 }

@@ -15,7 +15,7 @@ import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./billing.module.css";
 import { isExpired } from "./card";
-import { makeDefault, methods, removeCard, type Method } from "./data";
+import { makeDefault, methods, planName, removeCard, type Method } from "./data";
 import { AddCard } from "./payment-dialog";
 
 export function Cards({ held }: { held: Membership }) {
@@ -57,7 +57,7 @@ export function Cards({ held }: { held: Membership }) {
           close={() => setRemoving(null)}
           run={() => removeCard(client, removing)}
         >
-          {removing.methodid === held.methodid && held.next_payment ? t.billing.removePays(held.plan.name) : t.billing.removeHelp}
+          {removing.methodid === held.methodid && held.next_payment ? t.billing.removePays(planName(held.plan, t)) : t.billing.removeHelp}
         </Confirm>
       )}
     </Panel>

@@ -1,4 +1,4 @@
-/** What the team pays for, with what, and what it has paid. */
+/** The team's plan, cards and invoices. */
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
@@ -18,7 +18,7 @@ import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { money } from "./card";
 import { Cards } from "./cards";
-import { methods, plans, stop } from "./data";
+import { methods, planName, plans, stop } from "./data";
 import { Invoices } from "./invoices";
 import { PaymentDialog } from "./payment-dialog";
 import { isOpenedHere, openedAt } from "./stripe";
@@ -55,8 +55,8 @@ export function Component() {
   );
 }
 
-const tones = { active: "up", cancelled: "wait", past_due: "down", none: "rest" } as const;
-type State = keyof typeof tones;
+const tones = { active: "up", cancelled: "wait", past_due: "down" } as const;
+type State = keyof typeof tones | "none";
 
 function Current({ held }: { held: Membership }) {
   const t = useTexts();
@@ -67,6 +67,7 @@ function Current({ held }: { held: Membership }) {
   const [asked, setAsked] = useState(false);
   const state: State = held.state in tones ? (held.state as State) : "none";
   const card = cards?.find((method) => method.methodid === held.methodid);
+  const name = planName(held.plan, t);
   const { currency } = held.plan;
   const stoppable = !held.administered && (state === "active" || state === "past_due");
   return (
@@ -75,7 +76,7 @@ function Current({ held }: { held: Membership }) {
         <div>
           <span className={styles.small}>{t.billing.current}</span>
           <p className={styles.planName}>
-            {held.plan.name} <Badge tone={tones[state]}>{t.billing.states[state]}</Badge>
+            {name} {state !== "none" && <Badge tone={tones[state]}>{t.billing.states[state]}</Badge>}
           </p>
         </div>
         {stoppable && (
@@ -86,9 +87,9 @@ function Current({ held }: { held: Membership }) {
       </div>
       {held.administered && <p className={styles.note}>{t.billing.administered}</p>}
       {state === "past_due" && <p className={styles.bad}>{t.billing.pastDue}</p>}
-      {held.payment_under_way && <p className={styles.note}>{t.billing.underWay}</p>}
+      {held.payment_under_way && <p className={styles.note}>{t.billing.inProgress}</p>}
       <Facts>
-        <Fact label={state === "cancelled" ? t.billing.servesUntil : t.billing.period}>
+        <Fact label={state === "cancelled" ? t.billing.activeUntil : t.billing.period}>
           {held.period_until ? dayOf(held.period_until) : "–"}
         </Fact>
         <Fact label={t.billing.nextPayment}>
@@ -101,15 +102,15 @@ function Current({ held }: { held: Membership }) {
       </Facts>
       {asked && (
         <Confirm
-          title={t.billing.stopTitle(held.plan.name)}
+          title={t.billing.stopTitle(name)}
           action={t.billing.stop}
           close={() => setAsked(false)}
           run={async () => {
             await stop(client);
-            showToast(held.period_until ? t.billing.stoppedUntil(held.plan.name, dayOf(held.period_until)) : t.billing.stopped);
+            showToast(held.period_until ? t.billing.stoppedUntil(name, dayOf(held.period_until)) : t.billing.stopped);
           }}
         >
-          {held.period_until ? t.billing.stopHelp(dayOf(held.period_until)) : t.billing.stopNow}
+          {held.period_until ? t.billing.stopHelp(name, dayOf(held.period_until)) : t.billing.stopNow}
         </Confirm>
       )}
     </section>
@@ -147,7 +148,7 @@ function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose
   ];
   return (
     <li className={styles.plan} data-current={current || undefined}>
-      <h3>{plan.name}</h3>
+      <h3>{planName(plan, t)}</h3>
       <p className={styles.price}>
         {typeof price === "number" ? (
           <>
@@ -185,7 +186,7 @@ function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: 
   }
   if (plan.price === 0 || held.administered) return null;
   return (
-    <Button variant={current ? "default" : "filled"} onClick={choose} aria-label={t.billing.chooseLabel(plan.name)}>
+    <Button variant={current ? "default" : "filled"} onClick={choose} aria-label={t.billing.chooseLabel(planName(plan, t))}>
       {!current ? t.billing.choose : held.state === "past_due" ? t.billing.payAgain : t.billing.keep}
     </Button>
   );

@@ -1,10 +1,10 @@
-/** Taking a plan: with a card that is saved, or with a new one. */
+/** Subscribing to a plan, with a saved card or a new one. */
 import { Radio } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Membership, Plan } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
-import { useLanguage, useTexts } from "../../shared/i18n";
+import { useLanguage, useTexts, type Texts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
@@ -13,14 +13,14 @@ import { Loading } from "../../shared/ui/loading";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { blank, isExpired, money } from "./card";
-import { methods, saveCard, servesUntil, subscribe, type Method } from "./data";
+import { activeUntil, methods, planName, saveCard, subscribe, type Method } from "./data";
 import { CardEntryFields, useCardEntry } from "./card-fields";
 
 export function PaymentDialog({ plan, held, close }: { plan: Plan; held: Membership; close: () => void }) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(methods);
   return (
-    <Dialog title={t.billing.takeTitle(plan.name)} close={close}>
+    <Dialog title={titleOf(plan, held, t)} close={close}>
       {data ? (
         <PayForm plan={plan} held={held} cards={data} close={close} />
       ) : error ? (
@@ -30,6 +30,18 @@ export function PaymentDialog({ plan, held, close }: { plan: Plan; held: Members
       )}
     </Dialog>
   );
+}
+
+/** Whether paying only withdraws the cancellation of the current plan. */
+function isKept(plan: Plan, held: Membership): boolean {
+  return plan.planid === held.plan.planid && held.state === "cancelled";
+}
+
+function titleOf(plan: Plan, held: Membership, t: Texts): string {
+  const name = planName(plan, t);
+  if (isKept(plan, held)) return t.billing.keepTitle(name);
+  const switches = held.state !== "none" && plan.planid !== held.plan.planid;
+  return switches ? t.billing.switchTitle(name) : t.billing.subscribeTitle(name);
 }
 
 const NEW = "new";
@@ -46,15 +58,15 @@ function PayForm({ plan, held, cards, close }: { plan: Plan; held: Membership; c
     { ...blank, method: first?.methodid ?? NEW },
     async ({ method, ...card }) => {
       await subscribe(client, plan.planid, method === NEW ? await entry.source(card) : { methodid: method });
-      const until = servesUntil(client);
-      showToast(t.billing.taken(plan.name, until === null ? null : day(until, locale)));
+      const until = activeUntil(client);
+      showToast(t.billing.subscribed(planName(plan, t), until === null ? null : day(until, locale)));
       close();
     },
     (values) => (values.method === NEW ? entry.check(values) : {}),
   );
   const typing = form.values.method === NEW;
   const price = money(plan.price ?? 0, plan.currency, locale);
-  const keeping = plan.planid === held.plan.planid && held.state === "cancelled";
+  const keeping = isKept(plan, held);
   return (
     <FormLayout form={form} action={keeping ? t.billing.keep : t.billing.pay(price)} cancel={close} disabled={typing && !entry.open}>
       <p>{keeping ? t.billing.keepHelp : held.state === "active" ? t.billing.changeHelp(price) : t.billing.firstHelp(price)}</p>

@@ -210,7 +210,7 @@ function Receiver({ form, kind }: { form: NotifierForm; kind: Exclude<Kind, "ema
     <>
       <TextInput
         {...text(form, "webhook.url")}
-        label={t.form.url}
+        label={t.notifiers.url}
         description={t.notifiers.urlHelp[kind]}
         placeholder={addresses[kind] ?? "https://example.com/hooks/wakeful"}
         inputMode="url"
@@ -246,13 +246,13 @@ function Made({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const navigate = useNavigate();
   return (
-    <Page title={t.notifiers.madeTitle(notifier.name)} narrow>
+    <Page title={t.notifiers.createdTitle(notifier.name)} narrow>
       <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
         <div className={styles.secret}>
           <p>{t.notifiers.once}</p>
           <CopyLine label={t.notifiers.secret} value={notifier.webhook?.secret ?? ""} />
           <ButtonRow>
-            <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.kept}</Button>
+            <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.saved}</Button>
           </ButtonRow>
         </div>
       </Panel>

@@ -36,14 +36,20 @@ function AccountForm({ saved }: { saved: () => void }) {
       showToast(password1 === "" ? t.settings.saved : t.settings.savedPassword);
       saved();
     },
-    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
   );
   return (
     <form className={styles.form} onSubmit={form.submit} noValidate>
       <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="username" />
       <FieldPair>
         <PasswordField form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />
-        <PasswordField form={form} field="password2" label={t.auth.again} description={t.settings.others} autoComplete="new-password" />
+        <PasswordField
+          form={form}
+          field="password2"
+          label={t.auth.confirmPassword}
+          description={t.settings.others}
+          autoComplete="new-password"
+        />
       </FieldPair>
       <FormError text={form.fault} />
       <ButtonRow>

@@ -1,4 +1,4 @@
-/** API key pairs: made here, shown once, removed here. */
+/** API keys: create, show once, remove. */
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -18,8 +18,8 @@ import { Ago } from "../../shared/ui/time";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
-/** Both keys of a new pair: a name that is changed shows none. */
-type Made = { apikey: string; enckey: string };
+/** Both keys of a new pair, which are returned only once. */
+type CreatedKey = { apikey: string; enckey: string };
 
 const keys = queryOptions({
   queryKey: ["apikeys"],
@@ -30,26 +30,26 @@ export function ApiKeys() {
   const t = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(keys);
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   const [removing, setRemoving] = useState<Key | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: keys.queryKey });
   return (
     <Panel
-      title={t.integrations.title}
+      title={t.apiKeys.title}
       lead={
         <>
-          {t.integrations.lead} <a href="/api/docs/">{t.integrations.docs}</a>
+          {t.apiKeys.lead} <a href="/api/docs/">{t.apiKeys.docs}</a>
         </>
       }
       actions={
-        <Button variant="default" leftSection={<Plus />} onClick={() => setMaking(true)} className={styles.headButton}>
-          {t.integrations.make}
+        <Button variant="default" leftSection={<Plus />} onClick={() => setCreating(true)} className={styles.headButton}>
+          {t.apiKeys.new}
         </Button>
       }
     >
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {!error && !data && <Loading />}
-      {data?.length === 0 && <p className={styles.quiet}>{t.integrations.none}</p>}
+      {data?.length === 0 && <p className={styles.quiet}>{t.apiKeys.none}</p>}
       {data && data.length > 0 && (
         <ul className={styles.rows}>
           {data.map((key) => (
@@ -57,8 +57,14 @@ export function ApiKeys() {
               <div className={styles.words}>
                 <strong>{key.name}</strong>
                 <span className={styles.quiet}>
-                  <code>{key.prefix}…</code> · {t.integrations.made} <Ago at={key.created} /> · {t.integrations.used}{" "}
-                  <Ago at={key.last_used} />
+                  <code>{key.prefix}…</code> · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
+                  {key.last_used ? (
+                    <>
+                      {t.apiKeys.lastUsed} <Ago at={key.last_used} />
+                    </>
+                  ) : (
+                    t.apiKeys.neverUsed
+                  )}
                 </span>
               </div>
               <Button
@@ -66,7 +72,7 @@ export function ApiKeys() {
                 color="red"
                 size="xs"
                 leftSection={<Trash />}
-                aria-label={t.integrations.removeLabel(key.name)}
+                aria-label={t.apiKeys.removeLabel(key.name)}
                 onClick={() => setRemoving(key)}
               >
                 {t.common.remove}
@@ -75,10 +81,10 @@ export function ApiKeys() {
           ))}
         </ul>
       )}
-      {making && <Making close={() => setMaking(false)} saved={renew} />}
+      {creating && <CreateDialog close={() => setCreating(false)} saved={renew} />}
       {removing && (
         <Confirm
-          title={t.integrations.removeTitle(removing.name)}
+          title={t.apiKeys.removeTitle(removing.name)}
           action={t.common.remove}
           close={() => setRemoving(null)}
           run={async () => {
@@ -87,48 +93,48 @@ export function ApiKeys() {
             await renew();
           }}
         >
-          {t.integrations.removeHelp}
+          {t.apiKeys.removeHelp}
         </Confirm>
       )}
     </Panel>
   );
 }
 
-function Making({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
+function CreateDialog({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
   const t = useTexts();
-  const [made, setMade] = useState<Made | null>(null);
+  const [created, setCreated] = useState<CreatedKey | null>(null);
   const form = useForm({ name: "" }, async (body) => {
     const { apikey = "", enckey = "" } = await unwrap(POST("/api/v1/integrations/apikey/save", { body }));
-    setMade({ apikey, enckey });
+    setCreated({ apikey, enckey });
     await saved();
   });
   return (
     <Dialog
-      title={made ? t.integrations.madeTitle(form.values.name) : t.integrations.make}
+      title={created ? t.apiKeys.createdTitle(form.values.name) : t.apiKeys.new}
       close={close}
-      size={made ? "lg" : "md"}
-      // What is shown only once goes when its button says so, and not by a slip.
-      closeOnClickOutside={!made}
-      closeOnEscape={!made}
-      withCloseButton={!made}
+      size={created ? "lg" : "md"}
+      // The keys are shown only once, so the dialog does not close by accident.
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
     >
-      {made ? (
+      {created ? (
         <div className={styles.form}>
-          <p>{t.integrations.once}</p>
-          <CopyLine label="X-API-Key" value={made.apikey} />
-          <CopyLine label="X-Enc-Key" value={made.enckey} />
-          <CopyLine label={t.integrations.curl} value={curl(made)} wrap />
+          <p>{t.apiKeys.once}</p>
+          <CopyLine label="X-API-Key" value={created.apikey} />
+          <CopyLine label="X-Enc-Key" value={created.enckey} />
+          <CopyLine label={t.apiKeys.curl} value={curl(created)} wrap />
           <ButtonRow>
-            <Button onClick={close}>{t.integrations.kept}</Button>
+            <Button onClick={close}>{t.apiKeys.saved}</Button>
           </ButtonRow>
         </div>
       ) : (
-        <FormLayout form={form} action={t.integrations.make} cancel={close}>
+        <FormLayout form={form} action={t.apiKeys.create} cancel={close}>
           <RequiredField
             form={form}
             field="name"
-            label={t.integrations.name}
-            description={t.integrations.nameHelp}
+            label={t.apiKeys.name}
+            description={t.apiKeys.nameHelp}
             autoComplete="off"
             data-autofocus
           />
@@ -138,6 +144,6 @@ function Making({ close, saved }: { close: () => void; saved: () => Promise<void
   );
 }
 
-function curl({ apikey, enckey }: Made): string {
+function curl({ apikey, enckey }: CreatedKey): string {
   return [`curl ${window.location.origin}/api/v1/monitors`, `-H "X-API-Key: ${apikey}"`, `-H "X-Enc-Key: ${enckey}"`].join(" \\\n  ");
 }

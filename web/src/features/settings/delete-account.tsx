@@ -14,7 +14,7 @@ export function DeleteAccount() {
   const { email } = useMe();
   const [asked, setAsked] = useState(false);
   return (
-    <Panel title={t.settings.farewell} lead={t.settings.farewellLead}>
+    <Panel title={t.settings.deleteSection} lead={t.settings.deleteSectionLead}>
       <Button variant="light" color="red" onClick={() => setAsked(true)}>
         {t.settings.deleteAccount}
       </Button>

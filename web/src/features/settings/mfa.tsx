@@ -127,7 +127,7 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
         <Button variant="default" component="a" href={file} download="wakeful-recovery-codes.txt">
           {t.mfa.download}
         </Button>
-        <Button onClick={close}>{t.mfa.kept}</Button>
+        <Button onClick={close}>{t.mfa.saved}</Button>
       </ButtonRow>
     </div>
   );
@@ -153,7 +153,7 @@ function TurningOff({ done }: { done: () => void }) {
     <FormLayout form={form} action={t.mfa.disable} color="red" cancel={() => setOpen(false)}>
       <FieldPair>
         <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required autoFocus />
-        <RequiredField form={form} field="mfacode" label={t.auth.second.code} autoComplete="one-time-code" />
+        <RequiredField form={form} field="mfacode" label={t.auth.secondFactor.code} autoComplete="one-time-code" />
       </FieldPair>
     </FormLayout>
   );

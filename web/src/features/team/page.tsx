@@ -136,7 +136,7 @@ function Edit({ user, close, saved }: EditProps) {
       await saved();
       close();
     },
-    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
   );
   return (
     <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
@@ -150,7 +150,7 @@ function Edit({ user, close, saved }: EditProps) {
           autoComplete="new-password"
           required={!user}
         />
-        <PasswordField form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
+        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required={!user} />
       </FormLayout>
     </Dialog>
   );

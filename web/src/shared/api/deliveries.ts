@@ -1,8 +1,8 @@
-/** Messages on their way to notifiers, which show on alerts and on the notifiers themselves. */
+/** Deliveries of messages, which alerts and notifiers show. */
 import type { QueryClient } from "@tanstack/react-query";
 import { POST, unwrap } from "./client";
 
-/** What is known of a message, in a word. One that failed before and will be tried again is neither on its way nor failed. */
+/** The state shown for a delivery. A failed attempt that will be repeated is `retrying`. */
 export type DeliveryState = "delivered" | "failed" | "waiting" | "retrying";
 
 export function deliveryStateOf({ state, attempts }: { state: string; attempts: number }): DeliveryState {
@@ -10,7 +10,7 @@ export function deliveryStateOf({ state, attempts }: { state: string; attempts: 
   return attempts > 0 ? "retrying" : "waiting";
 }
 
-/** Sends a message again, or for a retry at once. */
+/** Sends a message again; one that is waiting for its next attempt is sent at once. */
 export async function resend(client: QueryClient, deliveryid: string): Promise<void> {
   await unwrap(POST("/api/v1/delivery/{deliveryid}/resend", { params: { path: { deliveryid } } }));
   await Promise.all([["deliveries"], ["alerts"]].map((queryKey) => client.invalidateQueries({ queryKey })));

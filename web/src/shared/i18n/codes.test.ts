@@ -24,13 +24,13 @@ test("the error codes are found in the service's source", () => {
 
 test("every code has a German text", () => {
   const missing = [...new Set([...refusals, ...declines])].filter(
-    (code) => !detailed.includes(code) && de.trouble.codes[code] === undefined,
+    (code) => !detailed.includes(code) && de.errors.codes[code] === undefined,
   );
   expect(missing).toEqual([]);
 });
 
 test("no text mentions fields or calls of the API", () => {
-  for (const { codes } of [en.trouble, de.trouble]) {
+  for (const { codes } of [en.errors, de.errors]) {
     for (const [code, text] of Object.entries(codes)) expect(text, code).not.toMatch(/\w+_\w+|mfacode|tokenid|isactive|Bearer|\w\/\w/);
   }
 });

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone; may ask for a name to be typed. */
+/** Asks for confirmation, optionally by typing a name. */
 import { Button, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { useTexts } from "../i18n";
@@ -11,14 +11,16 @@ interface Props {
   title: string;
   children: ReactNode;
   action: string;
-  /** What must be typed first. */
+  /** The label of the other button. */
+  cancel?: string;
+  /** The text to type before the action is enabled. */
   typed?: string;
   run: () => Promise<void>;
   close: () => void;
 }
 
-/** Rendered while the question is open. */
-export function Confirm({ title, children, action, typed, run, close }: Props) {
+/** Rendered while the dialog is open. */
+export function Confirm({ title, children, action, cancel, typed, run, close }: Props) {
   const t = useTexts();
   const errorMessage = useErrorMessage();
   const [text, setText] = useState("");
@@ -57,7 +59,7 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
         <FormError text={fault} />
         <div className={styles.buttons}>
           <Button variant="default" onClick={close}>
-            {t.common.cancel}
+            {cancel ?? t.common.cancel}
           </Button>
           <Button type="submit" color="red" disabled={!ready} loading={busy}>
             {action}

@@ -26,7 +26,7 @@ export function useCopy<E extends HTMLElement>(text: string): CopyState<E> {
     if (!shown.current) return;
     const done = await copy(text, shown.current);
     setCopied(done);
-    if (!done) showToast(t.common.copyYourself, true);
+    if (!done) showToast(t.common.copyManually, true);
   };
   return { shown, copied, copy: () => void take() };
 }

@@ -4,10 +4,10 @@ import { useTexts, type Texts } from "../i18n";
 import { translate } from "../i18n/refusals";
 
 export function errorMessage(texts: Texts, error: unknown): string {
-  if (error instanceof Offline) return texts.trouble.offline;
-  if (!(error instanceof ApiError)) return texts.trouble.unexpected;
-  if (error.code === UNKNOWN_CODE) return texts.trouble.answered(error.status);
-  return texts.trouble.codes[error.code] ?? translate(error.message, texts.refusals);
+  if (error instanceof Offline) return texts.errors.offline;
+  if (!(error instanceof ApiError)) return texts.errors.unexpected;
+  if (error.code === UNKNOWN_CODE) return texts.errors.httpStatus(error.status);
+  return texts.errors.codes[error.code] ?? translate(error.message, texts.refusals);
 }
 
 export function useErrorMessage(): (error: unknown) => string {

@@ -8,10 +8,10 @@ import { useTexts } from "../i18n";
 /** Where to go instead: an address and its name. */
 export function NotFound({ instead: [to, name] }: { instead: readonly [string, string] }) {
   const t = useTexts();
-  useTitle(t.trouble.missing);
+  useTitle(t.errors.notFound);
   return (
-    <EmptyState title={t.trouble.missing}>
-      <p>{t.trouble.missingHelp}</p>
+    <EmptyState title={t.errors.notFound}>
+      <p>{t.errors.notFoundHelp}</p>
       <Button component={Link} to={to}>
         {name}
       </Button>

@@ -1,4 +1,4 @@
-/** Asks before what was typed is lost. */
+/** Asks for confirmation before unsaved changes are lost. */
 import { useEffect, useRef } from "react";
 import { useBlocker } from "react-router";
 import { trackUnsaved } from "../lib/unsaved";
@@ -27,6 +27,7 @@ export function UnsavedChangesGuard({ when }: { when: () => boolean }) {
     <Confirm
       title={t.form.leaveTitle}
       action={t.form.leave}
+      cancel={t.form.stay}
       close={() => blocker.reset()}
       run={() => {
         blocker.proceed();

@@ -1,4 +1,4 @@
-/** Alerts as rows: what, since when, for how long, and whom it was told. */
+/** Alerts as rows: the cause, the start, the duration, and who was notified. */
 import { Link } from "react-router";
 import { deliveryStateOf } from "../../../shared/api/deliveries";
 import { useNow } from "../../../shared/lib/now";
@@ -30,7 +30,7 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
   return (
     <li className={styles.row}>
       <span className={styles.kind} data-open={open || undefined} data-kind={alert.kind}>
-        {warning ? t.alerts.certificate : open ? t.alerts.open : t.alerts.over}
+        {warning ? t.alerts.certificate : open ? t.alerts.open : t.alerts.resolved}
       </span>
       <div className={styles.words}>
         {named && <Link to={`/monitor/${alert.monitor.monitorid}`}>{alert.monitor.name}</Link>}
@@ -48,31 +48,32 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
       <span className={styles.when}>
         <Moment at={alert.started} />
       </span>
-      {/* A warning is given at a moment; only an outage lasts. */}
+      {/* Only outages have a duration. */}
       <span className={`${styles.lasted ?? ""} num`}>{!warning && span(until - Date.parse(alert.started))}</span>
     </li>
   );
 }
 
-/** Whether a notifier has it; of one that has not, why, and when it is tried again. */
+/** The delivery to one notifier; if it has not arrived, why, and when the next attempt is. */
 function DeliveryStatus({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
   const t = useTexts();
-  const standing = deliveryStateOf(delivery);
-  const wanting = standing === "retrying" || standing === "failed";
+  const state = deliveryStateOf(delivery);
+  const undelivered = state === "retrying" || state === "failed";
   return (
-    <li data-wanting={wanting || undefined}>
+    <li data-undelivered={undelivered || undefined}>
       <span>
-        <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveries(standing, delivery.attempts)}
-        {wanting && delivery.next_try && (
+        <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveryStates[state]}
+        {delivery.attempts > 1 && ` (${t.notifiers.attempts(delivery.attempts)})`}
+        {undelivered && delivery.next_try && (
           <>
             {" · "}
-            {t.notifiers.nextTry} <Moment at={delivery.next_try} />
+            {t.notifiers.nextAttempt} <Moment at={delivery.next_try} />
           </>
         )}
       </span>
-      {wanting && (
+      {undelivered && (
         <>
-          <Resend deliveryid={delivery.deliveryid} standing={standing} about={about} />
+          <Resend deliveryid={delivery.deliveryid} state={state} about={about} />
           <span className={styles.answer}>
             <ExpandableText text={delivery.last_answer} />
           </span>

@@ -78,7 +78,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
         <Legend mode={shown} lines={lines} />
         {closer && (
           <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setCloser(null)}>
-            {t.detail.wholeRange}
+            {t.detail.resetZoom}
           </Button>
         )}
         {modes.length > 1 && <SegmentedControl label={t.detail.mode} choices={modes} chosen={shown} choose={setMode} />}

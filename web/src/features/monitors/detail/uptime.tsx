@@ -56,7 +56,7 @@ function Row({ span }: { span: Span }) {
     <tr className="num" data-thin={thin || undefined}>
       <th scope="row">
         {t.detail.spans(hours[span.span ?? ""] ?? 0)}
-        {thin && <small>{t.detail.thin(interval(watched))}</small>}
+        {thin && <small>{t.detail.basedOn(interval(watched))}</small>}
       </th>
       <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>

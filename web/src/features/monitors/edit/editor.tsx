@@ -277,7 +277,7 @@ function Regions({ form }: { form: MonitorForm }) {
           name="regions"
           label={t.regions.choose}
           description={t.regions.chooseHelp}
-          data={names}
+          data={names.map((name) => ({ value: name, label: name === LOCAL ? t.regions.local : name }))}
           searchable
           value={chosen}
           error={form.errors.regions}
@@ -359,7 +359,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           suffix=" s"
           placeholder={t.form.never}
         />
-        <Switch {...flag(form, "upside_down_mode")} label={t.form.upsideDown} description={t.form.upsideDownHelp} />
+        <Switch {...flag(form, "upside_down_mode")} label={t.form.inverted} description={t.form.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>

@@ -1,8 +1,8 @@
-/** What can be done with many monitors at once. */
+/** Actions for several monitors at once. */
 import { Button, TagsInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTexts } from "../../../shared/i18n";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
 import { Dialog } from "../../../shared/ui/dialog";
 import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
@@ -15,60 +15,68 @@ import { linked, NotifierPicker, type Way } from "../notifier-picker";
 import { forEachConcurrent } from "./for-each-concurrent";
 import styles from "./list.module.css";
 
+type Action = "pause" | "resume" | "tag" | "notify" | "delete";
+
 interface Props {
   list: MonitorRow[];
-  /** How many of them the filters hide. */
+  /** How many of them are hidden by filters. */
   hidden: number;
   total: number;
   all: () => void;
-  /** Goes on with these alone. */
-  keep: (ids: readonly string[]) => void;
+  /** Replaces the selection. */
+  select: (ids: readonly string[]) => void;
 }
 
-export default function Bulk({ list, hidden, total, all, keep }: Props) {
+export default function Bulk({ list, hidden, total, all, select }: Props) {
   const t = useTexts();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
-  const [done, setDone] = useState<number | null>(null);
+  const { locale } = useLanguage();
+  const [running, setRunning] = useState<{ action: Action; done: number } | null>(null);
   const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
 
-  const run = async (act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
-    setDone(0);
-    const { failed, error } = await forEachConcurrent(list, act, setDone);
-    setDone(null);
+  const run = async (action: Action, act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
+    const progress = (done: number) => setRunning({ action, done });
+    progress(0);
+    const { failed, error } = await forEachConcurrent(list, act, progress);
+    setRunning(null);
     if (failed.length > 0) showToast(t.bulk.failed(failed.length, errorMessage(error)), true);
     else showToast(message(list.length));
-    // What failed can be tried again.
-    keep(failed.map(({ monitorid }) => monitorid));
+    // The failed ones stay selected, to try again.
+    select(failed.map(({ monitorid }) => monitorid));
   };
   const activate = (isactive: boolean) =>
-    run(({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
+    run(isactive ? "resume" : "pause", ({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
+  const status =
+    running === null
+      ? t.bulk.selected(list.length, hidden)
+      : t.bulk.working(t.bulk.progress[running.action], running.done.toLocaleString(locale), list.length.toLocaleString(locale));
 
   return (
     <div className={styles.bulk} role="toolbar" aria-label={t.bulk.label}>
-      <span className="num">{done === null ? t.bulk.selected(list.length, hidden) : t.bulk.working(done, list.length)}</span>
+      <span className="num">{status}</span>
       {list.length < total && (
         <button type="button" className={styles.plain} onClick={all}>
           {t.bulk.all(total)}
         </button>
       )}
       <div className={styles.grow} />
-      <Button variant="default" size="xs" leftSection={<Pause />} disabled={done !== null} onClick={() => void activate(false)}>
+      <Button variant="default" size="xs" leftSection={<Pause />} disabled={running !== null} onClick={() => void activate(false)}>
         {t.monitors.pause}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Play />} disabled={done !== null} onClick={() => void activate(true)}>
+      <Button variant="default" size="xs" leftSection={<Play />} disabled={running !== null} onClick={() => void activate(true)}>
         {t.monitors.resume}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Tag />} disabled={done !== null} onClick={() => setAsked("tag")}>
+      <Button variant="default" size="xs" leftSection={<Tag />} disabled={running !== null} onClick={() => setAsked("tag")}>
         {t.bulk.tag}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Send />} disabled={done !== null} onClick={() => setAsked("notify")}>
+      <Button variant="default" size="xs" leftSection={<Send />} disabled={running !== null} onClick={() => setAsked("notify")}>
         {t.notifiers.bulk}
       </Button>
-      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={done !== null} onClick={() => setAsked("delete")}>
+      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={running !== null} onClick={() => setAsked("delete")}>
         {t.monitors.delete}
       </Button>
-      <button type="button" className={styles.clear} onClick={() => keep([])} aria-label={t.bulk.clear}>
+      <button type="button" className={styles.clear} onClick={() => select([])} aria-label={t.bulk.clear}>
         <Cross />
       </button>
       {asked === "delete" && (
@@ -77,22 +85,26 @@ export default function Bulk({ list, hidden, total, all, keep }: Props) {
           action={t.monitors.delete}
           typed={String(list.length)}
           close={() => setAsked(null)}
-          run={() => run(({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
+          run={() => run("delete", ({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
         >
           {t.bulk.deleteHelp}
         </Confirm>
       )}
       {asked === "tag" && (
-        <Tagging
+        <TagDialog
           close={() => setAsked(null)}
-          apply={(tags) => run(({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)}
+          apply={(tags) => run("tag", ({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)}
         />
       )}
       {asked === "notify" && (
-        <Notifying
+        <NotifierDialog
           close={() => setAsked(null)}
           apply={(way, ids) =>
-            run(({ monitorid, notifiers }) => save(client, { monitorid, notifiers: linked(notifiers, way, ids) }), t.notifiers.bulkDone)
+            run(
+              "notify",
+              ({ monitorid, notifiers }) => save(client, { monitorid, notifiers: linked(notifiers, way, ids) }),
+              t.notifiers.bulkDone,
+            )
           }
         />
       )}
@@ -102,7 +114,7 @@ export default function Bulk({ list, hidden, total, all, keep }: Props) {
 
 const ways: readonly Way[] = ["add", "remove", "set"];
 
-function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids: string[]) => Promise<void> }) {
+function NotifierDialog({ close, apply }: { close: () => void; apply: (way: Way, ids: string[]) => Promise<void> }) {
   const t = useTexts();
   const [way, setWay] = useState<Way>("add");
   const [ids, setIds] = useState<string[]>([]);
@@ -118,7 +130,7 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
       >
         <SegmentedControl
           label={t.notifiers.bulkWay}
-          choices={ways.map((each) => [each, t.notifiers.bulkWays[each]] as const)}
+          choices={ways.map((choice) => [choice, t.notifiers.bulkWays[choice]] as const)}
           chosen={way}
           choose={setWay}
         />
@@ -136,7 +148,7 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
   );
 }
 
-function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) => Promise<void> }) {
+function TagDialog({ close, apply }: { close: () => void; apply: (tags: string[]) => Promise<void> }) {
   const t = useTexts();
   const [tags, setTags] = useState<string[]>([]);
   return (

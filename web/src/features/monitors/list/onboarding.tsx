@@ -34,15 +34,15 @@ export default function Onboarding() {
   return (
     <div className={styles.first}>
       <div className={styles.words}>
-        <h1>{t.first.title}</h1>
-        <p>{t.first.lead}</p>
+        <h1>{t.onboarding.title}</h1>
+        <p>{t.onboarding.lead}</p>
       </div>
       <form className={styles.form} onSubmit={form.submit}>
         <TextInput
           {...text(form, "http.url")}
           className={styles.field}
           size="md"
-          label={t.first.url}
+          label={t.onboarding.url}
           placeholder="https://example.com"
           inputMode="url"
           autoCapitalize="off"
@@ -52,7 +52,7 @@ export default function Onboarding() {
           withAsterisk={false}
         />
         <Button type="submit" size="md" variant={seen ? "default" : "filled"} loading={form.busy} className={styles.go}>
-          {seen ? t.first.again : t.first.try}
+          {seen ? t.onboarding.again : t.onboarding.try}
         </Button>
       </form>
       <FormError text={form.fault} />
@@ -61,14 +61,14 @@ export default function Onboarding() {
           <CheckResult beat={seen} />
           <div className={styles.next}>
             <Button size="md" loading={saving} onClick={() => void watch()} autoFocus>
-              {t.first.watch}
+              {t.onboarding.watch}
             </Button>
-            <span>{t.first.watchHelp}</span>
+            <span>{t.onboarding.watchHelp}</span>
           </div>
         </div>
       )}
       <div className={styles.others}>
-        <span>{t.first.others}</span>
+        <span>{t.onboarding.others}</span>
         <ul>
           {types.map((type) => (
             <li key={type}>

@@ -145,7 +145,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
             hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
             all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
             total={rows.length}
-            keep={(ids) => setSelected(new Set(ids))}
+            select={(ids) => setSelected(new Set(ids))}
           />
         </Suspense>
       )}
