@@ -1,4 +1,4 @@
-/** What surrounds every view: words, colours, the cache of the service's answers. */
+/** The providers around every page: texts, theme, query cache, router. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";

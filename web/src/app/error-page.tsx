@@ -1,4 +1,4 @@
-/** What is shown in place of a view that broke or does not exist. */
+/** Shown in place of a page that crashed, could not be loaded or does not exist. */
 import { Button } from "@mantine/core";
 import { useEffect } from "react";
 import { useRouteError } from "react-router";
@@ -24,9 +24,9 @@ function RenderError() {
 }
 
 /**
- * The view's files did not come. Without a network that is to be expected, and
- * it opens by itself once there is one; with one, the files are those of an
- * older version, and a reload gets the new ones.
+ * The page's files could not be loaded. Offline, the page reloads as soon as the
+ * network is back; online, the files belong to an older version and a reload
+ * gets the new one.
  */
 function ChunkLoadError() {
   const t = useTexts();

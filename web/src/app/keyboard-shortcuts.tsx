@@ -1,4 +1,4 @@
-/** The keys and what they do. */
+/** The list of keyboard shortcuts. */
 import { useTexts } from "../shared/i18n";
 import { Dialog } from "../shared/ui/dialog";
 import styles from "./shell.module.css";

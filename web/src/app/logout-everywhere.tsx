@@ -1,4 +1,4 @@
-/** Asks before every session of the member ends. */
+/** Asks for confirmation before all sessions of the user end. */
 import { useQueryClient } from "@tanstack/react-query";
 import { logOut } from "../shared/api/session";
 import { useTexts } from "../shared/i18n";

@@ -1,4 +1,4 @@
-/** Who may see what: guests the ways in, members everything else. */
+/** Route guards: some pages are for guests, the others require a login. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
@@ -10,7 +10,7 @@ import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
 import { Shell } from "./shell";
 
-// Seldom needed, and a dialog is on no first screen.
+// Rarely needed, and not part of the first screen.
 const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
 
 export function RequireUser() {
@@ -39,7 +39,7 @@ export function RequireUser() {
   );
 }
 
-/** Whoever is logged in, just now or before, is led on. */
+/** Redirects users who are logged in. */
 export function RequireGuest() {
   const { data, isPending } = useQuery(me);
   const [search] = useSearchParams();

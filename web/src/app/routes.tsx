@@ -1,4 +1,4 @@
-/** Every address of the page on one screen; each view is loaded when it is opened. */
+/** All routes; each page is loaded when it is opened. */
 import { createBrowserRouter } from "react-router";
 import { Loading } from "../shared/ui/loading";
 import { ErrorPage, NotFoundPage } from "./error-page";

@@ -1,4 +1,4 @@
-/** The frame of every view a member sees: where one is, where one can go, who one is. */
+/** The frame of every page after login: navigation, user menu, content. */
 import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType } from "react";
@@ -17,7 +17,7 @@ import { showToast } from "../shared/ui/toast";
 import { useErrorMessage } from "../shared/ui/error-message";
 import styles from "./shell.module.css";
 
-// A dialog is on no first screen.
+// Dialogs are not part of the first screen.
 const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
 const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
 
@@ -33,7 +33,7 @@ export function Shell() {
   useKeys({
     n: () => void navigate("/monitor/new"),
     "?": () => ask("help"),
-    // On the dashboard its own field listens.
+    // The dashboard handles this key itself.
     ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
   return (
@@ -79,9 +79,9 @@ interface ItemProps {
   to: string;
   icon: ComponentType;
   label: string;
-  /** How the addresses of single things begin that belong here. */
+  /** The path prefix of the detail pages that belong to this item. */
   one?: string;
-  /** Left out where there is no room; settings lead there too. */
+  /** Hidden on small screens; Settings links there too. */
   desktop?: boolean;
 }
 

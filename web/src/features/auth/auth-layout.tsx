@@ -1,4 +1,4 @@
-/** The room in front of the door: one form beside a wall of heartbeats. */
+/** The layout of the pages before login: a form beside a decorative wall of heartbeats. */
 import { type ReactNode } from "react";
 import { Link } from "react-router";
 import { useLanguage, useTexts } from "../../shared/i18n";
@@ -20,7 +20,7 @@ export function AuthLayout({ title, lead, children, foot }: Props) {
   const { language, setLanguage } = useLanguage();
   useTitle(title);
   return (
-    <div className={styles.room}>
+    <div className={styles.layout}>
       <div className={styles.side}>
         <header className={styles.top}>
           <Link to="/" className={styles.brand}>
@@ -31,7 +31,7 @@ export function AuthLayout({ title, lead, children, foot }: Props) {
             {t.common.otherLanguage}
           </button>
         </header>
-        <main className={styles.door}>
+        <main className={styles.main}>
           <h1>{title}</h1>
           {lead !== undefined && <p className={styles.lead}>{lead}</p>}
           {children}
@@ -47,7 +47,7 @@ export function AuthLayout({ title, lead, children, foot }: Props) {
   );
 }
 
-/** The first field of every way in. */
+/** The first field of every form here. */
 export function EmailField<V extends { email: string }>({ form }: { form: Form<V> }) {
   const t = useTexts();
   return <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="username" autoFocus size="md" />;
@@ -56,8 +56,8 @@ export function EmailField<V extends { email: string }>({ form }: { form: Form<V
 const ROWS = 16;
 const COLUMNS = 34;
 
-/** Which bars of the wall fell: two outages, each of a few beats, in other rows. */
-function fell(row: number, column: number): boolean {
+/** Which bars are red: two outages of a few heartbeats each. */
+function isDown(row: number, column: number): boolean {
   return (row === 4 && column > 19 && column < 24) || (row === 11 && column > 8 && column < 11);
 }
 
@@ -66,7 +66,7 @@ function Backdrop() {
   const bars = [];
   for (let row = 0; row < ROWS; row++) {
     for (let column = 0; column < COLUMNS; column++) {
-      const down = fell(row, column);
+      const down = isDown(row, column);
       bars.push(
         <rect
           key={`${row}.${column}`}
@@ -81,7 +81,7 @@ function Backdrop() {
     }
   }
   return (
-    <aside className={styles.wall} aria-hidden="true">
+    <aside className={styles.backdrop} aria-hidden="true">
       <svg viewBox={`0 0 ${COLUMNS * 14 - 8} ${ROWS * 34 - 12}`} preserveAspectRatio="xMinYMid slice">
         {bars}
       </svg>

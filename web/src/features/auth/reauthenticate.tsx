@@ -1,4 +1,4 @@
-/** The way back in, over a form that would lose what was typed into it. */
+/** A login dialog over a form with unsaved changes, after the session has ended. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";

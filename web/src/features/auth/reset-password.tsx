@@ -7,17 +7,17 @@ import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { showToast } from "../../shared/ui/toast";
 import { EmailField, AuthLayout } from "./auth-layout";
 
-/** The token came behind the `#`, which browsers keep from servers and referrers. */
-function mailed(field: "tokenid" | "email"): string {
+/** The token is in the fragment, which browsers do not send to servers or in referrers. */
+function linkParameter(field: "tokenid" | "email"): string {
   return new URLSearchParams(window.location.hash.slice(1)).get(field) ?? "";
 }
 
 export function Component() {
   const t = useTexts();
   const navigate = useNavigate();
-  const [token] = useState(() => mailed("tokenid"));
+  const [token] = useState(() => linkParameter("tokenid"));
   const form = useForm(
-    { email: mailed("email"), password1: "", password2: "" },
+    { email: linkParameter("email"), password1: "", password2: "" },
     async (values) => {
       await unwrap(POST("/api/v1/password/update", { body: { ...values, tokenid: token } }));
       showToast(t.auth.reset.done);

@@ -1,6 +1,6 @@
 /**
- * Where a card is typed: into fields of ours for the built-in processor, into
- * Stripe's own with Stripe. Either way it comes back as what the service takes.
+ * Card entry: our own fields for the built-in processor, Stripe's fields with
+ * Stripe. Either way the result is what the API accepts.
  */
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -17,13 +17,13 @@ import styles from "./billing.module.css";
 import { cardOf, expiryOf, grouped, type CardFields, type CardValues } from "./card";
 import { loadStripe, tokenOf, type CardElement, type Stripe } from "./stripe";
 
-/** What the form needs of its fields, whoever has made them. */
+/** What the form needs from either kind of fields. */
 export interface CardEntry {
-  /** Whether cards can be taken at all. */
+  /** Whether cards can be accepted. */
   open: boolean;
-  /** What is wrong before anything is sent. */
+  /** Client-side checks before the form is submitted. */
   check: (values: CardValues) => Partial<Record<string, string>>;
-  /** What the service is given. */
+  /** The card for the API. */
   source: (values: CardValues) => Promise<CardFields>;
   stripe: { publishable: string; mounted: RefObject<Mounted | null> } | null;
 }
@@ -78,7 +78,7 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
     loadStripe(publishable).then(
       (stripe) => {
         if (!wanted || !place.current) return;
-        const card = stripe.elements().create("card", { style: looks() });
+        const card = stripe.elements().create("card", { style: elementStyle() });
         card.on("change", ({ error }) => setFault(error?.message ?? null));
         card.mount(place.current);
         mounted.current = { stripe, card };
@@ -108,8 +108,8 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
   );
 }
 
-/** The frame is Stripe's and knows nothing of the page's styles. */
-function looks() {
+/** Styles for Stripe's frame, which does not inherit the page's. */
+function elementStyle() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   return {
@@ -118,7 +118,7 @@ function looks() {
   };
 }
 
-/** Named as browsers know them, so that they can fill them in. */
+/** With names that browsers recognize for autofill. */
 function OwnFields<V extends CardValues>({ form }: { form: Form<V> }) {
   const t = useTexts();
   return (

@@ -1,4 +1,4 @@
-/** The team's cards: which pays unless another is chosen, and ways to add and remove them. */
+/** The team's cards: list, add, remove, set as default. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What was paid, when and for what. */
+/** The list of invoices. */
 import { useQuery } from "@tanstack/react-query";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { Badge } from "../../shared/ui/badge";

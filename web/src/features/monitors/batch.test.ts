@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { batcher } from "./batch";
 
-function counted(most: number) {
+function counted(maxIds: number) {
   const calls: string[][] = [];
-  const ask = batcher<string>(most, (ids) => {
+  const ask = batcher<string>(maxIds, (ids) => {
     calls.push(ids);
     if (ids.includes("bad")) return Promise.reject(new Error("refused"));
     return Promise.resolve(new Map(ids.filter((id) => id !== "gone").map((id) => [id, `about ${id}`])));
@@ -11,7 +11,7 @@ function counted(most: number) {
   return { calls, ask };
 }
 
-test("what is asked within a moment goes out as one request, each id once", async () => {
+test("IDs requested at the same time are sent as one request, each once", async () => {
   const { calls, ask } = counted(10);
   expect(await Promise.all(["a", "b", "a"].map(ask))).toEqual(["about a", "about b", "about a"]);
   expect(calls).toEqual([["a", "b"]]);
@@ -19,13 +19,13 @@ test("what is asked within a moment goes out as one request, each id once", asyn
   expect(calls).toHaveLength(2);
 });
 
-test("more than the service takes at once become several requests", async () => {
+test("more than the maximum becomes several requests", async () => {
   const { calls, ask } = counted(2);
   await Promise.all(["a", "b", "c"].map(ask));
   expect(calls).toEqual([["a", "b"], ["c"]]);
 });
 
-test("what nobody knows is null, and a failure fails those who waited for it", async () => {
+test("an unknown ID is null, and a failure rejects its own batch only", async () => {
   const { ask } = counted(1);
   const bad = ask("bad");
   expect(await ask("gone")).toBeNull();

@@ -1,4 +1,4 @@
-/** What one check saw, with where its time went. */
+/** The result of one check, with the duration of its phases. */
 import { useTexts } from "../../shared/i18n";
 import { Milliseconds } from "../../shared/ui/time";
 import type { Heartbeat, State } from "./data";
@@ -11,7 +11,7 @@ export function CheckResult({ beat }: { beat: Heartbeat }) {
   const t = useTexts();
   const state: State = beat.status === "up" || beat.status === "down" ? beat.status : "pending";
   return (
-    <div className={styles.seen} role="status">
+    <div className={styles.result} role="status">
       <div className={styles.line}>
         <StatusBadge state={state} />
         <span className={styles.message}>{beat.message}</span>
@@ -27,7 +27,7 @@ export function CheckResult({ beat }: { beat: Heartbeat }) {
   );
 }
 
-/** The phases as lengths on one line, and in words below. */
+/** The phases as a stacked bar with a legend. */
 export function Phases({ beat }: { beat: Heartbeat }) {
   const t = useTexts();
   const parts = phases.flatMap((phase) => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { openEventStream, LINGER } from "./event-stream";
+import { openEventStream, HIDDEN_CLOSE_DELAY } from "./event-stream";
 
-/** What a browser has, as far as it is needed here. */
+/** A minimal EventSource. */
 class Source extends EventTarget {
   static readonly CLOSED = 2;
   static made: Source[] = [];
@@ -33,16 +33,16 @@ class Source extends EventTarget {
 }
 
 const page = Object.assign(new EventTarget(), { hidden: false });
-const told: string[] = [];
+const calls: string[] = [];
 const end: (() => void)[] = [];
 
-function look(hidden: boolean) {
+function setHidden(hidden: boolean) {
   page.hidden = hidden;
   page.dispatchEvent(new Event("visibilitychange"));
 }
 
 function start() {
-  end.push(openEventStream("/events", { listen: () => undefined, opened: () => told.push("opened"), lost: () => told.push("lost") }));
+  end.push(openEventStream("/events", { listen: () => undefined, opened: () => calls.push("opened"), lost: () => calls.push("lost") }));
 }
 
 const open = () => Source.made.filter((source) => source.readyState !== Source.CLOSED);
@@ -54,7 +54,7 @@ beforeEach(() => {
   vi.spyOn(Math, "random").mockReturnValue(0);
   page.hidden = false;
   Source.made = [];
-  told.length = 0;
+  calls.length = 0;
 });
 
 afterEach(() => {
@@ -65,38 +65,38 @@ afterEach(() => {
 });
 
 describe("a tab's connection", () => {
-  test("a tab that nobody sees lets go of it, and has another when it is seen", () => {
+  test("a hidden tab closes its connection and opens another when it is visible again", () => {
     start();
     Source.made[0]?.answers();
-    look(true);
-    vi.advanceTimersByTime(LINGER - 1);
+    setHidden(true);
+    vi.advanceTimersByTime(HIDDEN_CLOSE_DELAY - 1);
     expect(open()).toHaveLength(1);
     vi.advanceTimersByTime(1);
     expect(open()).toHaveLength(0);
-    expect(told).toEqual(["opened", "lost"]);
-    look(false);
+    expect(calls).toEqual(["opened", "lost"]);
+    setHidden(false);
     expect(open()).toHaveLength(1);
     Source.made[1]?.answers();
-    expect(told).toEqual(["opened", "lost", "opened"]);
+    expect(calls).toEqual(["opened", "lost", "opened"]);
   });
 
-  test("a quick look elsewhere keeps it", () => {
+  test("a tab that is hidden only briefly keeps it", () => {
     start();
     Source.made[0]?.answers();
-    look(true);
-    vi.advanceTimersByTime(LINGER - 1);
-    look(false);
-    vi.advanceTimersByTime(10 * LINGER);
+    setHidden(true);
+    vi.advanceTimersByTime(HIDDEN_CLOSE_DELAY - 1);
+    setHidden(false);
+    vi.advanceTimersByTime(10 * HIDDEN_CLOSE_DELAY);
     expect(Source.made).toHaveLength(1);
-    expect(told).toEqual(["opened"]);
+    expect(calls).toEqual(["opened"]);
   });
 
-  test("a tab that was opened in the background has none, and knows that it missed something", () => {
+  test("a tab opened in the background has none, and reports it as lost", () => {
     page.hidden = true;
     start();
     expect(Source.made).toHaveLength(0);
-    expect(told).toEqual(["lost"]);
-    look(false);
+    expect(calls).toEqual(["lost"]);
+    setHidden(false);
     expect(open()).toHaveLength(1);
   });
 
@@ -117,31 +117,31 @@ describe("a tab's connection", () => {
     expect(Source.made).toHaveLength(tries + 1);
   });
 
-  test("what only broke off is left to the browser, which tries again by itself", () => {
+  test("after an interruption, the browser reconnects automatically", () => {
     start();
     Source.made[0]?.answers();
     Source.made[0]?.breaks();
     vi.advanceTimersByTime(600_000);
     expect(Source.made).toHaveLength(1);
-    expect(told).toEqual(["opened", "lost"]);
+    expect(calls).toEqual(["opened", "lost"]);
   });
 
-  test("a refused tab does not try again unseen, but at once when it is seen", () => {
+  test("a refused tab does not reconnect while hidden, but at once when it is visible", () => {
     start();
     Source.made[0]?.isRefused();
-    look(true);
+    setHidden(true);
     vi.advanceTimersByTime(600_000);
     expect(Source.made).toHaveLength(1);
-    look(false);
+    setHidden(false);
     expect(Source.made).toHaveLength(2);
   });
 
-  test("it ends with the view, also while it waits for another try", () => {
+  test("it ends with the page, also while it waits to reconnect", () => {
     start();
     Source.made[0]?.isRefused();
     end.pop()?.();
     vi.advanceTimersByTime(600_000);
-    look(false);
+    setHidden(false);
     expect(Source.made).toHaveLength(1);
   });
 });

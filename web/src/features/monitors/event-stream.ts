@@ -1,27 +1,26 @@
 /**
- * The connection that events come by. Over plain HTTP/1.1 a browser has six to
- * a host for all of its tabs, so a tab that nobody sees lets go of its own. A
- * refusal ends an EventSource permanently, so a new one is opened after a pause.
+ * The event stream. Over plain HTTP/1.1, a browser has six connections per host
+ * for all of its tabs, so a hidden tab closes its own. A refused connection ends an EventSource permanently, so a new one is opened after a pause.
  */
 
-/** How long a tab that is left keeps its connection: who looks elsewhere for a moment misses nothing. */
-export const LINGER = 3_000;
-/** Pauses before it is tried again, the first and the longest. */
-const FIRST = 1_000;
-const LONGEST = 60_000;
+/** How long a hidden tab keeps its connection, so that a quick look at another tab misses nothing. */
+export const HIDDEN_CLOSE_DELAY = 3_000;
+/** The first and the longest delay before reconnecting. */
+const MIN_RETRY_DELAY = 1_000;
+const MAX_RETRY_DELAY = 60_000;
 
 interface Listener {
-  /** Given each new connection, to hear what it tells. */
+  /** Called with each new connection, to add listeners. */
   listen: (source: EventSource) => void;
   opened: () => void;
-  /** Called as often as it is lost, or let go. */
+  /** Called whenever the connection is lost or closed. */
   lost: () => void;
 }
 
-/** Keeps a connection for as long as the page is seen; answers how to end it. */
+/** Holds a connection while the page is visible; returns a function that closes it. */
 export function openEventStream(address: string, { listen, opened, lost }: Listener): () => void {
   let source: EventSource | null = null;
-  let pause = FIRST;
+  let delay = MIN_RETRY_DELAY;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const open = () => {
@@ -31,17 +30,17 @@ export function openEventStream(address: string, { listen, opened, lost }: Liste
     source = made;
     listen(made);
     made.addEventListener("open", () => {
-      pause = FIRST;
+      delay = MIN_RETRY_DELAY;
       opened();
     });
     made.addEventListener("error", () => {
       lost();
-      // What broke off is tried again by the browser; what was refused is not.
+      // The browser reconnects after an interruption, but not after a refusal.
       if (made.readyState !== EventSource.CLOSED) return;
       source = null;
-      // Not all pages at once: they were refused at the same time.
-      timer = setTimeout(turn, pause * (1 + Math.random()));
-      pause = Math.min(2 * pause, LONGEST);
+      // With jitter, since all pages were refused at the same time.
+      timer = setTimeout(update, delay * (1 + Math.random()));
+      delay = Math.min(2 * delay, MAX_RETRY_DELAY);
     });
   };
   const close = () => {
@@ -50,16 +49,16 @@ export function openEventStream(address: string, { listen, opened, lost }: Liste
     source = null;
     lost();
   };
-  const turn = () => {
+  const update = () => {
     clearTimeout(timer);
     if (!document.hidden) open();
-    else if (source) timer = setTimeout(close, LINGER);
+    else if (source) timer = setTimeout(close, HIDDEN_CLOSE_DELAY);
     else lost();
   };
-  document.addEventListener("visibilitychange", turn);
-  turn();
+  document.addEventListener("visibilitychange", update);
+  update();
   return () => {
-    document.removeEventListener("visibilitychange", turn);
+    document.removeEventListener("visibilitychange", update);
     close();
   };
 }

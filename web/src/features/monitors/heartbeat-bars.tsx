@@ -1,6 +1,6 @@
 /**
- * Heartbeats as bars, newest at the right. A failed one is taller as well as
- * another colour; one that could not be made is a dot.
+ * Recent checks as bars, newest on the right. A failed check is taller as well as
+ * red; an unknown result is a dot.
  */
 import { memo, useMemo, useState, type PointerEvent } from "react";
 import { useNow } from "../../shared/lib/now";
@@ -14,14 +14,14 @@ const WIDTH = 4;
 
 interface Props {
   beats: readonly Shown[];
-  /** How many bars there is room for. */
+  /** The maximum number of bars. */
   room: number;
   height?: number;
 }
 
 type Shape = "up" | "down" | "unknown";
 
-/** The bars of each kind as one outline: three elements, however many bars. */
+/** The bars of each status as one SVG path: three elements, however many bars. */
 export function outlines(beats: readonly Shown[], room: number, height: number): Record<Shape, string> {
   const paths: Record<Shape, string> = { up: "", down: "", unknown: "" };
   const shown = beats.slice(-room);
@@ -42,7 +42,7 @@ export const HeartbeatBars = memo(function HeartbeatBars({ beats, room, height =
   const width = room * STEP - (STEP - WIDTH);
   const failed = beats.filter((beat) => beat.status === "down").length;
   const point = (event: PointerEvent<HTMLElement>) => {
-    // The bars can be narrower than the place they are given.
+    // The bars can be narrower than their container.
     const box = (event.currentTarget.firstElementChild ?? event.currentTarget).getBoundingClientRect();
     const place = Math.floor(((event.clientX - box.left) / box.width) * room);
     setAt(place - (room - Math.min(room, beats.length)));
@@ -64,12 +64,12 @@ export const HeartbeatBars = memo(function HeartbeatBars({ beats, room, height =
         {paths.down && <path className={styles.down} d={paths.down} />}
         {paths.unknown && <path className={styles.unknown} d={paths.unknown} />}
       </svg>
-      {pointed && at !== null && <Tip beat={pointed} left={((room - shown.length + at) * STEP + WIDTH / 2) / width} />}
+      {pointed && at !== null && <Tooltip beat={pointed} left={((room - shown.length + at) * STEP + WIDTH / 2) / width} />}
     </span>
   );
 });
 
-/** Where heartbeats will be. */
+/** Placeholders for checks to come. */
 function blanks(count: number, height: number): string {
   const tall = Math.round(height * 0.6);
   let path = "";
@@ -79,7 +79,7 @@ function blanks(count: number, height: number): string {
   return path;
 }
 
-function Tip({ beat, left }: { beat: Shown; left: number }) {
+function Tooltip({ beat, left }: { beat: Shown; left: number }) {
   const t = useTexts();
   const now = useNow();
   const { locale } = useLanguage();

@@ -1,7 +1,7 @@
 /**
- * What happens, as it happens. Events come by the hundred when many monitors
- * are watched, so they are gathered for a moment and shown together. Without a
- * connection the lists are read again from time to time, unseen ones seldom.
+ * Live updates. With many monitors, events arrive by the hundred, so they are
+ * collected briefly and applied together. Without a connection, the lists are
+ * polled, less often in a hidden tab.
  */
 import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
@@ -11,12 +11,12 @@ import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRo
 import { openEventStream } from "./event-stream";
 import { BEATS, summary, type Summary } from "./summary";
 
-const GATHER = 250;
-/** More changes at once than this, and reading everything again is cheaper. */
-const MANY = 20;
-const POLL = 15_000;
-/** A tab that nobody sees has but its title to keep true. */
-const POLL_UNSEEN = 60_000;
+const FLUSH_DELAY = 250;
+/** With more changes at once than this, refetching everything is cheaper. */
+const MAX_SINGLE_FETCHES = 20;
+const POLL_INTERVAL = 15_000;
+/** A hidden tab only has to update its title. */
+const HIDDEN_POLL_INTERVAL = 60_000;
 
 export interface Beat {
   monitorid: string;
@@ -42,7 +42,7 @@ export function useLive(): boolean {
   return useSyncExternalStore(subscribe, () => live);
 }
 
-/** Keeps what is shown true while the page is open. */
+/** Applies events to the query cache while the app is open. */
 export function useEvents(): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -55,7 +55,7 @@ export function useEvents(): void {
 }
 
 function listen(client: QueryClient): () => void {
-  let gathered = new Map<string, Beat[]>();
+  let collected = new Map<string, Beat[]>();
   let saved = new Set<string>();
   let deleted = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,8 +63,8 @@ function listen(client: QueryClient): () => void {
 
   const flush = () => {
     timer = undefined;
-    const [beats, changed, gone] = [gathered, saved, deleted];
-    gathered = new Map<string, Beat[]>();
+    const [beats, changed, gone] = [collected, saved, deleted];
+    collected = new Map<string, Beat[]>();
     saved = new Set<string>();
     deleted = new Set<string>();
     apply(client, beats);
@@ -74,7 +74,7 @@ function listen(client: QueryClient): () => void {
       [...changed].filter((id) => !gone.has(id)),
     );
   };
-  const soon = () => (timer ??= setTimeout(flush, GATHER));
+  const soon = () => (timer ??= setTimeout(flush, FLUSH_DELAY));
 
   const on = (source: EventSource, name: string, handle: (data: unknown) => void) =>
     source.addEventListener(name, (event: MessageEvent<string>) => {
@@ -85,9 +85,9 @@ function listen(client: QueryClient): () => void {
     listen: (source) => {
       on(source, "heartbeat", (data) => {
         const beat = data as Beat;
-        const some = gathered.get(beat.monitorid);
+        const some = collected.get(beat.monitorid);
         if (some) some.push(beat);
-        else gathered.set(beat.monitorid, [beat]);
+        else collected.set(beat.monitorid, [beat]);
       });
       on(source, "saved", (data) => saved.add((data as Beat).monitorid));
       on(source, "deleted", (data) => deleted.add((data as Beat).monitorid));
@@ -99,7 +99,7 @@ function listen(client: QueryClient): () => void {
       setLive(true);
     },
     lost: () => {
-      // It ends with the session too: that shows at once, and not when something is next asked for.
+      // The stream also ends with the session; this finds out at once instead of at the next request.
       if (!lost && !document.hidden) void client.invalidateQueries({ queryKey: me.queryKey });
       lost = true;
       setLive(false);
@@ -107,14 +107,14 @@ function listen(client: QueryClient): () => void {
   });
   const poll = setInterval(() => {
     if (!live && navigator.onLine && !document.hidden) renew(client);
-  }, POLL);
-  const pollUnseen = setInterval(() => {
+  }, POLL_INTERVAL);
+  const pollHidden = setInterval(() => {
     if (!live && navigator.onLine && document.hidden) void client.invalidateQueries({ queryKey: monitors.queryKey });
-  }, POLL_UNSEEN);
+  }, HIDDEN_POLL_INTERVAL);
   return () => {
     clearTimeout(timer);
     clearInterval(poll);
-    clearInterval(pollUnseen);
+    clearInterval(pollHidden);
     stop();
   };
 }
@@ -123,9 +123,9 @@ function renew(client: QueryClient) {
   for (const key of ["monitors", "monitor", "beats", "summary", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
 }
 
-/** Fetches what somebody saved, the members of this team or this very page. */
+/** Fetches monitors that have been saved, by anyone in the team. */
 async function read(client: QueryClient, ids: string[]) {
-  if (ids.length > MANY) {
+  if (ids.length > MAX_SINGLE_FETCHES) {
     renew(client);
     return;
   }
@@ -134,56 +134,56 @@ async function read(client: QueryClient, ids: string[]) {
       const params = { path: { monitorid: id } };
       show(client, (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params }))).monitor);
     } catch {
-      // Deleted since, or out of reach: the next event or poll will tell.
+      // Deleted meanwhile or unreachable: the next event or poll will show.
     }
   }
 }
 
-/** Changes what is shown. What is being read right now may be older than the event: it is changed when it is there. */
+/** Updates a query. A response that is being fetched may be older than the event, so it is updated on arrival. */
 function change<T>(client: QueryClient, key: QueryKey, made: (read: T) => T) {
   const set = () => client.setQueryData<T>(key, (read) => read && made(read));
   const query = client.getQueryCache().get(hashKey(key));
   if (query?.state.data !== undefined) set();
-  // When it cannot be read, whoever tries again gets the event with it.
+  // If the request fails, the next one includes the event.
   else if (query?.state.fetchStatus === "fetching") query.fetch().then(set, () => undefined);
 }
 
-export function apply(client: QueryClient, gathered: Map<string, Beat[]>) {
-  if (gathered.size === 0) return;
-  client.setQueryData(monitors.queryKey, (old) => old && after(old, gathered));
-  for (const [id, some] of gathered) {
+export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
+  if (collected.size === 0) return;
+  client.setQueryData(monitors.queryKey, (old) => old && after(old, collected));
+  for (const [id, some] of collected) {
     client.setQueryData(monitor(id).queryKey, (old) => old && one(old, some));
     for (const [key] of client.getQueriesData({ queryKey: ["beats", id] })) {
       change<Heartbeat[]>(client, key, (old) => appended(old, some, key[2] as number));
     }
     const { queryKey } = summary(id);
     change<Summary>(client, queryKey, (old) => ({ ...old, beats: appended(old.beats, some, BEATS) }));
-    // An outage begins or ends: the figures change more than a heartbeat changes them.
-    if (some.some(turned)) void client.invalidateQueries({ queryKey });
+    // An outage starts or ends, which affects uptime too.
+    if (some.some(changesStatus)) void client.invalidateQueries({ queryKey });
   }
-  if ([...gathered.values()].flat().some(turned)) void client.invalidateQueries({ queryKey: ALERTS });
+  if ([...collected.values()].flat().some(changesStatus)) void client.invalidateQueries({ queryKey: ALERTS });
 }
 
-/** Whether the status became another with it. */
-function turned(beat: Beat): boolean {
+/** Whether the heartbeat changed the status. */
+function changesStatus(beat: Beat): boolean {
   return beat.previous_status !== null && beat.previous_status !== beat.status;
 }
 
-/** What a heartbeat changes of a monitor, in a list or alone. */
-type Standing = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time">;
+/** The fields of a monitor that a heartbeat changes. */
+type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time">;
 
-/** The list after some heartbeats; rows without one stay the very same objects. */
-export function after(list: MonitorRow[], gathered: ReadonlyMap<string, Beat[]>): MonitorRow[] {
+/** Applies heartbeats to the list; rows without one remain the same objects. */
+export function after(list: MonitorRow[], collected: ReadonlyMap<string, Beat[]>): MonitorRow[] {
   return list.map((monitor) => {
-    const some = gathered.get(monitor.monitorid);
+    const some = collected.get(monitor.monitorid);
     return some ? one(monitor, some) : monitor;
   });
 }
 
-function one<M extends Standing>(monitor: M, some: Beat[]): M {
+function one<M extends Status>(monitor: M, some: Beat[]): M {
   const last = some.at(-1);
   if (!last) return monitor;
-  const turn = some.findLast(turned);
+  const turn = some.findLast(changesStatus);
   return {
     ...monitor,
     status: last.status,
@@ -194,7 +194,7 @@ function one<M extends Standing>(monitor: M, some: Beat[]): M {
   };
 }
 
-/** The newest `limit` heartbeats; one that is already there does not come twice. */
+/** Appends heartbeats, without duplicates, and returns the newest `limit`. */
 export function appended<B extends Shown>(old: B[], some: readonly { heartbeat: B }[], limit: number): B[] {
   const newest = old.at(-1)?.at ?? "";
   const fresh = some.map((beat) => beat.heartbeat).filter((heartbeat) => heartbeat.at > newest);

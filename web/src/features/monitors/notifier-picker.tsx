@@ -1,4 +1,4 @@
-/** Choosing who is told. */
+/** Selects the notifiers of monitors. */
 import { Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
@@ -11,7 +11,7 @@ import styles from "./notifier-picker.module.css";
 
 export type Way = "add" | "remove" | "set";
 
-/** A monitor's notifiers after some were added to them, removed from them or put in their place. */
+/** The notifiers of a monitor after adding, removing or replacing some. */
 export function linked(before: readonly string[], way: Way, ids: readonly string[]): string[] {
   if (way === "set") return [...ids];
   if (way === "remove") return before.filter((id) => !ids.includes(id));
@@ -21,7 +21,7 @@ export function linked(before: readonly string[], way: Way, ids: readonly string
 interface Props {
   chosen: readonly string[];
   choose: (ids: string[]) => void;
-  /** Without the warning that nobody is told. */
+  /** Without the warning that no one is notified. */
   quiet?: boolean;
 }
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { isElsewhere, missing } from "./regions";
+import { hasRemoteRegions, missing } from "./regions";
 
 test("only what is checked from other places is split by region", () => {
-  expect(isElsewhere({ type: "http", regions: ["local"] })).toBe(false);
-  expect(isElsewhere({ type: "http", regions: ["local", "eu"] })).toBe(true);
-  expect(isElsewhere({ type: "http", regions: ["eu"] })).toBe(true);
-  expect(isElsewhere({ type: "api", regions: ["eu"] })).toBe(false);
+  expect(hasRemoteRegions({ type: "http", regions: ["local"] })).toBe(false);
+  expect(hasRemoteRegions({ type: "http", regions: ["local", "eu"] })).toBe(true);
+  expect(hasRemoteRegions({ type: "http", regions: ["eu"] })).toBe(true);
+  expect(hasRemoteRegions({ type: "api", regions: ["eu"] })).toBe(false);
 });
 
 test("a region is missing when monitors name it and nobody is there", () => {

@@ -1,4 +1,4 @@
-/** The reports of the last months: to read and print, or to calculate with. */
+/** A menu with the monthly reports, as a page or as CSV. */
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import { useLanguage, useTexts } from "../../shared/i18n";
@@ -6,12 +6,12 @@ import { ActionMenu } from "../../shared/ui/action-menu";
 import { Chevron } from "../../shared/ui/icons";
 import { lastMonths, reportOf } from "./months";
 
-const SHOWN = 4;
+const MONTHS = 4;
 
 export function Reports() {
   const t = useTexts();
   const { locale } = useLanguage();
-  const [months] = useState(() => lastMonths(new Date(), SHOWN));
+  const [months] = useState(() => lastMonths(new Date(), MONTHS));
   const name = (month: string) =>
     new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }).format(new Date(`${month}-01`));
   return (

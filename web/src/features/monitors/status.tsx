@@ -1,4 +1,4 @@
-/** A status as a shape, a colour and a word, so that none is needed alone. */
+/** A status as a shape, a colour and a word, so that no one depends on colour alone. */
 import { useTexts } from "../../shared/i18n";
 import type { State } from "./data";
 import styles from "./status.module.css";

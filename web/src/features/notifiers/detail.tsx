@@ -1,4 +1,4 @@
-/** One notifier: whether it works, whom it tells, and what became of every message. */
+/** One notifier: a test, its deliveries and the monitors that use it. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -18,16 +18,16 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Ago } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
-import { LOOK, notifiers, remove, rotate, save, test, type Notifier } from "./data";
+import { REFETCH_INTERVAL, notifiers, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
-import { OnOff, useKindWord } from "./kind";
+import { OnOff, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
-  // A receiver that is gone turns its notifier off, which the view should tell.
-  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: LOOK });
+  // The service turns a notifier off when its receiver is gone, which the page should show.
+  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (!data) {
     return <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
@@ -43,7 +43,7 @@ interface Answer {
 
 function Detail({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
-  const word = useKindWord();
+  const word = useKindName();
   const [answer, setAnswer] = useState<Answer | null>(null);
   return (
     <DetailLayout
@@ -56,7 +56,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
           <span className="code">{receiverOf(notifier)}</span>
         </>
       }
-      actions={<Actions notifier={notifier} told={setAnswer} />}
+      actions={<Actions notifier={notifier} report={setAnswer} />}
     >
       {!notifier.isactive && <TurnedOff notifier={notifier} />}
       {answer && (
@@ -72,7 +72,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
   );
 }
 
-function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer | null) => void }) {
+function Actions({ notifier, report }: { notifier: Notifier; report: (answer: Answer | null) => void }) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -80,13 +80,13 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
   const [busy, setBusy] = useState(false);
   const [asked, setAsked] = useState(false);
   const { notifierid, isactive } = notifier;
-  const tryIt = async () => {
+  const runTest = async () => {
     setBusy(true);
-    told(null);
+    report(null);
     try {
-      told({ text: await test(notifierid), failed: false });
+      report({ text: await test(notifierid), failed: false });
     } catch (error) {
-      told({ text: errorMessage(error), failed: true });
+      report({ text: errorMessage(error), failed: true });
     } finally {
       setBusy(false);
     }
@@ -94,7 +94,7 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
   const turn = () => save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <>
-      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void tryIt()}>
+      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
         {t.notifiers.test}
       </Button>
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
@@ -160,9 +160,9 @@ function TurnedOff({ notifier }: { notifier: Notifier }) {
   );
 }
 
-const SHOWN = 24;
+const MAX_SHOWN = 24;
 
-/** The monitors that are told by it. */
+/** The monitors that use it. */
 function Linked({ id }: { id: string }) {
   const t = useTexts();
   const { data } = useQuery(monitors);
@@ -172,12 +172,12 @@ function Linked({ id }: { id: string }) {
       {!linked && <Loading />}
       {linked && linked.length > 0 && (
         <ul className={styles.linked}>
-          {linked.slice(0, SHOWN).map((monitor) => (
+          {linked.slice(0, MAX_SHOWN).map((monitor) => (
             <li key={monitor.monitorid}>
               <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
             </li>
           ))}
-          {linked.length > SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - SHOWN)}</li>}
+          {linked.length > MAX_SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - MAX_SHOWN)}</li>}
         </ul>
       )}
       {linked?.length === 0 && (

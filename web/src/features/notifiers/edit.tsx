@@ -1,4 +1,4 @@
-/** Making a notifier, or changing one. */
+/** Creates or edits a notifier. */
 import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -32,7 +32,7 @@ export function Component() {
   return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
 }
 
-/** Receivers with a template of their own have no use for the signing secret. */
+/** The kinds whose receivers can verify the signature. */
 const signed: readonly Kind[] = ["standard", "uptime_kuma", "own"];
 
 function Editor({ was, start }: { was?: Notifier; start: Values }) {
@@ -40,22 +40,22 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const leaving = useRef(false);
-  const [made, setMade] = useState<Notifier | null>(null);
+  const [created, setCreated] = useState<Notifier | null>(null);
   const form = useForm(start, async (values) => {
     const saved = await save(client, bodyOf(values, was?.notifierid));
     leaving.current = true;
     if (saved.webhook?.secret && signed.includes(values.kind)) {
-      setMade(saved);
+      setCreated(saved);
       return;
     }
     showToast(t.form.saved(saved.name));
     await navigate(`/notifier/${saved.notifierid}`, { replace: true });
   });
-  if (made) return <Made notifier={made} />;
+  if (created) return <Created notifier={created} />;
   const { kind } = form.values;
   return (
     <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new}>
-      <div className={styles.desk}>
+      <div className={styles.editor}>
         <form className={styles.form} onSubmit={form.submit} noValidate>
           <KindPicker form={form} was={was} />
           <Panel>
@@ -90,7 +90,7 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
   );
 }
 
-/** A mail notifier stays one, and a webhook a webhook; a new one may become either. */
+/** The type of an existing notifier cannot change, so only kinds of the same type are offered. */
 function KindPicker({ form, was }: { form: NotifierForm; was: Notifier | undefined }) {
   const t = useTexts();
   const offered = kinds.filter((kind) => !was || (kind === "email") === (was.type === "email"));
@@ -241,8 +241,8 @@ function Receiver({ form, kind }: { form: NotifierForm; kind: Exclude<Kind, "ema
   );
 }
 
-/** The one time the signing secret is told. */
-function Made({ notifier }: { notifier: Notifier }) {
+/** Shows the signing secret, which is returned only once. */
+function Created({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const navigate = useNavigate();
   return (

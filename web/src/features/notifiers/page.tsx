@@ -1,4 +1,4 @@
-/** Everyone and everything that is told when a monitor changes. */
+/** The list of notifiers. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -12,7 +12,7 @@ import { Plus } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
 import { Page, Panel } from "../../shared/ui/page";
 import { notifiers, type Notifier } from "./data";
-import { KindMark, OnOff, useKindWord } from "./kind";
+import { KindIcon, OnOff, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
@@ -49,7 +49,7 @@ export function Component() {
   );
 }
 
-/** How many monitors are linked to each notifier; undefined until it is known. */
+/** How many monitors use each notifier; undefined until they are loaded. */
 function useLinks(): ReadonlyMap<string, number> | undefined {
   const { data } = useQuery(monitors);
   return useMemo(() => {
@@ -62,11 +62,11 @@ function useLinks(): ReadonlyMap<string, number> | undefined {
 
 function Row({ notifier, links }: { notifier: Notifier; links: number | undefined }) {
   const t = useTexts();
-  const word = useKindWord();
+  const word = useKindName();
   return (
     <li className={styles.row} data-off={!notifier.isactive || undefined}>
       <span className={styles.mark}>
-        <KindMark notifier={notifier} />
+        <KindIcon notifier={notifier} />
       </span>
       <span className={styles.names}>
         <Link to={`/notifier/${notifier.notifierid}`}>{notifier.name}</Link>

@@ -21,7 +21,7 @@ export function Account() {
   );
 }
 
-/** Begins anew once it was saved, so that no password stays in it. */
+/** Remounted after saving, so that no password remains in it. */
 function AccountForm({ saved }: { saved: () => void }) {
   const t = useTexts();
   const client = useQueryClient();

@@ -7,7 +7,7 @@ import { useTexts } from "../../shared/i18n";
 import { Confirm } from "../../shared/ui/confirm";
 import { Panel } from "../../shared/ui/page";
 
-/** Deleting one's own account. */
+/** Deletes the user's own account. */
 export function DeleteAccount() {
   const t = useTexts();
   const client = useQueryClient();

@@ -1,4 +1,4 @@
-/** The second factor: off, being set up, or on. */
+/** Two-factor authentication: off, being set up, or on. */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -17,7 +17,7 @@ import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./settings.module.css";
 
-type SetUp = components["schemas"]["MfaSetUp"];
+type MfaSetup = components["schemas"]["MfaSetUp"];
 
 export function Mfa() {
   const t = useTexts();
@@ -38,9 +38,9 @@ export function Mfa() {
       {codes ? (
         <Codes codes={codes} close={() => setCodes(null)} />
       ) : mfa ? (
-        <TurningOff done={() => turn(false)} />
+        <Disable done={() => turn(false)} />
       ) : (
-        <SettingUp
+        <Setup
           done={(made) => {
             setCodes(made);
             turn(true);
@@ -52,10 +52,10 @@ export function Mfa() {
   );
 }
 
-function SettingUp({ done, already }: { done: (codes: string[]) => void; already: () => void }) {
+function Setup({ done, already }: { done: (codes: string[]) => void; already: () => void }) {
   const t = useTexts();
   const errorMessage = useErrorMessage();
-  const [made, setMade] = useState<SetUp | null>(null);
+  const [made, setMade] = useState<MfaSetup | null>(null);
   const [back, setBack] = useState(false);
   const [busy, setBusy] = useState(false);
   const form = useForm({ mfacode: "" }, async (body) => {
@@ -133,9 +133,9 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
   );
 }
 
-function TurningOff({ done }: { done: () => void }) {
+function Disable({ done }: { done: () => void }) {
   const t = useTexts();
-  /** Null until it was opened once. */
+  /** Null until it has been opened once. */
   const [open, setOpen] = useState<boolean | null>(null);
   const form = useForm({ password: "", mfacode: "" }, async (body) => {
     await unwrap(POST("/api/v1/mfa/disable", { body }));

@@ -1,4 +1,4 @@
-/** The member's own account: how they log in, and what logs in for them. */
+/** The user's own account: login, API keys, sessions. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";

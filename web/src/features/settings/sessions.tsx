@@ -1,4 +1,4 @@
-/** Where the member is logged in, and ways to end it. */
+/** The user's sessions, each with a button that ends it. */
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What a browser calls itself, as people call it. Anything else is named by its first word. */
+/** The browser and system of a User-Agent header. Other clients are named by its first word. */
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\//, "Edge"],
   [/\bOPR\//, "Opera"],

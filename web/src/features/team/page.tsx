@@ -1,4 +1,4 @@
-/** The team's users: who they are, and ways to add, change, log out and remove them. */
+/** The team's users: list, add, edit, log out and remove them. */
 import { Button, Menu } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

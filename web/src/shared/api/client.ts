@@ -1,7 +1,7 @@
 /**
  * The public API, typed by its OpenAPI document. The session is a cookie that
- * scripts cannot read; the header says that a call is the page's own, which
- * the service asks of everything that changes something.
+ * scripts cannot read; the header marks a call as the web app's own, which the
+ * service requires of every call that changes something.
  */
 import createClient from "openapi-fetch";
 import { Offline, parseError } from "./error";
@@ -14,11 +14,11 @@ const client = createClient<paths>({
 
 export const { GET, POST, DELETE } = client;
 
-let refused = () => {};
+let unauthenticated = () => {};
 
-/** Has it told each time the service does not know who asks. */
-export function onUnauthenticated(tell: () => void): void {
-  refused = tell;
+/** Registers a callback for responses with 401 `not_authenticated`. */
+export function onUnauthenticated(callback: () => void): void {
+  unauthenticated = callback;
 }
 
 interface Answer<T> {
@@ -27,7 +27,7 @@ interface Answer<T> {
   response: Response;
 }
 
-/** What an accepted call answers; throws `ApiError` or `Offline` otherwise. */
+/** Returns the body of a successful response; throws `ApiError` or `Offline` otherwise. */
 export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
@@ -38,6 +38,6 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   }
   if (answer.response.ok && answer.data !== undefined) return answer.data;
   const error = parseError(answer.response.status, answer.error);
-  if (error.signedOut) refused();
+  if (error.signedOut) unauthenticated();
   throw error;
 }

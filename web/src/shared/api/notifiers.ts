@@ -1,4 +1,4 @@
-/** The team's notifiers: made in their own view, chosen in the monitors' forms. */
+/** The team's notifiers, which monitors refer to. */
 import { queryOptions } from "@tanstack/react-query";
 import { GET, unwrap } from "./client";
 import type { components } from "./schema";
@@ -10,12 +10,12 @@ export const notifiers = queryOptions({
   queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
-/** Where a notifier's messages go, in few words. */
+/** A short description of where a notifier's messages go. */
 export function receiverOf({ email, webhook }: Pick<Notifier, "email" | "webhook">): string {
   if (email) return email.to_email;
   if (!webhook) return "";
   try {
-    // What follows the host is often a secret.
+    // The path often contains a secret.
     return new URL(webhook.url).host;
   } catch {
     return webhook.url;

@@ -6,7 +6,7 @@ import type { components } from "./schema";
 
 export type Me = components["schemas"]["Me"];
 
-/** The user, or null when nobody is logged in. */
+/** The user, or null if not logged in. */
 export const me = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
@@ -21,7 +21,7 @@ export const me = queryOptions({
   staleTime: 60_000,
 });
 
-/** The user of a view that only a logged-in user sees. */
+/** The user, in views that require a login. */
 export function useMe(): Me {
   const { data } = useQuery(me);
   if (!data) throw new Error("this view is shown to logged-in users only");

@@ -1,4 +1,4 @@
-/** Was der Dienst zu falschen Feldern sagt, auf Deutsch. Links steht sein Satz, wie er ihn schreibt. */
+/** Meldungen des Dienstes zu ungültigen Feldern auf Deutsch. Links steht der englische Satz des Dienstes. */
 import type { Refusals } from "./refusals";
 
 export const refusals: Refusals = [

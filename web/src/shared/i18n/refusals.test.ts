@@ -25,7 +25,7 @@ test("messages about plan limits are translated as a whole, and names stay uncha
   );
 });
 
-/** The service's source, with `{}` for what is filled in and without the breaks of long texts. */
+/** The service's source, with `{}` for placeholders and without line breaks in long texts. */
 const source = Object.values(
   import.meta.glob<string>("../../../../crates/wakeful-{api,core,engine}/src/**/*.rs", { query: "?raw", import: "default", eager: true }),
 )
@@ -33,11 +33,11 @@ const source = Object.values(
   .replace(/\\\n\s*/g, "")
   .replace(/\{\w+\}/g, "{}");
 
-test("every sentence in the table is one that the service says", () => {
+test("every sentence in the table exists in the service", () => {
   expect(refusals.map(([sentence]) => sentence).filter((sentence) => !source.includes(`"${sentence.replace("{n} ", "")}"`))).toEqual([]);
 });
 
-test("every part that is filled in has its place in German", () => {
-  const places = (text: string) => text.replaceAll("{n}", "{}").split("{}").length;
-  expect(refusals.filter(([sentence, means]) => places(sentence) !== places(means))).toEqual([]);
+test("every placeholder is used in the German text", () => {
+  const placeholders = (text: string) => text.replaceAll("{n}", "{}").split("{}").length;
+  expect(refusals.filter(([sentence, translation]) => placeholders(sentence) !== placeholders(translation))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Where a login leads: back to where the visitor wanted to go, within this page only. */
+/** Where to go after the login: the requested page, if it is one of this site. */
 export function safeRedirect(search: URLSearchParams): string {
   const wanted = search.get("next") ?? "/";
   return wanted.startsWith("/") && !wanted.startsWith("//") && !wanted.startsWith("/\\") ? wanted : "/";

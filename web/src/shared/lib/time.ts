@@ -1,4 +1,4 @@
-/** Times and spans as people read them, in the reader's zone and language. */
+/** Formats times and durations in the reader's time zone and language. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -11,7 +11,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1000],
 ];
 
-/** Making a formatter costs far more than using it, and a list uses one in every row. */
+/** Creating a formatter is far more expensive than using it, and a list uses one in every row. */
 function cached<F>(make: (language: string) => F): (language: string) => F {
   const formats = new Map<string, F>();
   return (language) => {
@@ -28,7 +28,7 @@ const timeOnly: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit
 const ofToday = cached((language) => new Intl.DateTimeFormat(language, timeOnly));
 const ofAnotherDay = cached((language) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...timeOnly }));
 
-/** `3 min. ago`; a clock that runs ahead of the service's reads as now. */
+/** `3 min. ago`; a time in the future, from a clock that differs, reads as now. */
 export function ago(at: number, now: number, language: string): string {
   const passed = Math.max(0, now - at);
   for (const [unit, size] of steps) {
@@ -55,17 +55,17 @@ export function span(ms: number): string {
     .join(" ");
 }
 
-/** The exact time with its zone, for those who want to know. */
+/** The exact time with its time zone. */
 export function exact(at: number, language: string): string {
   return full(language).format(at);
 }
 
-/** A day of a calendar: `15 Nov 2026`. */
+/** A date: `15 Nov 2026`. */
 export function day(at: number, language: string): string {
   return dated(language).format(at);
 }
 
-/** A time of day, with the day when it was not today. */
+/** The time of day, with the date unless it is today. */
 export function clock(at: number, now: number, language: string): string {
   const today = new Date(at).toDateString() === new Date(now).toDateString();
   return (today ? ofToday : ofAnotherDay)(language).format(at);
@@ -77,19 +77,19 @@ const fractions = [0, 1, 2].map((digits) =>
   ),
 );
 
-/** With so many digits behind the point, or the comma. */
+/** A number with a fixed number of fraction digits. */
 function fixed(value: number, digits: 0 | 1 | 2, language: string): string {
   return fractions[digits]?.(language).format(value) ?? "";
 }
 
-/** Load time: `84 ms`, `1.24 s`. */
+/** A response time: `84 ms`, `1.24 s`. */
 export function millis(ms: number, language: string): string {
   if (ms < 10) return `${fixed(ms, 1, language)} ms`;
   if (ms < 1000) return `${fixed(ms, 0, language)} ms`;
   return `${fixed(ms / 1000, ms < 10_000 ? 2 : 1, language)} s`;
 }
 
-/** Seconds of a setting: `60 s`, `5 min`, `1 h`. */
+/** A duration in seconds: `60 s`, `5 min`, `1 h`. */
 export function interval(seconds: number): string {
   return span(seconds * 1000);
 }

@@ -1,7 +1,7 @@
-/** The open forms that would lose what was typed into them. */
+/** Keeps track of open forms with unsaved changes. */
 const forms = new Set<() => boolean>();
 
-/** Counts a form in; answers how to count it out. */
+/** Registers a form; returns a function that removes it again. */
 export function trackUnsaved(changed: () => boolean): () => void {
   forms.add(changed);
   return () => forms.delete(changed);

@@ -1,4 +1,4 @@
-/** A menu behind a button, which gets the focus back unless what was chosen took it. */
+/** A menu opened by a button, which gets the focus back unless the chosen item took it. */
 import { Menu, type MenuProps } from "@mantine/core";
 import { useRef, type ReactElement, type ReactNode } from "react";
 
@@ -9,7 +9,7 @@ interface Props extends Pick<MenuProps, "position" | "width"> {
 
 export function ActionMenu({ button, children, position = "bottom-end", width = 190 }: Props) {
   const opener = useRef<HTMLElement>(null);
-  // The component library would take the focus back after 10 ms, out of a dialog that an item opened.
+  // The component library would return the focus after 10 ms, out of a dialog opened by an item.
   const closed = () => {
     const at = document.activeElement;
     if (!at || at === document.body || at.closest("[role=menu]")) opener.current?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-/** The view of one thing: what it is, what can be done with it, its facts, then the rest. */
+/** The layout of a detail page: title, actions, key facts, content. */
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { Back } from "./icons";
@@ -8,7 +8,7 @@ import { useTitle } from "./page";
 interface Props {
   title: string;
   badge: ReactNode;
-  /** Where it is one of many. */
+  /** The list it belongs to. */
   back: readonly [to: string, word: string];
   under: ReactNode;
   actions: ReactNode;

@@ -1,4 +1,4 @@
-/** An error in the reader's words: ours where we know the code, else the service's. */
+/** The message of an error: our text if we have one for its code, else the service's message. */
 import { ApiError, Offline, UNKNOWN_CODE } from "../api/error";
 import { useTexts, type Texts } from "../i18n";
 import { translate } from "../i18n/refusals";

@@ -1,15 +1,15 @@
-/** Words of any length, of which the first lines show until more are asked for. */
+/** Text of any length, of which only the first lines are shown until it is expanded. */
 import { useState } from "react";
 import { useTexts } from "../i18n";
 import styles from "./expandable-text.module.css";
 
-/** Fewer characters than this do not fill the lines anywhere but on a phone. */
-const MANY = 180;
+/** Shorter texts fit, except on phones. */
+const MAX_SHORT_LENGTH = 180;
 
 export function ExpandableText({ text }: { text: string }) {
   const t = useTexts();
   const [open, setOpen] = useState(false);
-  if (text.length <= MANY) return text;
+  if (text.length <= MAX_SHORT_LENGTH) return text;
   return (
     <>
       <span className={styles.words} data-open={open || undefined}>

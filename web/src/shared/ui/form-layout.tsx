@@ -1,4 +1,4 @@
-/** A form as all of them are: fields, what is wrong with the whole, the way on and the way back. */
+/** The layout of a form: fields, form error, submit and cancel buttons. */
 import { Button, PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n";
@@ -9,7 +9,7 @@ import styles from "./form-layout.module.css";
 interface Props<V> {
   form: Form<V>;
   action: string;
-  /** The way back; without one the button takes the whole width. */
+  /** Without it, the submit button has the full width. */
   cancel?: () => void;
   color?: string;
   disabled?: boolean;
@@ -56,7 +56,7 @@ export function PasswordField<V extends object>({ form, field, ...props }: Field
   );
 }
 
-/** Two fields beside each other, where there is room. */
+/** Two fields side by side, if there is room. */
 export function FieldPair({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
   return (
     <div className={styles.pair} data-wide={wide || undefined}>

@@ -1,7 +1,6 @@
 /**
- * A form's state: what stands in it, what is wrong with it, whether it is on
- * its way. Errors come from the service, one for each field, and leave a field
- * as soon as it changes.
+ * The state of a form: values, errors, and whether it is being submitted. Field
+ * errors come from the service; each is cleared when its field changes.
  */
 import { useCallback, useState, type SyntheticEvent } from "react";
 import { ApiError } from "../api/error";
@@ -14,7 +13,7 @@ type Errors = Partial<Record<string, string>>;
 export interface Form<V> {
   values: V;
   errors: Errors;
-  /** What is wrong with the form as a whole. */
+  /** An error that concerns the form as a whole. */
   fault: string | null;
   busy: boolean;
   dirty: boolean;
@@ -26,7 +25,7 @@ export interface Form<V> {
 export function useForm<V extends object>(
   initial: V,
   send: (values: V) => Promise<unknown>,
-  /** Checked before anything is sent. */
+  /** Client-side checks before the form is submitted. */
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
   const errorMessage = useErrorMessage();
@@ -75,7 +74,7 @@ function differ(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) !== JSON.stringify(b);
 }
 
-/** Brings the first wrong field into view once its error is rendered. */
+/** Focuses the first invalid field once its error is rendered. */
 function focusFirst(errors: Errors) {
   requestAnimationFrame(() => {
     const names = Object.keys(errors).filter((name) => errors[name] !== undefined);
@@ -84,13 +83,13 @@ function focusFirst(errors: Errors) {
   });
 }
 
-/** What an input needs of a form: `<TextInput {...text(form, "email")} />`. */
+/** The props of an input: `<TextInput {...text(form, "email")} />`. */
 export function text<V extends object>(form: Form<V>, field: keyof V & string) {
   return {
     name: field,
     value: form.values[field] as string,
     error: form.errors[field],
-    // The component library says so itself, but for passwords.
+    // The component library sets this itself, except for passwords.
     "aria-invalid": form.errors[field] !== undefined,
     onChange: (event: { currentTarget: { value: string } }) => form.set(field, event.currentTarget.value as V[typeof field]),
   };

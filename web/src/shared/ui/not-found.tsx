@@ -1,11 +1,11 @@
-/** An address of nothing, or of what belongs to another team: the same words for both. */
+/** Shown for a page that does not exist and for one of another team alike. */
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import { EmptyState } from "./empty-state";
 import { useTitle } from "./page";
 import { useTexts } from "../i18n";
 
-/** Where to go instead: an address and its name. */
+/** `instead` is a link to offer: its URL and label. */
 export function NotFound({ instead: [to, name] }: { instead: readonly [string, string] }) {
   const t = useTexts();
   useTitle(t.errors.notFound);

@@ -11,12 +11,12 @@ import { allAlerts } from "../data";
 import { Reports } from "../report-menu";
 import { AlertRows } from "./rows";
 
-/** How many show at first, and on demand. */
-const SHOWN = [200, 500, 1000] as const;
+/** How many are shown at first, and after "Show older". */
+const LIMITS = [200, 500, 1000] as const;
 
 export function Component() {
   const t = useTexts();
-  const [limit, setLimit] = useState<number>(SHOWN[0]);
+  const [limit, setLimit] = useState<number>(LIMITS[0]);
   const { data, error, isPending, refetch } = useQuery(allAlerts(limit));
   return (
     <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
@@ -31,7 +31,7 @@ export function Component() {
           ) : (
             <AlertRows alerts={data} named />
           )}
-          <LoadMore shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />
+          <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />
         </Panel>
       )}
     </Page>

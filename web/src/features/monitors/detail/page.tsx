@@ -1,4 +1,4 @@
-/** One monitor: how it is, how it was, and what can be done with it. */
+/** One monitor: its state, its history and its actions. */
 import { Button, Menu } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -24,7 +24,7 @@ import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
 import { HeartbeatBars } from "../heartbeat-bars";
 import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
-import { isElsewhere, LOCAL } from "../regions";
+import { hasRemoteRegions, LOCAL } from "../regions";
 import { Phases } from "../check-result";
 import { StatusBadge, StatusMark } from "../status";
 import { CertificatePanel } from "./certificate";
@@ -35,10 +35,10 @@ import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
 /** Bars across the full width of a screen or a phone. */
-const ROOM = 120;
-const ROOM_ON_PHONES = 48;
-/** How many the list shows at first, and on demand: all that the bars have. */
-const LOGGED = [50, ROOM] as const;
+const MAX_BARS = 120;
+const MAX_BARS_ON_PHONES = 48;
+/** How many checks the list shows at first, and after "Show older". */
+const LOG_LIMITS = [50, MAX_BARS] as const;
 
 export function Component() {
   const t = useTexts();
@@ -47,7 +47,7 @@ export function Component() {
   if (isPending || (!data && !isNotFound(error))) {
     return <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
-  // It may have been there a moment ago.
+  // It may have been deleted just now, while its data is still cached.
   if (!data || isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   return <Detail key={id} monitor={data} />;
 }
@@ -83,7 +83,7 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
-      {isElsewhere(shown) && <RegionsPanel monitor={shown} room={ROOM} />}
+      {hasRemoteRegions(shown) && <RegionsPanel monitor={shown} room={MAX_BARS} />}
       <ResponseTime monitor={shown} />
       <Uptime id={shown.monitorid} />
       <CertificatePanel monitor={shown} />
@@ -104,7 +104,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     setBusy(what);
     act()
       .catch((error: unknown) => {
-        // Of a session that is over the login tells.
+        // If the session has ended, the login page says so.
         if (!(error instanceof ApiError && error.signedOut)) showToast(errorMessage(error), true);
       })
       .finally(() => setBusy(null));
@@ -190,18 +190,18 @@ function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
   );
 }
 
-const NONE: never[] = [];
+const NO_BEATS: never[] = [];
 
 function Recent({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, ROOM));
+  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, MAX_BARS));
   const [open, setOpen] = useState(false);
   const phone = useMediaQuery("(max-width: 720px)");
   return (
     <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
-        <HeartbeatBars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
+        <HeartbeatBars beats={data ?? NO_BEATS} room={phone ? MAX_BARS_ON_PHONES : MAX_BARS} height={32} />
       </div>
       {!isPending && data?.length === 0 && <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
       {data && data.length > 0 && (
@@ -224,7 +224,7 @@ function Last({ monitor: shown }: { monitor: Monitor }) {
 
 function Log({ beats: list }: { beats: Heartbeat[] }) {
   const t = useTexts();
-  const [limit, setLimit] = useState<number>(LOGGED[0]);
+  const [limit, setLimit] = useState<number>(LOG_LIMITS[0]);
   const newest = list.toReversed().slice(0, limit);
   return (
     <>
@@ -240,7 +240,7 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
             </span>
             <span className={styles.message}>
               <ExpandableText text={beat.message} />
-              {beat.regions.length > 0 && <RegionWords beat={beat} />}
+              {beat.regions.length > 0 && <RegionResults beat={beat} />}
             </span>
             <span className={styles.took}>
               <Phases beat={beat} />
@@ -251,13 +251,13 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
           </li>
         ))}
       </ol>
-      <LoadMore shown={newest.length} limit={limit} steps={LOGGED} show={setLimit} />
+      <LoadMore shown={newest.length} limit={limit} steps={LOG_LIMITS} show={setLimit} />
     </>
   );
 }
 
-/** Who looked, and how long it took there. */
-function RegionWords({ beat }: { beat: Heartbeat }) {
+/** The result and response time of each region. */
+function RegionResults({ beat }: { beat: Heartbeat }) {
   const { locale, texts: t } = useLanguage();
   return (
     <span className={styles.regions}>

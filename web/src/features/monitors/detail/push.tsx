@@ -1,4 +1,4 @@
-/** Ready lines for whatever reports itself. */
+/** Ready-made commands for a push monitor. */
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
@@ -40,7 +40,9 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
     <Panel
       title={t.push.title}
       lead={t.push.lead(interval(monitor.heartbeat_interval))}
-      actions={<SegmentedControl label={t.push.way} choices={ways.map((each) => [each, each] as const)} chosen={way} choose={setWay} />}
+      actions={
+        <SegmentedControl label={t.push.way} choices={ways.map((choice) => [choice, choice] as const)} chosen={way} choose={setWay} />
+      }
     >
       <div className={styles.push}>
         <CopyLine label={t.push.url} value={url} />

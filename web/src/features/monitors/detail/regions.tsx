@@ -1,4 +1,4 @@
-/** What each region saw last, where a monitor is checked from several. */
+/** The latest result of each region, if a monitor is checked from several. */
 import { useQuery } from "@tanstack/react-query";
 import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";

@@ -1,4 +1,4 @@
-/** How long answers took: from the last hour to a year, with a closer look by dragging. */
+/** Response times from the last hour to the last year, with zoom by dragging. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
@@ -9,26 +9,26 @@ import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { alertsIn, series, type Monitor, type RegionLine, type Window } from "../data";
-import { isElsewhere, LOCAL } from "../regions";
+import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
-import { outages, phases, placeOf } from "./series";
+import { outages, phases, regionColour } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
 const HOUR = 3600;
 const ranges = [1, 6, 24, 7 * 24, 30 * 24, 90 * 24, 365 * 24].map((hours) => hours * HOUR);
-/** A closer look than this shows nothing more. */
-const CLOSEST = 60_000;
+/** The shortest range to zoom into, in ms. */
+const MIN_ZOOM = 60_000;
 
 export function ResponseTime({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const { monitorid, heartbeat_interval } = monitor;
   const [range, setRange] = useState(HOUR);
-  const [closer, setCloser] = useState<{ from: number; to: number } | null>(null);
+  const [zoomed, setZoomed] = useState<{ from: number; to: number } | null>(null);
   const [mode, setMode] = useState<Mode>("percentiles");
-  const window: Window = closer ?? { last: range };
-  const split = isElsewhere(monitor);
+  const window: Window = zoomed ?? { last: range };
+  const split = hasRemoteRegions(monitor);
   const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window, split && mode === "regions"));
   const { data: alerts } = useQuery(alertsIn(monitorid, window));
   const down = useMemo(() => (data ? outages(alerts ?? [], data) : []), [alerts, data]);
@@ -46,9 +46,9 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
         <SegmentedControl
           label={t.detail.range}
           choices={ranges.map((seconds) => [seconds, t.detail.spans(seconds / HOUR)] as const)}
-          chosen={closer ? 0 : range}
+          chosen={zoomed ? 0 : range}
           choose={(seconds) => {
-            setCloser(null);
+            setZoomed(null);
             setRange(seconds);
           }}
         />
@@ -65,7 +65,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
               down={down}
               mode={shown}
               interval={heartbeat_interval}
-              zoom={(from, to) => to - from >= CLOSEST && setCloser({ from: Math.floor(from), to: Math.ceil(to) })}
+              zoom={(from, to) => to - from >= MIN_ZOOM && setZoomed({ from: Math.floor(from), to: Math.ceil(to) })}
             />
           </Suspense>
         ) : data ? (
@@ -76,8 +76,8 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
       </div>
       <div className={styles.chartFoot}>
         <Legend mode={shown} lines={lines} />
-        {closer && (
-          <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setCloser(null)}>
+        {zoomed && (
+          <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setZoomed(null)}>
             {t.detail.resetZoom}
           </Button>
         )}
@@ -91,7 +91,7 @@ function Legend({ mode, lines }: { mode: Mode; lines: readonly RegionLine[] }) {
   const t = useTexts();
   const marks: [string, string][] =
     mode === "regions"
-      ? lines.map(({ region }, index) => [placeOf(index), region === LOCAL ? t.regions.local : region])
+      ? lines.map(({ region }, index) => [regionColour(index), region === LOCAL ? t.regions.local : region])
       : mode === "phases"
         ? phases.map((phase) => [phase, t.monitors.phases[phase]])
         : t.detail.percentiles.map(([mark, word]) => [mark, word]);

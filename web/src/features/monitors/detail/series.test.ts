@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { byRegion, outages, percentiles, placeOf, stacked, withGaps } from "./series";
+import { byRegion, outages, percentiles, regionColour, stacked, withGaps } from "./series";
 
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
 
@@ -85,5 +85,5 @@ test("each region has a line, with a gap where it was not asked or saw nothing u
     [5, null, 6, 7],
     [90, null, null, null],
   ]);
-  expect([0, 5, 6].map(placeOf)).toEqual(["place-0", "place-5", "place-0"]);
+  expect([0, 5, 6].map(regionColour)).toEqual(["place-0", "place-5", "place-0"]);
 });

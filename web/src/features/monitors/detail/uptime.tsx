@@ -1,4 +1,4 @@
-/** Uptime and load times of the usual spans, side by side. */
+/** A table of uptime and response times by period. */
 import { useQuery } from "@tanstack/react-query";
 import { interval, percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
@@ -48,7 +48,7 @@ function Row({ span }: { span: Span }) {
   const { locale } = useLanguage();
   const { uptime, load_time: load } = span;
   const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
-  // Of a young monitor all spans look alike; the long ones should not pretend to know.
+  // For a new monitor all periods look alike; the long ones are marked as based on little data.
   const { no_data, ...heard } = span.seconds;
   const watched = Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
   const thin = no_data > watched;

@@ -1,4 +1,4 @@
-/** The form of a monitor. What most people leave alone is folded away. */
+/** The form of a monitor. Rarely used settings are collapsed. */
 import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -22,7 +22,7 @@ import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, t
 
 interface Props {
   id?: string;
-  /** The name as it is saved. */
+  /** The saved name. */
   was?: string;
   start: Values;
 }
@@ -54,7 +54,7 @@ export function Editor({ id, was, start }: Props) {
         <Advanced form={form} />
         <FormError text={form.fault} />
         <div className={styles.foot}>
-          {form.values.type !== "api" && <TryIt form={form} id={id} />}
+          {form.values.type !== "api" && <TryCheck form={form} id={id} />}
           <div className={styles.buttons}>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}
@@ -70,7 +70,7 @@ export function Editor({ id, was, start }: Props) {
   );
 }
 
-/** A name that was to follow from the address is not missed while the address is wrong. */
+/** Drops the error about a missing name if other fields are invalid: the name defaults to the host. */
 function unnamed(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const others = Object.fromEntries(Object.entries(error.fields).filter(([field]) => field !== "name"));
@@ -93,7 +93,7 @@ function TypePicker({ form }: { form: MonitorForm }) {
   );
 }
 
-/** A number that may be left to the service. */
+/** A number field; empty means the default of the service. */
 function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interval" | "resend_interval" | "grace" | "http.max_redirects") {
   return {
     name: field,
@@ -101,7 +101,7 @@ function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interva
     error: form.errors[field],
     onChange: (value: number | string) => form.set(field, typeof value === "number" ? value : ""),
     min: 0,
-    // What is out of bounds is refused in words, and not changed in silence.
+    // Values out of range are rejected with a message instead of being changed silently.
     clampBehavior: "none" as const,
     allowDecimal: false,
     allowNegative: false,
@@ -258,14 +258,14 @@ function Timing({ form }: { form: MonitorForm }) {
   );
 }
 
-/** Where there are probes, or the monitor names some already: from where it is looked at, and who must agree. */
+/** Shown if there are probes or the monitor has regions: where to check from, and the quorum. */
 function Regions({ form }: { form: MonitorForm }) {
   const t = useTexts();
   const { data } = useQuery(regions);
   const { type, regions: chosen, quorum } = form.values;
   const names = [...new Set([LOCAL, ...(data ?? []).map(({ region }) => region), ...chosen])];
   if (type === "api" || names.length === 1) return null;
-  const counts = [...new Set([...chosen.slice(1).map((_, index) => String(index + 1)), quorum])].filter((each) => Number(each) > 0);
+  const counts = [...new Set([...chosen.slice(1).map((_, index) => String(index + 1)), quorum])].filter((count) => Number(count) > 0);
   const agreements = [
     ...(["any", "majority", "all"] as const).map((value) => ({ value, label: t.regions.agreements[value] })),
     ...counts.map((value) => ({ value, label: t.regions.agreement(value) })),
@@ -427,19 +427,19 @@ function HttpFields({ form }: { form: MonitorForm }) {
   );
 }
 
-/** On a phone the buttons push it under the bar at the bottom. */
+/** On phones, the result would be hidden below the navigation bar. */
 function intoView(result: HTMLElement | null) {
   result?.scrollIntoView({ block: "center" });
 }
 
-/** One look at the target with what stands in the form; nothing is saved. */
-function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
+/** Runs the check once with the current values; nothing is saved. */
+function TryCheck({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const [seen, setSeen] = useState<Heartbeat | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const look = async () => {
+  const run = async () => {
     setBusy(true);
     setFault(null);
     setSeen(null);
@@ -454,7 +454,7 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
   };
   return (
     <div className={styles.try}>
-      <Button variant="default" loading={busy} onClick={() => void look()}>
+      <Button variant="default" loading={busy} onClick={() => void run()}>
         {t.form.try}
       </Button>
       <FormError text={fault} />

@@ -1,4 +1,4 @@
-/** Making a monitor, or changing one. */
+/** Creates or edits a monitor. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearchParams } from "react-router";
 import { isNotFound } from "../../../shared/api/error";

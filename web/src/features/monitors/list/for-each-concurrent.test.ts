@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { forEachConcurrent } from "./for-each-concurrent";
 
-test("everything is done once, a few at a time, and a failure stops nothing", async () => {
+test("every item is handled once, a few at a time, also after a failure", async () => {
   const items = Array.from({ length: 50 }, (_, index) => index);
   const seen: number[] = [];
-  const told: number[] = [];
+  const progress: number[] = [];
   let running = 0;
   let most = 0;
   const outcome = await forEachConcurrent(
@@ -16,11 +16,11 @@ test("everything is done once, a few at a time, and a failure stops nothing", as
       running--;
       if (item % 25 === 0) throw new Error(`no ${item}`);
     },
-    (done) => told.push(done),
+    (done) => progress.push(done),
   );
   expect(seen).toEqual(items);
   expect(most).toBe(6);
-  expect(told.at(-1)).toBe(50);
+  expect(progress.at(-1)).toBe(50);
   expect(outcome.failed).toEqual([0, 25]);
   expect(outcome.error).toEqual(new Error("no 25"));
 });

@@ -1,10 +1,10 @@
 /** Runs an action for every item, a few at a time, and continues when one fails. */
-const AT_ONCE = 6;
+const CONCURRENCY = 6;
 
 export async function forEachConcurrent<T>(
   items: readonly T[],
   act: (item: T) => Promise<unknown>,
-  told: (done: number) => void,
+  progress: (done: number) => void,
 ): Promise<{ failed: T[]; error: unknown }> {
   let next = 0;
   let done = 0;
@@ -18,9 +18,9 @@ export async function forEachConcurrent<T>(
         failed.push(item);
         error = cause;
       }
-      told(++done);
+      progress(++done);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return { failed, error };
 }

@@ -1,4 +1,4 @@
-/** The head of a group: its tag, how many it holds, and how they are. */
+/** A group header: the tag, the number of monitors, and how many need attention. */
 import { useTexts } from "../../../shared/i18n";
 import { Chevron } from "../../../shared/ui/icons";
 import { StatusMark } from "../status";
@@ -7,8 +7,8 @@ import type { Group } from "./view";
 
 export const GROUP_HEADER_HEIGHT = 40;
 
-/** What needs no attention is not counted out. */
-const telling = ["down", "pending"] as const;
+/** The states that are counted. */
+const counted = ["down", "pending"] as const;
 
 export function GroupHeader({ group, top, fold }: { group: Group; top: number; fold: () => void }) {
   const t = useTexts();
@@ -19,7 +19,7 @@ export function GroupHeader({ group, top, fold }: { group: Group; top: number; f
         <b>{group.tag ?? t.monitors.untagged}</b>
         <span className={styles.groupCount}>{t.monitors.inGroup(group.total)}</span>
         <span className={styles.grow} />
-        {telling.map(
+        {counted.map(
           (state) =>
             group.counts[state] > 0 && (
               <span key={state} className={styles.groupCount}>

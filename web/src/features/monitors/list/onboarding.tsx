@@ -1,4 +1,4 @@
-/** An empty team: one field, a look at it, and it is watched. */
+/** Shown to a team without monitors: enter a URL, check it once, start monitoring. */
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -15,12 +15,12 @@ export default function Onboarding() {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [seen, setSeen] = useState<Heartbeat | null>(null);
+  const [result, setResult] = useState<Heartbeat | null>(null);
   const [saving, setSaving] = useState(false);
   const body = (url: string) => bodyOf({ ...initial("http"), name: hostOf(withScheme(url)), "http.url": withScheme(url) });
   const form = useForm({ "http.url": "" }, async (values) => {
-    setSeen(null);
-    setSeen(await tryOut(body(values["http.url"])));
+    setResult(null);
+    setResult(await tryOut(body(values["http.url"])));
   });
   const watch = async () => {
     setSaving(true);
@@ -51,14 +51,14 @@ export default function Onboarding() {
           required
           withAsterisk={false}
         />
-        <Button type="submit" size="md" variant={seen ? "default" : "filled"} loading={form.busy} className={styles.go}>
-          {seen ? t.onboarding.again : t.onboarding.try}
+        <Button type="submit" size="md" variant={result ? "default" : "filled"} loading={form.busy} className={styles.go}>
+          {result ? t.onboarding.again : t.onboarding.try}
         </Button>
       </form>
       <FormError text={form.fault} />
-      {seen && (
+      {result && (
         <div className={styles.result}>
-          <CheckResult beat={seen} />
+          <CheckResult beat={result} />
           <div className={styles.next}>
             <Button size="md" loading={saving} onClick={() => void watch()} autoFocus>
               {t.onboarding.watch}

@@ -1,4 +1,4 @@
-/** Tells on the dashboard that checks are missing from somewhere. */
+/** A warning on the dashboard about regions without a probe. */
 import { useQuery } from "@tanstack/react-query";
 import { useTexts } from "../../../shared/i18n";
 import { missing, regions } from "../regions";

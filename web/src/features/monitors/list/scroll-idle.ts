@@ -1,17 +1,17 @@
-/** Waits for the list to come to rest: a row that only flies past asks for nothing. */
-const REST = 120;
+/** Waits until scrolling has stopped, so that rows scrolled past send no requests. */
+const IDLE_DELAY = 120;
 
-let scrolled = 0;
-window.addEventListener("scroll", () => (scrolled = performance.now()), { passive: true });
+let lastScroll = 0;
+window.addEventListener("scroll", () => (lastScroll = performance.now()), { passive: true });
 
-/** Calls once nothing has moved for a moment; answers how to call it off. */
+/** Calls back once scrolling has stopped; returns a function that cancels it. */
 export function whenScrollIdle(call: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>;
-  const look = () => {
-    const left = scrolled + REST - performance.now();
+  const check = () => {
+    const left = lastScroll + IDLE_DELAY - performance.now();
     if (left <= 0) call();
-    else timer = setTimeout(look, left);
+    else timer = setTimeout(check, left);
   };
-  timer = setTimeout(look, REST);
+  timer = setTimeout(check, IDLE_DELAY);
   return () => clearTimeout(timer);
 }
