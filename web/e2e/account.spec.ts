@@ -1,7 +1,7 @@
 import { expect, logIn, logOut, PASSWORD, signUp, test } from "./service";
 import { totp } from "./totp";
 
-test("signing up leads to the first monitor, watched and live, in three clicks", async ({ page, service }) => {
+test("after signing up, the first monitor is running and live within three clicks", async ({ page, service }) => {
   service.target.status = 200;
   await page.goto("/");
   await expect(page).toHaveURL(/\/login$/);
@@ -32,7 +32,7 @@ test("the session is a cookie that scripts cannot read, and nothing of it is sto
   await expect(page.getByRole("button", { name: `Account menu of ${member.email}` })).toBeVisible();
 });
 
-test("a wrong password is told in words, and wrong fields stand at the fields", async ({ page, request }) => {
+test("a wrong password shows a message, and invalid fields show theirs at the field", async ({ page, request }) => {
   await signUp(request, `wrong${process.pid}@example.com`);
   await page.goto("/login");
   await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
@@ -51,7 +51,7 @@ test("a wrong password is told in words, and wrong fields stand at the fields", 
   await expect(page.getByRole("alert")).toContainText("already used");
 });
 
-test("a deep link leads through the login and back, and the way out is short", async ({ page, member }) => {
+test("a deep link leads through the login to its page", async ({ page, member }) => {
   await logOut(page);
   await page.goto("/team");
   await expect(page).toHaveURL(/\/login\?next=%2Fteam$/);
@@ -73,7 +73,7 @@ test("logging out everywhere ends the other browser's session too", async ({ pag
   await other.context().close();
 });
 
-test("two-step login: set up with the QR code's secret, asked at login, a recovery code helps out, off again", async ({ page, member }) => {
+test("two-factor authentication: set up, required at login, recovery code accepted, turned off", async ({ page, member }) => {
   test.setTimeout(90_000);
   await page.goto("/settings");
   await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
@@ -84,7 +84,7 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
 
   await page.getByLabel("Code from the app").fill("000000");
   await page.getByRole("button", { name: "Turn on" }).click();
-  await expect(page.getByRole("alert")).toContainText("wrong");
+  await expect(page.getByRole("alert")).toContainText("incorrect");
   await page.getByLabel("Code from the app").fill(totp(secret));
   await page.getByRole("button", { name: "Turn on" }).click();
   const listed = page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
@@ -113,7 +113,7 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
   await expect(page.getByText("Off", { exact: true })).toBeVisible();
 });
 
-test("a lost password is set anew by the link in the mail, once", async ({ page, request, service }) => {
+test("a forgotten password can be reset by the emailed link, once", async ({ page, request, service }) => {
   const email = `lost${process.pid}@example.com`;
   await signUp(request, email);
   await page.goto("/login");
@@ -163,7 +163,7 @@ test("the contact form reaches the operator", async ({ page, service }) => {
   await expect.poll(() => service.mails().some((mail) => mail.includes("lighthouses"))).toBe(true);
 });
 
-test("an API key pair is shown once, works as the curl line says, and is removed", async ({ page, member: _member, request }) => {
+test("an API key pair is shown once, works as in the example request, and can be removed", async ({ page, member: _member, request }) => {
   await page.goto("/settings");
   await page.getByRole("button", { name: "New API key" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("deploy script");
@@ -183,7 +183,7 @@ test("an API key pair is shown once, works as the curl line says, and is removed
   expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(401);
 });
 
-test("the email and the password change, and the new ones count", async ({ page, member }) => {
+test("the email and password can be changed, and the new ones are valid", async ({ page, member }) => {
   await page.goto("/settings");
   await page.getByLabel("Email").fill(`new.${member.email}`);
   await page.getByLabel("New password").fill("a newer horse 1");
@@ -240,7 +240,7 @@ test("sessions are listed, and one can be ended from another", async ({ page, br
   await logIn(other, member.email);
   await page.goto("/settings");
   const sessions = page.getByRole("listitem").filter({ hasText: "127.0.0.1" });
-  // Signed up by a script, logged in here and there.
+  // One from the sign-up by a script, one from each browser.
   await expect(sessions).toHaveCount(3);
   await expect(sessions.filter({ hasText: "This device" })).toHaveCount(1);
   await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);

@@ -1,9 +1,9 @@
 import { expect, logIn, PASSWORD, signUp, test } from "./service";
 
-/** On plain http by another name than localhost, as at home: browsers keep their clipboard from pages there. */
+/** Plain http on a name other than localhost, where browsers do not give pages access to the clipboard. */
 const NAME = "wakeful.home";
 
-test("what is shown once can be copied on plain http too, or is at least selected", async ({ page, request, service }) => {
+test("a secret can be copied on plain http too, or is at least selected", async ({ page, request, service }) => {
   const home = service.url.replace("127.0.0.1", NAME);
   const email = `home${process.pid}.${test.info().repeatEachIndex}@example.com`;
   await signUp(request, email);
@@ -17,7 +17,7 @@ test("what is shown once can be copied on plain http too, or is at least selecte
   await page.getByRole("button", { name: "Copy : X-API-Key" }).click();
   await expect(page.getByRole("button", { name: "Copied : X-API-Key" })).toBeVisible();
 
-  // A browser that does not even know the old command.
+  // A browser without the deprecated copy command.
   await page.evaluate(() => Object.assign(document, { execCommand: () => false }));
   const enckey = await page.getByRole("group", { name: "X-Enc-Key" }).innerText();
   await page.getByRole("button", { name: "Copy : X-Enc-Key" }).click();

@@ -2,7 +2,7 @@ import { choose, expect, logIn, test } from "./service";
 
 const row = "li[data-row]";
 
-test("a monitor of each type is made in its form and opens with its target", async ({ page, member: _member, service }) => {
+test("a monitor of each type is created and opens with its target", async ({ page, member: _member, service }) => {
   const port = new URL(service.target.url).port;
   const kinds: [string, Record<string, string>, RegExp][] = [
     ["HTTP", { URL: service.target.url, Name: "site" }, /http:\/\/127/],
@@ -24,7 +24,7 @@ test("a monitor of each type is made in its form and opens with its target", asy
   await expect(page.locator(row)).toHaveCount(6);
 });
 
-test("every wrong field is told at its place, folded ones too, and the form keeps what was typed", async ({ page, member: _member }) => {
+test("invalid fields show their errors, also in the collapsed section, and the values remain", async ({ page, member: _member }) => {
   await page.goto("/monitor/new");
   await page.getByLabel("URL").fill("ftp://example.com");
   await page.getByText("More settings").click();
@@ -41,7 +41,7 @@ test("every wrong field is told at its place, folded ones too, and the form keep
   await expect(page.getByLabel("URL")).not.toHaveAttribute("aria-invalid", "true");
 });
 
-test("the check can be run before saving, and shows where its time went", async ({ page, member: _member, service }) => {
+test("the check can be run before saving, and shows the duration of its phases", async ({ page, member: _member, service }) => {
   service.target.status = 503;
   await page.goto("/monitor/new");
   await page.getByLabel("URL").fill(service.target.url);
@@ -52,7 +52,7 @@ test("the check can be run before saving, and shows where its time went", async 
   service.target.status = 200;
 });
 
-test("what was typed is not lost by a slip", async ({ page, member: _member }) => {
+test("unsaved changes are not lost by accident", async ({ page, member: _member }) => {
   await page.goto("/monitor/new");
   await page.getByLabel("Name", { exact: true }).fill("half done");
   await page.getByRole("link", { name: "Team" }).click();
@@ -103,7 +103,7 @@ test("check now, pause, resume, edit, duplicate and delete", async ({ page, memb
   await expect(page.locator(row)).toHaveCount(1);
 });
 
-test("a push address reports what it is told, live, and outages are written down", async ({ page, member, request }) => {
+test("reports to a push URL are shown live, and an outage becomes an alert", async ({ page, member, request }) => {
   const { monitorid, push_url } = await member.api.monitor({ name: "nightly backup" });
   await page.goto(`/monitor/${monitorid}`);
   const shown = await page.getByRole("group", { name: /Push URL/ }).innerText();
@@ -122,7 +122,7 @@ test("a push address reports what it is told, live, and outages are written down
   await expect(page.getByRole("listitem").filter({ hasText: "nightly backup" })).toContainText("disk full");
 });
 
-test("two browsers: one sees what the other does, without a reload", async ({ page, browser, member, baseURL }) => {
+test("two browsers: changes in one appear in the other without a reload", async ({ page, browser, member, baseURL }) => {
   const other = await (await browser.newContext({ baseURL })).newPage();
   await logIn(other, member.email);
   await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
@@ -143,7 +143,7 @@ test("two browsers: one sees what the other does, without a reload", async ({ pa
   await other.context().close();
 });
 
-test("search, filters and order stand in the address and survive a reload", async ({ page, member }) => {
+test("search, filters and sort order are in the URL and survive a reload", async ({ page, member }) => {
   const down = await member.api.monitor({ name: "beta", tags: "eu" });
   const up = await member.api.monitor({ name: "alpha", tags: "us" });
   await member.api.monitor({ type: "ping", name: "gamma", hostname: "127.0.0.1", isactive: false });
@@ -169,7 +169,7 @@ test("search, filters and order stand in the address and survive a reload", asyn
   await expect(names).toHaveCount(3);
 });
 
-test("many at once: select, tag, pause, resume, delete", async ({ page, member }) => {
+test("bulk actions: select, tag, pause, resume, delete", async ({ page, member }) => {
   for (const name of ["one", "two", "three"]) await member.api.monitor({ name });
   await page.goto("/");
   await page.getByLabel("Select one").check();
@@ -193,7 +193,7 @@ test("many at once: select, tag, pause, resume, delete", async ({ page, member }
   await expect(page.locator(row)).toHaveCount(1);
 });
 
-test("the keyboard alone: search, move, select, open, new, help", async ({ page, member }) => {
+test("keyboard shortcuts: search, move, select, open, new, help", async ({ page, member }) => {
   for (const name of ["a", "b", "c"]) await member.api.monitor({ name });
   await page.goto("/");
   await expect(page.locator(row)).toHaveCount(3);
@@ -217,7 +217,7 @@ test("the keyboard alone: search, move, select, open, new, help", async ({ page,
   await expect(page).toHaveURL(/\/monitor\/new$/);
 });
 
-test("another team's addresses lead nowhere, exactly as addresses of nothing do", async ({ page, browser, member, request, baseURL }) => {
+test("another team's pages are not found, exactly like pages that do not exist", async ({ page, browser, member, request, baseURL }) => {
   const { monitorid } = await member.api.monitor({ name: "ours" });
   const hook = { name: "our chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
   const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
@@ -244,7 +244,7 @@ test("another team's addresses lead nowhere, exactly as addresses of nothing do"
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("our chat");
 });
 
-test("a service that cannot be reached is told, and the page recovers", async ({ page, context, member }) => {
+test("being offline is shown, and the page recovers", async ({ page, context, member }) => {
   await member.api.monitor({ name: "steady" });
   await page.goto("/");
   await expect(page.locator(row)).toHaveCount(1);
@@ -258,9 +258,9 @@ test("a service that cannot be reached is told, and the page recovers", async ({
 });
 
 test("without probes the form does not ask for regions", async ({ page, member: _member }) => {
-  const told = page.waitForResponse(/\/api\/v1\/regions$/);
+  const response = page.waitForResponse(/\/api\/v1\/regions$/);
   await page.goto("/monitor/new");
-  await told;
+  await response;
   await expect(page.getByLabel("URL")).toBeVisible();
   await expect(page.getByText("Check from")).toHaveCount(0);
 });

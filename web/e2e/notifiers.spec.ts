@@ -3,7 +3,7 @@ import { choose, expect, test } from "./service";
 
 const row = "li[data-row]";
 
-test("a webhook is made, tells its secret once, is tested, and its answer is shown", async ({ page, member: _member }) => {
+test("a webhook is created, shows its secret once, is tested, and its response is shown", async ({ page, member: _member }) => {
   const hook = await startHook();
   await page.goto("/notifiers");
   await expect(page.getByText("No one is notified yet")).toBeVisible();
@@ -60,7 +60,7 @@ test("mail is sent through the configured server, and a refused connection is sh
   await expect(page.getByRole("status").filter({ hasText: "Test failed" })).toContainText(/refused/i);
 });
 
-test("every wrong field is told at its place, and what was typed stays", async ({ page, member: _member }) => {
+test("invalid fields show their errors, and the values remain", async ({ page, member: _member }) => {
   await page.goto("/notifier/new");
   await page.getByLabel("To", { exact: true }).fill("not an address");
   await page.getByRole("button", { name: "Create notifier" }).click();
@@ -80,7 +80,7 @@ test("every wrong field is told at its place, and what was typed stays", async (
   await expect(page.getByRole("dialog")).toContainText("Leave without saving?");
 });
 
-test("a message that was refused is being retried, says why, and can be sent now", async ({ page, member }) => {
+test("a refused message is being retried, says why, and can be retried at once", async ({ page, member }) => {
   const hook = await startHook();
   hook.status = 500;
   const made = { name: "on call", type: "webhook", webhook: { url: hook.url } };
@@ -106,7 +106,7 @@ test("a message that was refused is being retried, says why, and can be sent now
   hook.close();
 });
 
-test("linked in the form, it is told of an outage; what failed is sent again", async ({ page, member }) => {
+test("a notifier chosen in the form is notified of an outage, and a message can be sent again", async ({ page, member }) => {
   const hook = await startHook();
   const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", {
     name: "on call",
@@ -146,7 +146,7 @@ test("linked in the form, it is told of an outage; what failed is sent again", a
   hook.close();
 });
 
-test("notifiers are linked to and unlinked from many monitors at once", async ({ page, member }) => {
+test("notifiers are added to and removed from many monitors at once", async ({ page, member }) => {
   await member.api.post("notifier/save", { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } });
   for (const name of ["one", "two", "three"]) await member.api.monitor({ name });
   const change = async (way: string) => {
@@ -167,7 +167,7 @@ test("notifiers are linked to and unlinked from many monitors at once", async ({
   await expect(page.getByRole("listitem").filter({ hasText: "chat" })).toContainText("not used");
 });
 
-test("the message is shown while its template is typed, and so is what is wrong with it", async ({ page, member: _member }) => {
+test("the message is previewed while its template is edited, for every event, and errors are shown", async ({ page, member: _member }) => {
   await page.goto("/notifier/new?kind=own");
   const preview = page.getByRole("group", { name: "Preview" });
   await expect(preview).toContainText('"content": "[Storefront] down: 503 Service Unavailable"');

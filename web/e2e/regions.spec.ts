@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./axe";
+import { axeViolations, openPage, horizontalOverflow } from "./axe";
 import { binary, expect, freePort, listens, test as base } from "./service";
 
 const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -11,10 +11,10 @@ interface Bus {
   url: string;
 }
 
-/** A service with a bus of its own, where probes can register. */
+/** A service with its own NATS server, so that probes can connect. */
 const test = base.extend<{ probe: (region: string) => Promise<() => Promise<void>> }, { bus: Bus }>({
   bus: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern here, also for nothing
+    // eslint-disable-next-line no-empty-pattern -- Playwright requires a destructuring pattern here
     async ({}, use) => {
       const port = await freePort();
       const debian = "/usr/sbin/nats-server";
@@ -58,7 +58,7 @@ async function end(child: ChildProcess) {
 
 const panel = (page: Page, name: string) => page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-test("a monitor is checked from two places; who saw what stands in the panel, the list and the chart", async ({
+test("a monitor checked from two regions shows their results in the panel, the list and the chart", async ({
   page,
   member,
   probe,
@@ -109,7 +109,7 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   expect(monitors.map(({ regions, quorum }) => [regions, quorum])).toEqual([[["local", region], "all"]]);
 });
 
-test("axe finds nothing about regions, and they fit on a phone", async ({ page, member, probe, service }) => {
+test("axe finds nothing on pages with regions, and they fit on a phone", async ({ page, member, probe, service }) => {
   test.setTimeout(180_000);
   const region = `r${process.pid}b`;
   await probe(region);
@@ -124,12 +124,12 @@ test("axe finds nothing about regions, and they fit on a phone", async ({ page, 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     for (const path of ["/", `/monitor/${monitorid}`, `/monitor/${monitorid}/edit`]) {
-      await settled(page, path);
+      await openPage(page, path);
       if (path === "/") await expect(page.getByText("No probe online in nobody-is-there")).toBeVisible();
       else if (path.endsWith("edit")) await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("2 fail");
       else await expect(panel(page, "Regions").getByText("No probe online")).toBeVisible();
-      expect(await findings(page), `${path}, ${colorScheme}`).toEqual([]);
-      expect(await sideways(page), path).toBeLessThanOrEqual(0);
+      expect(await axeViolations(page), `${path}, ${colorScheme}`).toEqual([]);
+      expect(await horizontalOverflow(page), path).toBeLessThanOrEqual(0);
     }
   }
 });

@@ -1,11 +1,11 @@
-/** What the page does when the ground goes: the session, the network, the monitor, the page's own files. */
-import { settled } from "./axe";
+/** Sessions that end, lost networks, deleted monitors and outdated files. */
+import { openPage } from "./axe";
 import { expect, PASSWORD, test } from "./service";
 
-test("a session that ends over a form is asked for there, and nothing typed is lost", async ({ page, context, member }) => {
+test("if the session ends over a form, a login dialog opens and nothing is lost", async ({ page, context, member }) => {
   await member.api.monitor({ name: "other" });
-  await settled(page, "/monitor/new?type=ping");
-  await page.getByLabel("Host").fill("127.0.0.1");
+  await openPage(page, "/monitor/new?type=ping");
+  await page.getByRole("textbox", { name: "Host" }).fill("127.0.0.1");
   await page.getByRole("textbox", { name: "Name" }).fill("the router");
   await context.clearCookies();
   await page.getByRole("button", { name: "Create monitor" }).click();
@@ -24,8 +24,8 @@ test("a session that ends over a form is asked for there, and nothing typed is l
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("the router");
 });
 
-test("a form can be given up for the login when the session is over", async ({ page, context, member: _member }) => {
-  await settled(page, "/monitor/new");
+test("a form can be discarded to log in as someone else when the session has ended", async ({ page, context, member: _member }) => {
+  await openPage(page, "/monitor/new");
   await page.getByLabel("URL").fill("https://example.com");
   await context.clearCookies();
   await page.getByRole("button", { name: "Create monitor" }).click();
@@ -33,9 +33,9 @@ test("a form can be given up for the login when the session is over", async ({ p
   await expect(page.getByText("Your session has ended. Log in again.")).toBeVisible();
 });
 
-test("without anything typed the login comes at once, says why, and leads back", async ({ page, context, member, service }) => {
+test("without unsaved changes, the login page opens, says why, and leads back", async ({ page, context, member, service }) => {
   const { monitorid } = await member.api.monitor({ name: "site", type: "http", http: { url: service.target.url } });
-  await settled(page, `/monitor/${monitorid}`);
+  await openPage(page, `/monitor/${monitorid}`);
   await context.clearCookies();
   await page.getByRole("button", { name: "Check now" }).click();
   await expect(page.getByText("Your session has ended. Log in again.")).toBeVisible();
@@ -46,16 +46,16 @@ test("without anything typed the login comes at once, says why, and leads back",
 });
 
 test("logging out everywhere reaches an open form at once", async ({ page, member }) => {
-  await settled(page, "/monitor/new");
+  await openPage(page, "/monitor/new");
   await page.getByLabel("URL").fill("https://example.com");
   await member.api.post("logoutall", {});
   await expect(page.getByRole("dialog", { name: "Your session has ended" })).toBeVisible({ timeout: 5_000 });
   await expect(page.getByLabel("URL")).toHaveValue("https://example.com");
 });
 
-test("a monitor that is deleted elsewhere is gone here too", async ({ page, member }) => {
+test("a monitor deleted elsewhere disappears", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "job" });
-  await settled(page, `/monitor/${monitorid}`);
+  await openPage(page, `/monitor/${monitorid}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("job");
   await member.api.remove(monitorid);
   await expect(page.getByText("Page not found")).toBeVisible();
@@ -63,9 +63,9 @@ test("a monitor that is deleted elsewhere is gone here too", async ({ page, memb
   await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
 });
 
-test("a view that was not loaded yet says so without a network, and opens when there is one", async ({ page, context, member }) => {
+test("a page that cannot load offline says so, and opens when the network is back", async ({ page, context, member }) => {
   await member.api.monitor({ name: "job" });
-  await settled(page, "/");
+  await openPage(page, "/");
   await context.setOffline(true);
   await expect(page.getByText("You’re offline. What you see may be out of date.")).toBeVisible();
   await expect(page.getByText("Live", { exact: true })).toHaveCount(0);
@@ -76,9 +76,9 @@ test("a view that was not loaded yet says so without a network, and opens when t
   await expect(page.getByRole("heading", { name: "Team" })).toBeVisible();
 });
 
-test("a page whose files an update took away says that there is a new one", async ({ page, member }) => {
+test("a page whose files were removed by an update says that there is a new version", async ({ page, member }) => {
   await member.api.monitor({ name: "job" });
-  await settled(page, "/");
+  await openPage(page, "/");
   await page.route("**/assets/**", (route) => route.fulfill({ status: 404, body: "" }));
   for (const name of ["Team", "Settings", "Alerts"]) {
     await page.getByRole("navigation").getByRole("link", { name }).click();

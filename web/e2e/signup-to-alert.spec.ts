@@ -1,7 +1,7 @@
 import { startHook } from "./receiver";
 import { choose, expect, PASSWORD, test } from "./service";
 
-test("from signing up to the first alert: watched, told, down, seen and heard", async ({ page, service }) => {
+test("from sign-up to the first alert: monitor, notifier, outage, notification, recovery", async ({ page, service }) => {
   test.setTimeout(120_000);
   const hook = await startHook();
   service.target.status = 200;
@@ -33,14 +33,14 @@ test("from signing up to the first alert: watched, told, down, seen and heard", 
 
   service.target.status = 503;
   await page.getByRole("button", { name: "Check now" }).click();
-  // A second look confirms it, five seconds later; nobody reloads.
+  // A retry confirms it five seconds later, without a reload.
   await expect(page.getByText("Down", { exact: true })).toBeVisible({ timeout: 30_000 });
   const alert = page.getByRole("listitem").filter({ hasText: "Ongoing" });
   await expect(alert).toContainText("503");
   await expect(alert).toContainText("pager: delivered", { timeout: 30_000 });
-  const told = hook.bodies.map((body) => JSON.parse(body) as { type: string; data: { monitor: { name: string }; message: string } });
-  expect(told.map(({ type, data }) => [type, data.monitor.name])).toEqual([["monitor.down", name]]);
-  expect(told[0]?.data.message).toContain("503");
+  const events = hook.bodies.map((body) => JSON.parse(body) as { type: string; data: { monitor: { name: string }; message: string } });
+  expect(events.map(({ type, data }) => [type, data.monitor.name])).toEqual([["monitor.down", name]]);
+  expect(events[0]?.data.message).toContain("503");
 
   await page.goto("/");
   await expect(page).toHaveTitle("(1) Monitors · Wakeful");

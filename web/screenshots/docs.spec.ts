@@ -9,7 +9,7 @@ const FOLDER = "../docs/screenshots";
 
 test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true" } });
 
-/** Name, host, tags and how long it takes to answer. All of them live on this machine. */
+/** Name, host, tags and response time in ms. All of them are on loopback. */
 const things: [string, string, string, number][] = [
   ["Storefront", "shop", "prod, eu", 84],
   ["Checkout API", "checkout", "prod, eu", 46],
@@ -25,7 +25,7 @@ const things: [string, string, string, number][] = [
   ["Warehouse gateway", "gateway", "internal", 95],
 ];
 
-/** One server for all of them, told apart by the name they are called. */
+/** One server for all of them, distinguished by host name. */
 async function startThings() {
   const broken = new Set<string>();
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ async function watchThings(api: Api, port: number, notifiers: string): Promise<M
   return ids;
 }
 
-test("pictures", async ({ page, member, service }) => {
+test("screenshots", async ({ page, member, service }) => {
   test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto("/monitor/new");

@@ -1,7 +1,7 @@
-"""Gives every monitor of a running service a past, for the pictures of the docs.
+"""Gives every monitor of a running service a history, for the screenshots of the docs.
 
-Thirty days of invented heartbeats, straight into the SQLite file: load times as
-the web has them, with the rhythm of a day and now and then an outage.
+Writes thirty days of invented heartbeats into the SQLite file: realistic response
+times with a daily rhythm and occasional outages.
 Usage: seed_history.py DATABASE NAME=MILLISECONDS ...
 """
 
@@ -19,7 +19,7 @@ now = int(time.time() * 1000)
 
 
 def outages():
-    """From when to when it was down: up to three times, minutes to an hour."""
+    """Start and end of up to two outages of 15 to 70 minutes."""
     begins = [random.randrange(now - 30 * DAY, now - DAY // 8) for _ in range(random.choice([0, 1, 1, 2]))]
     return [(begin, begin + random.randrange(15, 70) * 60_000) for begin in begins]
 
@@ -35,7 +35,7 @@ def alert(monitor, team, begin, end):
 
 
 def past(monitor, usual, down):
-    # Up to what the service saw itself.
+    # Up to the checks that the service has made itself.
     for at in range(now - 30 * DAY, now - 90_000, 60_000):
         if any(begin <= at < end for begin, end in down):
             yield monitor, at, 0, "down", "503 Service Unavailable", None, None

@@ -69,9 +69,9 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
   const place = useRef<HTMLDivElement>(null);
   const [ready, setReady] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  const tell = useRef(errorMessage);
+  const latestErrorMessage = useRef(errorMessage);
   useEffect(() => {
-    tell.current = errorMessage;
+    latestErrorMessage.current = errorMessage;
   });
   useEffect(() => {
     let wanted = true;
@@ -84,7 +84,7 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
         mounted.current = { stripe, card };
         setReady(true);
       },
-      (error: unknown) => wanted && setFault(tell.current(error)),
+      (error: unknown) => wanted && setFault(latestErrorMessage.current(error)),
     );
     return () => {
       wanted = false;

@@ -104,6 +104,7 @@ function Current({ held }: { held: Membership }) {
         <Confirm
           title={t.billing.stopTitle(name)}
           action={t.billing.stop}
+          cancel={t.billing.keep}
           close={() => setAsked(false)}
           run={async () => {
             await stop(client);

@@ -5,22 +5,22 @@ import type { Heartbeat } from "./data";
 const beat = (status: string): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
 const count = (path: string) => path.split("M").length - 1;
 
-test("each kind of heartbeat has its own outline, and unknown is neither up nor down", () => {
+test("each status has its own path, and unknown is neither up nor down", () => {
   const paths = outlines(["up", "down", "up", "unknown"].map(beat), 30, 20);
   expect([paths.up, paths.down, paths.unknown].map(count)).toEqual([2, 1, 1]);
 });
 
-test("the newest heartbeat stands at the right edge, however few there are", () => {
+test("the newest heartbeat is at the right edge, however few there are", () => {
   expect(outlines([beat("up")], 30, 20).up).toMatch(/^M174 /);
 });
 
-test("a failed heartbeat is taller, for those who do not see its colour", () => {
+test("a failed heartbeat is taller, so that colour is not the only difference", () => {
   const { up, down } = outlines([beat("up"), beat("down")], 2, 20);
   const height = (path: string) => Number(/v(\d+)/.exec(path)?.[1]);
   expect(height(down)).toBeGreaterThan(height(up));
 });
 
-test("only as many as there is room for are drawn", () => {
+test("at most the maximum number of bars is drawn", () => {
   expect(
     count(
       outlines(

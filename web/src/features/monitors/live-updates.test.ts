@@ -34,13 +34,13 @@ const monitor = (id: string): MonitorRow => ({
 });
 
 describe("live events", () => {
-  test("the newest heartbeat is what a row shows", () => {
+  test("a row shows the newest heartbeat", () => {
     const [a] = after([monitor("a")], new Map([["a", [beat(1), beat(2)]]]));
     expect(a).toMatchObject({ status: "up", last_message: "beat 2", load_time: 2, last_check: heartbeat(2).at });
     expect(a?.status_since).toBe("2026-11-15T00:00:00.000Z");
   });
 
-  test("a change of status sets since when, also when more heartbeats follow", () => {
+  test("a status change sets its time, also if more heartbeats follow", () => {
     const events = [beat(1), beat(2, "down", "up"), beat(3, "down")];
     const [a] = after([monitor("a")], new Map([["a", events]]));
     expect(a).toMatchObject({ status: "down", status_since: heartbeat(2).at });
@@ -51,13 +51,13 @@ describe("live events", () => {
     expect(after(list, new Map([["a", [beat(1)]]]))[1]).toBe(list[1]);
   });
 
-  test("a heartbeat that comes while the list is being read is not lost", async () => {
+  test("a heartbeat that arrives while the list is being fetched is not lost", async () => {
     const client = new QueryClient();
     let answer: (read: Heartbeat[]) => void = () => undefined;
     const queryFn = () => new Promise<Heartbeat[]>((resolve) => (answer = resolve));
     const reading = client.query({ queryKey: ["beats", "a", 3], queryFn });
     apply(client, new Map([["a", [beat(2)]]]));
-    // Asked for before the check, answered after it.
+    // Requested before the check, returned after it.
     answer([heartbeat(1)]);
     await reading;
     await Promise.resolve();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseUserAgent } from "./user-agent";
 
-test("browsers are told by the name people know, though each claims to be the others", () => {
+test("browsers are recognized, although each claims to be the others", () => {
   const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36";
   expect(parseUserAgent(chrome)).toEqual({ browser: "Chrome", system: "Windows" });
   expect(parseUserAgent(`${chrome} Edg/130.0`)).toEqual({ browser: "Edge", system: "Windows" });
@@ -15,7 +15,7 @@ test("browsers are told by the name people know, though each claims to be the ot
   });
 });
 
-test("a program is called by its first word, and silence is nothing", () => {
+test("other clients are named by the first word, and an empty header gives no name", () => {
   expect(parseUserAgent("curl/8.14.1")).toEqual({ browser: "curl", system: "" });
   expect(parseUserAgent("")).toEqual({ browser: "", system: "" });
 });

@@ -11,7 +11,7 @@ const MAX_GAP_STEPS = 2.5;
 
 /**
  * The series with a gap wherever checks are missing. Steps can be shorter than
- * the check interval, which is not a gap by itself.
+ * the check interval, which alone is not a gap.
  */
 export function withGaps({ points, step }: Pick<Series, "points" | "step">, interval: number): { at: number[]; points: (Point | null)[] } {
   const at: number[] = [];
