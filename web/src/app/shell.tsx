@@ -25,14 +25,14 @@ export function Shell() {
   const t = useTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
-  const [asked, ask] = useState<"help" | "everywhere" | null>(null);
-  const close = () => ask(null);
+  const [dialog, openDialog] = useState<"help" | "everywhere" | null>(null);
+  const close = () => openDialog(null);
   const { data: billing } = useQuery(membership);
   useEvents();
   const { pathname } = useLocation();
   useKeys({
     n: () => void navigate("/monitor/new"),
-    "?": () => ask("help"),
+    "?": () => openDialog("help"),
     // The dashboard handles this key itself.
     ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
@@ -58,7 +58,7 @@ export function Shell() {
           <Plus size={20} />
         </Link>
         <div className={styles.spacer} />
-        <UserMenu ask={ask} />
+        <UserMenu openDialog={openDialog} />
       </div>
       <div className={styles.body}>
         <OfflineStrip />
@@ -67,8 +67,8 @@ export function Shell() {
         </main>
       </div>
       <Suspense>
-        {asked === "help" && <KeyboardShortcuts close={close} />}
-        {asked === "everywhere" && <LogoutEverywhere close={close} />}
+        {dialog === "help" && <KeyboardShortcuts close={close} />}
+        {dialog === "everywhere" && <LogoutEverywhere close={close} />}
       </Suspense>
       <ScrollRestoration />
     </div>
@@ -102,7 +102,7 @@ const schemes: [Choice, ComponentType][] = [
   ["dark", Moon],
 ];
 
-function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
+function UserMenu({ openDialog }: { openDialog: (which: "help" | "everywhere") => void }) {
   const t = useTexts();
   const { language, setLanguage } = useLanguage();
   const { email } = useMe();
@@ -142,14 +142,14 @@ function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
       <Menu.Item leftSection={<Globe />} onClick={() => setLanguage(language === "en" ? "de" : "en")}>
         {t.common.otherLanguage}
       </Menu.Item>
-      <Menu.Item leftSection={<Keyboard />} onClick={() => ask("help")} rightSection={<kbd>?</kbd>}>
+      <Menu.Item leftSection={<Keyboard />} onClick={() => openDialog("help")} rightSection={<kbd>?</kbd>}>
         {t.nav.keys}
       </Menu.Item>
       <Menu.Divider />
       <Menu.Item leftSection={<Out />} onClick={leave}>
         {t.nav.logOut}
       </Menu.Item>
-      <Menu.Item leftSection={<Out />} onClick={() => ask("everywhere")}>
+      <Menu.Item leftSection={<Out />} onClick={() => openDialog("everywhere")}>
         {t.nav.logOutAll}
       </Menu.Item>
     </ActionMenu>

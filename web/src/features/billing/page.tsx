@@ -64,7 +64,7 @@ function Current({ held }: { held: Membership }) {
   const dayOf = (at: string) => day(Date.parse(at), locale);
   const client = useQueryClient();
   const { data: cards } = useQuery(methods);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const state: State = held.state in tones ? (held.state as State) : "none";
   const card = cards?.find((method) => method.methodid === held.methodid);
   const name = planName(held.plan, t);
@@ -80,7 +80,7 @@ function Current({ held }: { held: Membership }) {
           </p>
         </div>
         {stoppable && (
-          <Button variant="default" onClick={() => setAsked(true)}>
+          <Button variant="default" onClick={() => setConfirming(true)}>
             {t.billing.stop}
           </Button>
         )}
@@ -100,12 +100,12 @@ function Current({ held }: { held: Membership }) {
         <Fact label={t.billing.paidWith}>{card ? `•••• ${card.last4}` : "–"}</Fact>
         <Fact label={t.billing.credit}>{held.credit > 0 ? money(held.credit, currency, locale) : "–"}</Fact>
       </Facts>
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.billing.stopTitle(name)}
           action={t.billing.stop}
           cancel={t.billing.keep}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await stop(client);
             showToast(held.period_until ? t.billing.stoppedUntil(name, dayOf(held.period_until)) : t.billing.stopped);

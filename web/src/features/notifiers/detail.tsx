@@ -78,7 +78,7 @@ function Actions({ notifier, report }: { notifier: Notifier; report: (answer: An
   const navigate = useNavigate();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { notifierid, isactive } = notifier;
   const runTest = async () => {
     setBusy(true);
@@ -111,15 +111,15 @@ function Actions({ notifier, report }: { notifier: Notifier; report: (answer: An
         <Menu.Item leftSection={isactive ? <Pause /> : <Play />} onClick={() => void turn()}>
           {isactive ? t.notifiers.turnOff : t.notifiers.turnOn}
         </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
           {t.monitors.delete}
         </Menu.Item>
       </ActionMenu>
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.detail.deleteTitle(notifier.name)}
           action={t.monitors.delete}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await remove(client, notifierid);
             showToast(t.detail.deleted(notifier.name));
@@ -191,12 +191,12 @@ function Linked({ id }: { id: string }) {
 
 function Signature({ id }: { id: string }) {
   const t = useTexts();
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
       {secret === null ? (
-        <Button variant="default" onClick={() => setAsked(true)}>
+        <Button variant="default" onClick={() => setConfirming(true)}>
           {t.notifiers.rotate}
         </Button>
       ) : (
@@ -205,11 +205,11 @@ function Signature({ id }: { id: string }) {
           <CopyLine label={t.notifiers.secret} value={secret} />
         </div>
       )}
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.notifiers.rotateTitle}
           action={t.notifiers.rotate}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => setSecret(await rotate(id))}
         >
           {t.notifiers.rotateHelp}

@@ -12,18 +12,18 @@ export function DeleteAccount() {
   const t = useTexts();
   const client = useQueryClient();
   const { email } = useMe();
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   return (
     <Panel title={t.settings.deleteSection} lead={t.settings.deleteSectionLead}>
-      <Button variant="light" color="red" onClick={() => setAsked(true)}>
+      <Button variant="light" color="red" onClick={() => setConfirming(true)}>
         {t.settings.deleteAccount}
       </Button>
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.settings.deleteTitle}
           action={t.settings.deleteAccount}
           typed={email}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await unwrap(POST("/api/v1/user/delete"));
             signedOut(client);

@@ -29,13 +29,13 @@ export function Sessions() {
   const t = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(sessions);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   return (
     <Panel
       title={t.settings.sessions}
       lead={t.settings.sessionsLead}
       actions={
-        <Button variant="default" className={styles.headButton} onClick={() => setAsked(true)}>
+        <Button variant="default" className={styles.headButton} onClick={() => setConfirming(true)}>
           {t.nav.logOutAll}
         </Button>
       }
@@ -51,8 +51,13 @@ export function Sessions() {
             ))}
         </ul>
       )}
-      {asked && (
-        <Confirm title={t.settings.logOutAllTitle} action={t.nav.logOutAll} close={() => setAsked(false)} run={() => logOut(client, true)}>
+      {confirming && (
+        <Confirm
+          title={t.settings.logOutAllTitle}
+          action={t.nav.logOutAll}
+          close={() => setConfirming(false)}
+          run={() => logOut(client, true)}
+        >
           {t.settings.logOutAllHelp}
         </Confirm>
       )}

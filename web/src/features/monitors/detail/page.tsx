@@ -98,7 +98,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   const navigate = useNavigate();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState<"check" | "pause" | null>(null);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { monitorid } = shown;
   const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
     setBusy(what);
@@ -145,16 +145,16 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
         <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
           {t.detail.duplicate}
         </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
           {t.monitors.delete}
         </Menu.Item>
       </ActionMenu>
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.detail.deleteTitle(shown.name)}
           action={t.monitors.delete}
           typed={shown.name}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await remove(client, monitorid);
             showToast(t.detail.deleted(shown.name));

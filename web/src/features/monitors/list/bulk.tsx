@@ -33,7 +33,7 @@ export default function Bulk({ list, hidden, total, all, select }: Props) {
   const errorMessage = useErrorMessage();
   const { locale } = useLanguage();
   const [running, setRunning] = useState<{ action: Action; done: number } | null>(null);
-  const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
+  const [dialog, setDialog] = useState<"delete" | "tag" | "notify" | null>(null);
 
   const run = async (action: Action, act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
     const progress = (done: number) => setRunning({ action, done });
@@ -67,38 +67,38 @@ export default function Bulk({ list, hidden, total, all, select }: Props) {
       <Button variant="default" size="xs" leftSection={<Play />} disabled={running !== null} onClick={() => void activate(true)}>
         {t.monitors.resume}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Tag />} disabled={running !== null} onClick={() => setAsked("tag")}>
+      <Button variant="default" size="xs" leftSection={<Tag />} disabled={running !== null} onClick={() => setDialog("tag")}>
         {t.bulk.tag}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Send />} disabled={running !== null} onClick={() => setAsked("notify")}>
+      <Button variant="default" size="xs" leftSection={<Send />} disabled={running !== null} onClick={() => setDialog("notify")}>
         {t.notifiers.bulk}
       </Button>
-      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={running !== null} onClick={() => setAsked("delete")}>
+      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={running !== null} onClick={() => setDialog("delete")}>
         {t.monitors.delete}
       </Button>
       <button type="button" className={styles.clear} onClick={() => select([])} aria-label={t.bulk.clear}>
         <Cross />
       </button>
-      {asked === "delete" && (
+      {dialog === "delete" && (
         <Confirm
           title={t.bulk.deleteTitle(list.length)}
           action={t.monitors.delete}
           typed={String(list.length)}
-          close={() => setAsked(null)}
+          close={() => setDialog(null)}
           run={() => run("delete", ({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
         >
           {t.bulk.deleteHelp}
         </Confirm>
       )}
-      {asked === "tag" && (
+      {dialog === "tag" && (
         <TagDialog
-          close={() => setAsked(null)}
+          close={() => setDialog(null)}
           apply={(tags) => run("tag", ({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)}
         />
       )}
-      {asked === "notify" && (
+      {dialog === "notify" && (
         <NotifierDialog
-          close={() => setAsked(null)}
+          close={() => setDialog(null)}
           apply={(way, ids) =>
             run(
               "notify",
