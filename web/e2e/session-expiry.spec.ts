@@ -17,7 +17,7 @@ test("if the session ends over a form, a login dialog opens and nothing is lost"
   await page.keyboard.press("Enter");
   await expect(dialog.getByRole("alert")).toContainText("wrong");
   await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
-  await dialog.getByRole("button", { name: "Log in" }).click();
+  await dialog.getByRole("button", { name: "Log in", exact: true }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("the router");
   await page.getByRole("button", { name: "Create monitor" }).click();
