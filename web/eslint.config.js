@@ -1,5 +1,5 @@
-// Beyond the usual rules: imports point one way only, shared → features → app,
-// and features do not know each other.
+// In addition to the usual rules: imports point one way only, shared → features → app,
+// and features do not import each other.
 import js from "@eslint/js";
 import hooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
@@ -25,17 +25,19 @@ export default tseslint.config(
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }],
     },
   },
+  // A Playwright fixture is set up because a test names it, whether the test uses it or not.
+  { files: ["e2e/**"], rules: { "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] } },
   { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.disableTypeChecked] },
   { files: ["src/**/*.{ts,tsx}"], extends: [hooks.configs.flat.recommended] },
   {
     files: ["src/shared/**"],
-    rules: forbid(["**/features/**", "**/app/**"], "shared knows neither features nor the app"),
+    rules: forbid(["**/features/**", "**/app/**"], "shared must not import features or the app"),
   },
   ...features.map((name) => ({
     files: [`src/features/${name}/**`],
     rules: forbid(
       ["**/app/**", ...features.filter((other) => other !== name).map((other) => `**/${other}/**`)],
-      "features know neither each other nor the app",
+      "features must not import each other or the app",
     ),
   })),
 );

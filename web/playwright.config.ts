@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-/** The page in Debian's Chromium against the real binary; e2e/service.ts starts one for each worker. */
+/** Runs the web app in Chromium against the real binary; e2e/service.ts starts one per worker. */
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
@@ -24,7 +24,7 @@ export default defineConfig({
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
-        // This machine by a name that browsers do not trust as they trust localhost.
+        // A name for this machine that, unlike localhost, is not a secure context.
         "--host-resolver-rules=MAP wakeful.home 127.0.0.1",
       ],
     },

@@ -1,5 +1,5 @@
 import { defineConfig } from "@playwright/test";
 import base from "./playwright.config";
 
-/** Pictures for the docs, made from the running page: `make screenshots`. */
+/** Screenshots for the docs, taken from the running app: `make screenshots`. */
 export default defineConfig({ ...base, testDir: "screenshots", workers: 1 });

@@ -7,7 +7,7 @@ export default defineConfig({
   plugins: [react()],
   build: {
     target: "es2022",
-    // A data: URI in CSS would need a wider policy for fonts.
+    // A data: URI in CSS would require a wider content security policy for fonts.
     assetsInlineLimit: 0,
     cssMinify: true,
     manifest: true,

@@ -1,7 +1,7 @@
 import { expect, logIn, logOut, PASSWORD, signUp, test, type Service } from "./service";
 import { totp } from "./totp";
 
-test("signing up leads to the first monitor, watched and live, in three clicks", async ({ page, service }) => {
+test("after signing up, the first monitor is running and live within three clicks", async ({ page, service }) => {
   service.target.status = 200;
   await page.goto("/");
   await expect(page).toHaveURL(/\/login$/);
@@ -12,11 +12,11 @@ test("signing up leads to the first monitor, watched and live, in three clicks",
   await page.getByRole("button", { name: "Sign up" }).click();
 
   await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
-  await page.getByLabel("Address").fill(service.target.url);
-  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByLabel("URL").fill(service.target.url);
+  await page.getByRole("button", { name: "Check", exact: true }).click();
   await expect(page.getByText(/^200/)).toBeVisible();
-  await expect(page.getByText("First byte")).toBeVisible();
-  await page.getByRole("button", { name: "Watch it" }).click();
+  await expect(page.getByText("Waiting (TTFB)")).toBeVisible();
+  await page.getByRole("button", { name: "Start monitoring" }).click();
 
   await expect(page).toHaveURL(/\/monitor\//);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(service.target.url.replace("http://", ""));
@@ -32,7 +32,7 @@ test("the session is a cookie that scripts cannot read, and nothing of it is sto
   await expect(page.getByRole("button", { name: `Account menu of ${member.email}` })).toBeVisible();
 });
 
-test("a wrong password is told in words, and wrong fields stand at the fields", async ({ page, request }) => {
+test("a wrong password shows a message, and invalid fields show theirs at the field", async ({ page, request }) => {
   await signUp(request, `wrong${process.pid}@example.com`);
   await page.goto("/login");
   await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
@@ -51,7 +51,7 @@ test("a wrong password is told in words, and wrong fields stand at the fields", 
   await expect(page.getByRole("alert")).toContainText("already used");
 });
 
-test("a deep link leads through the login and back, and the way out is short", async ({ page, member }) => {
+test("a deep link leads through the login to its page", async ({ page, member }) => {
   await logOut(page);
   await page.goto("/team");
   await expect(page).toHaveURL(/\/login\?next=%2Fteam$/);
@@ -73,10 +73,10 @@ test("logging out everywhere ends the other browser's session too", async ({ pag
   await other.context().close();
 });
 
-test("two-step login: set up with the QR code's secret, asked at login, a recovery code helps out, off again", async ({ page, member }) => {
+test("two-factor authentication: set up, required at login, recovery code accepted, turned off", async ({ page, member }) => {
   test.setTimeout(90_000);
   await page.goto("/settings");
-  await page.getByRole("button", { name: "Set up two-step login" }).click();
+  await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
   const qr = page.getByRole("img", { name: /QR code/ });
   await expect(qr).toBeVisible();
   expect(await qr.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
@@ -84,23 +84,23 @@ test("two-step login: set up with the QR code's secret, asked at login, a recove
 
   await page.getByLabel("Code from the app").fill("000000");
   await page.getByRole("button", { name: "Turn on" }).click();
-  await expect(page.getByRole("alert")).toContainText("wrong");
+  await expect(page.getByRole("alert")).toContainText("incorrect");
   await page.getByLabel("Code from the app").fill(totp(secret));
   await page.getByRole("button", { name: "Turn on" }).click();
   const listed = page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
   await expect(listed).toHaveCount(10);
   const codes = await listed.allInnerTexts();
-  await page.getByRole("button", { name: "I have kept them" }).click();
+  await page.getByRole("button", { name: "I’ve saved them" }).click();
   await expect(page.getByText("On", { exact: true })).toBeVisible();
 
   await logOut(page);
   await page.getByLabel("Email").fill(member.email);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("heading", { name: "One more step" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Two-factor authentication" })).toBeVisible();
   await page.getByLabel("Code").fill("123456");
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("alert")).toContainText("wrong or was used before");
+  await expect(page.getByRole("alert")).toContainText("incorrect or already used");
   await page.getByLabel("Code").fill(codes[0] ?? "");
   await page.getByRole("button", { name: "Log in" }).click();
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
@@ -122,15 +122,15 @@ function resetLink(service: Service, email: string): string | undefined {
     .find((found) => found !== undefined);
 }
 
-test("a lost password is set anew by the link in the mail, once", async ({ page, request, service }) => {
+test("a forgotten password can be reset by the emailed link, once", async ({ page, request, service }) => {
   const email = `lost${process.pid}@example.com`;
   await signUp(request, email);
   await page.goto("/login");
-  await page.getByRole("link", { name: "Lost your password?" }).click();
+  await page.getByRole("link", { name: "Forgot password?" }).click();
   await expect(page).toHaveURL(/\/lost$/);
-  await expect(page.getByRole("heading", { name: "Lost your password?" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Forgot password?" })).toBeVisible();
   await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Mail me a link" }).click();
+  await page.getByRole("button", { name: "Email me a link" }).click();
   await expect(page.getByRole("status").getByText(email)).toBeVisible();
   const link = () => resetLink(service, email);
   await expect.poll(link).toBeTruthy();
@@ -138,10 +138,10 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await page.goto(link() ?? "");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("New password").fill("another horse 10");
-  await page.getByLabel("Same password again").fill("another horse 11");
+  await page.getByLabel("Confirm password").fill("another horse 11");
   await page.getByRole("button", { name: "Set password" }).click();
-  await expect(page.getByText("The two passwords differ.")).toBeVisible();
-  await page.getByLabel("Same password again").fill("another horse 10");
+  await expect(page.getByText("Passwords don’t match.")).toBeVisible();
+  await page.getByLabel("Confirm password").fill("another horse 10");
   await page.getByRole("button", { name: "Set password" }).click();
   await expect(page).toHaveURL(/\/login$/);
   await logIn(page, email, "another horse 10");
@@ -151,9 +151,9 @@ test("a lost password is set anew by the link in the mail, once", async ({ page,
   await page.goto(link() ?? "");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("New password").fill("a third horse 12");
-  await page.getByLabel("Same password again").fill("a third horse 12");
+  await page.getByLabel("Confirm password").fill("a third horse 12");
   await page.getByRole("button", { name: "Set password" }).click();
-  await expect(page.getByRole("alert")).toContainText("Ask for a new one");
+  await expect(page.getByRole("alert")).toContainText("Request a new one");
 });
 
 test("after a reset the first view shows who else is in the team", async ({ page, request, service }) => {
@@ -167,7 +167,7 @@ test("after a reset the first view shows who else is in the team", async ({ page
   await page.goto(link() ?? "");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("New password").fill("another horse 10");
-  await page.getByLabel("Same password again").fill("another horse 10");
+  await page.getByLabel("Confirm password").fill("another horse 10");
   await page.getByRole("button", { name: "Set password" }).click();
   await expect(page).toHaveURL(/\/login$/);
   await page.getByLabel("Email").fill(email);
@@ -188,25 +188,24 @@ test("the contact form reaches the operator", async ({ page, service }) => {
   await page.getByLabel("Email").fill("ann@example.com");
   await page.getByLabel("Subject").fill("A question of lighthouses");
   await page.getByLabel("Message").fill("Do you watch those too?");
-  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Send message" }).click();
   await expect(page.getByRole("status").getByText("Thank you")).toBeVisible();
   await expect.poll(() => service.mails().some((mail) => mail.includes("lighthouses"))).toBe(true);
 });
 
-test("an API key pair is shown once, works as the curl line says, and is removed", async ({ page, member, request }) => {
-  expect(member.email).toContain("@");
+test("an API key pair is shown once, works as in the example request, and can be removed", async ({ page, member: _member, request }) => {
   await page.goto("/settings");
   await page.getByRole("button", { name: "New API key" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("deploy script");
-  await page.getByRole("dialog").getByRole("button", { name: "New API key" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const apikey = await page.getByRole("group", { name: "X-API-Key" }).innerText();
   const enckey = await page.getByRole("group", { name: "X-Enc-Key" }).innerText();
-  const curl = await page.getByRole("group", { name: "Try it" }).innerText();
+  const curl = await page.getByRole("group", { name: "Example request" }).innerText();
   expect(curl).toContain(apikey);
   expect(curl).toContain(enckey);
   const headers = { "X-API-Key": apikey, "X-Enc-Key": enckey };
   expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(200);
-  await page.getByRole("button", { name: "I have kept both" }).click();
+  await page.getByRole("button", { name: "I’ve saved both keys" }).click();
   await expect(page.getByText("deploy script")).toBeVisible();
   await page.getByRole("button", { name: "Remove the API key deploy script" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -214,13 +213,13 @@ test("an API key pair is shown once, works as the curl line says, and is removed
   expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(401);
 });
 
-test("the email and the password change, and the new ones count", async ({ page, member }) => {
+test("the email and password can be changed, and the new ones are valid", async ({ page, member }) => {
   await page.goto("/settings");
   await page.getByLabel("Email").fill(`new.${member.email}`);
   await page.getByLabel("New password").fill("a newer horse 1");
-  await page.getByLabel("Same password again").fill("a newer horse 1");
+  await page.getByLabel("Confirm password").fill("a newer horse 1");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByText("Your password is changed")).toBeVisible();
+  await expect(page.getByText("Password changed")).toBeVisible();
   await expect(page.getByLabel("New password")).toHaveValue("");
   await logOut(page);
   await logIn(page, `new.${member.email}`, "a newer horse 1");
@@ -234,7 +233,7 @@ test("the team: add a user who can log in, change, log out everywhere, remove", 
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Email").fill(member.email);
   await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
-  await dialog.getByLabel("Same password again").fill(PASSWORD);
+  await dialog.getByLabel("Confirm password").fill(PASSWORD);
   await dialog.getByRole("button", { name: "Add user" }).click();
   await expect(dialog.getByRole("alert")).toContainText("already used");
   await dialog.getByLabel("Email").fill(bob);
@@ -245,7 +244,7 @@ test("the team: add a user who can log in, change, log out everywhere, remove", 
   await logIn(other, bob);
 
   await page.getByRole("button", { name: `Actions for ${bob}` }).click();
-  await page.getByRole("menuitem", { name: "Change" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
   await dialog.getByLabel("Email").fill(`2.${bob}`);
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("listitem").filter({ hasText: `2.${bob}` })).toBeVisible();
@@ -271,11 +270,14 @@ test("sessions are listed, and one can be ended from another", async ({ page, br
   await logIn(other, member.email);
   await page.goto("/settings");
   const sessions = page.getByRole("listitem").filter({ hasText: "127.0.0.1" });
-  // Signed up by a script, logged in here and there.
+  // One from the sign-up by a script, one from each browser.
   await expect(sessions).toHaveCount(3);
-  await expect(sessions.filter({ hasText: "This one" })).toHaveCount(1);
+  await expect(sessions.filter({ hasText: "This device" })).toHaveCount(1);
   await expect(sessions.filter({ hasText: "Chrome on Linux" })).toHaveCount(2);
-  await sessions.filter({ hasText: "Chrome on Linux" }).getByRole("button", { name: /^End the session/ }).click();
+  await sessions
+    .filter({ hasText: "Chrome on Linux" })
+    .getByRole("button", { name: /^Log out Chrome/ })
+    .click();
   await expect(sessions).toHaveCount(2);
   await other.goto("/team");
   await expect(other).toHaveURL(/\/login/);

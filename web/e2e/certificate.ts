@@ -1,4 +1,4 @@
-/** Sites on loopback that speak TLS, with certificates made on the spot. */
+/** TLS servers on loopback, with generated certificates. */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:https";
@@ -11,7 +11,7 @@ export interface Certificate {
 
 const DAY = 86_400_000;
 
-/** A certificate for 127.0.0.1 that signs itself, good for so many days from now. */
+/** A self-signed certificate for 127.0.0.1, valid for the given number of days. */
 export function selfSigned(name: string, days: number): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const ecdsa = seq(oid(1, 2, 840, 10045, 4, 3, 2));
@@ -30,14 +30,16 @@ export function selfSigned(name: string, days: number): Certificate {
     tlv(0xa3, seq(names)),
   );
   const signature = tlv(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, privateKey)]));
-  const lines = seq(body, ecdsa, signature).toString("base64").replace(/(.{64})/g, "$1\n");
+  const lines = seq(body, ecdsa, signature)
+    .toString("base64")
+    .replace(/(.{64})/g, "$1\n");
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
 
-/** A page behind a certificate, and another one when the test wants it. */
+/** An HTTPS server whose certificate the test can replace. */
 export async function secureSite(shown: Certificate): Promise<{ url: string; show: (other: Certificate) => void; close: () => void }> {
   const server = createServer(shown, (_, response) => response.end("all is well")).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -45,9 +47,10 @@ export async function secureSite(shown: Certificate): Promise<{ url: string; sho
   return { url: `https://127.0.0.1:${port}/`, show: (other) => server.setSecureContext(other), close: () => server.close() };
 }
 
-/** Tag, length and value: all there is to DER. */
+/** DER: tag, length and value. */
 function tlv(tag: number, value: Buffer): Buffer {
-  const length = value.length < 128 ? [value.length] : value.length < 256 ? [0x81, value.length] : [0x82, value.length >> 8, value.length & 255];
+  const length =
+    value.length < 128 ? [value.length] : value.length < 256 ? [0x81, value.length] : [0x82, value.length >> 8, value.length & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), value]);
 }
 
@@ -68,8 +71,11 @@ function oid(first: number, second: number, ...others: number[]): Buffer {
   return tlv(0x06, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-/** YYMMDDhhmmssZ, which is good until 2049. */
+/** YYMMDDhhmmssZ, which works until 2049. */
 function time(at: number): Buffer {
-  const text = new Date(at).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:T]/g, "");
+  const text = new Date(at)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z")
+    .replace(/[-:T]/g, "");
   return tlv(0x17, Buffer.from(text.slice(2)));
 }

@@ -5,7 +5,7 @@ import { expect, test } from "./service";
 
 const row = "li[data-row]";
 
-test("the chart: percentiles and phases, an hour to a year, a closer look and back", async ({ page, member, service }) => {
+test("the chart: percentiles and phases, an hour to a year, zoom and reset", async ({ page, member, service }) => {
   const { monitorid } = await member.api.monitor({
     type: "http",
     name: "shop",
@@ -14,29 +14,29 @@ test("the chart: percentiles and phases, an hour to a year, a closer look and ba
     retries: 0,
   });
   await page.goto(`/monitor/${monitorid}`);
-  await expect(page.getByRole("img", { name: /^Last [4-9] heartbeats/ })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole("img", { name: /^Last [4-9] checks/ })).toBeVisible({ timeout: 20_000 });
   await page.reload();
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/0 outages/);
-  await expect(page.getByText("Half of the checks (p50)")).toBeVisible();
+  await expect(page.getByText("Median (p50)")).toBeVisible();
   await page.getByRole("button", { name: "Phases" }).click();
-  await expect(page.getByRole("listitem").filter({ hasText: "First byte" }).first()).toBeVisible();
+  await expect(page.getByRole("listitem").filter({ hasText: "Waiting (TTFB)" }).first()).toBeVisible();
   for (const range of ["24 h", "7 d", "30 d", "90 d", "1 year", "6 h"]) {
     await page.getByRole("button", { name: range, exact: true }).click();
     await expect(page.getByRole("button", { name: range, exact: true })).toHaveAttribute("aria-pressed", "true");
     await expect(chart).toBeVisible();
   }
   const box = await chart.boundingBox();
-  if (!box) throw new Error("the chart has no place");
+  if (!box) throw new Error("the chart is not visible");
   await page.mouse.move(box.x + box.width * 0.7, box.y + 100);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.95, box.y + 110, { steps: 5 });
   await page.mouse.up();
-  await page.getByRole("button", { name: "Whole span" }).click();
+  await page.getByRole("button", { name: "Reset zoom" }).click();
   await expect(page.getByRole("button", { name: "6 h" })).toHaveAttribute("aria-pressed", "true");
 });
 
-test("an outage stands in the figures and in the chart", async ({ page, member }) => {
+test("an outage is shown in the statistics and in the chart", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
   await member.api.report(monitorid, "up", { load_time: 20 });
   await member.api.report(monitorid, "down", { message: "disk full" });
@@ -45,10 +45,10 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   const day = page.getByRole("row", { name: /^24 h/ });
   await expect(day).toContainText("%");
   await expect(day.getByRole("cell").nth(1)).toHaveText("1");
-  await expect(page.getByRole("img", { name: /^Load time: / })).toHaveAccessibleName(/1 outage/);
+  await expect(page.getByRole("img", { name: /^Response time: / })).toHaveAccessibleName(/1 outage/);
   await expect(page.getByRole("row")).toHaveCount(6);
 
-  // It is the whole team's, so it stands where the team's alerts do.
+  // The report covers the whole team, so it is on the alerts page.
   await expect(page.getByRole("button", { name: "Monthly report" })).toHaveCount(0);
   await page.goto("/alerts");
   await page.getByRole("button", { name: "Monthly report" }).click();
@@ -59,7 +59,7 @@ test("an outage stands in the figures and in the chart", async ({ page, member }
   await report.close();
 });
 
-/** Where the chart is red near its upper edge: from and to, as shares of its width. */
+/** The shaded ranges at the top of the chart, as fractions of its width. */
 function stripes(chart: Locator): Promise<[number, number][]> {
   return chart.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
     const data = canvas.getContext("2d")?.getImageData(0, 12, canvas.width, 1).data ?? [];
@@ -78,35 +78,35 @@ function stripes(chart: Locator): Promise<[number, number][]> {
   });
 }
 
-test("an outage over several checks is one in the chart, from its beginning to its end", async ({ page, member, service }) => {
+test("an outage over several checks is one range in the chart, from start to end", async ({ page, member, service }) => {
   const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
   execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
   await expect(page.getByRole("row", { name: /^24 h/ }).getByRole("cell").nth(1)).toHaveText("1");
   await expect.poll(() => stripes(chart)).toHaveLength(1);
   const [[from, to] = [0, 0]] = await stripes(chart);
-  // Four minutes of the hour that is drawn.
+  // Four minutes of the displayed hour.
   expect(to - from).toBeGreaterThan(0.05);
   expect(to - from).toBeLessThan(0.08);
 });
 
-test("who reported down once is down until now in the chart", async ({ page, member }) => {
+test("a single down report is an outage until now in the chart", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
   await member.api.report(monitorid, "up", { load_time: 20 });
   await member.api.report(monitorid, "down", { message: "disk full" });
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
-  // A minute on, as far as the page can tell: it asks for what was until then.
+  // Moves the page's clock one minute ahead; it requests data until then.
   await page.clock.install({ time: Date.now() + 60_000 });
   await page.reload();
   await expect.poll(async () => (await stripes(chart)).at(-1)?.[1] ?? 0).toBeGreaterThan(0.97);
   expect(await stripes(chart)).toHaveLength(1);
 });
 
-test("rows show heartbeats and uptime, asked for together and kept true by events", async ({ page, member }) => {
+test("rows show recent checks and uptime, requested in one batch and updated by events", async ({ page, member }) => {
   const ids: string[] = [];
   for (const name of ["one", "two", "three"]) {
     const { monitorid } = await member.api.monitor({ name });
@@ -114,7 +114,7 @@ test("rows show heartbeats and uptime, asked for together and kept true by event
     ids.push(monitorid);
   }
   const asked: string[] = [];
-  // What the dashboard that is open asks as they appear is not counted.
+  // Requests of the dashboard that is still open are not counted.
   await page.goto("about:blank");
   page.on("request", (request) => {
     if (request.url().includes("/monitors/summary")) asked.push(request.url());
@@ -124,32 +124,33 @@ test("rows show heartbeats and uptime, asked for together and kept true by event
   expect(asked).toHaveLength(1);
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
   await member.api.report(ids[0] ?? "", "up", { load_time: 11 });
-  await expect(page.locator(row).filter({ hasText: "one" }).getByRole("img", { name: "Last 2 heartbeats" })).toBeVisible();
-  expect(asked, "a heartbeat comes by the event alone").toHaveLength(1);
+  await expect(page.locator(row).filter({ hasText: "one" }).getByRole("img", { name: "Last 2 checks" })).toBeVisible();
+  expect(asked, "a heartbeat is applied from the event alone").toHaveLength(1);
 });
 
-test("a bar tells its time, message and load time under the pointer, in the list and on the monitor", async ({ page, member }) => {
+test("a bar's tooltip shows time, message and response time, in the list and on the detail page", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
-  await member.api.report(monitorid, "up", { message: "all files kept", load_time: 12 });
+  await member.api.report(monitorid, "up", { message: "all files saved", load_time: 12 });
   await member.api.report(monitorid, "down", { message: "disk full" });
   for (const path of ["/", `/monitor/${monitorid}`]) {
     await page.goto(path);
-    const bars = page.getByRole("img", { name: /^Last 2 heartbeats, 1 of them failed/ });
+    const bars = page.getByRole("img", { name: /^Last 2 checks, 1 failed/ });
     const box = await bars.boundingBox();
-    if (!box) throw new Error("the bars have no place");
+    if (!box) throw new Error("the bars are not visible");
     const room = path === "/" ? 30 : 120;
-    const at = (fromRight: number) => bars.hover({ position: { x: box.width - ((fromRight - 0.5) * box.width) / room, y: box.height / 2 } });
+    const at = (fromRight: number) =>
+      bars.hover({ position: { x: box.width - ((fromRight - 0.5) * box.width) / room, y: box.height / 2 } });
     const tip = bars.locator("xpath=following-sibling::span");
     await at(1);
     await expect(tip).toHaveText(/^Down\d\d:\d\d.*disk full$/);
     await at(2);
-    await expect(tip).toHaveText(/^Up\d\d:\d\d.* · 12 msall files kept$/);
+    await expect(tip).toHaveText(/^Up\d\d:\d\d.* · 12 msall files saved$/);
     await at(3);
     await expect(tip).toHaveCount(0);
   }
 });
 
-test("monitors stand under their tags; a group folds away", async ({ page, member }) => {
+test("monitors are grouped by tag, and groups can be collapsed", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "shop", tags: "eu, prod" });
   await member.api.monitor({ name: "search", tags: "prod" });
   await member.api.monitor({ name: "lamp" });
@@ -169,14 +170,14 @@ test("monitors stand under their tags; a group folds away", async ({ page, membe
   await expect(page.getByRole("link", { name: "lamp", exact: true })).toBeFocused();
 });
 
-test("after a switch the chart is drawn in the colours of the new scheme", async ({ page, member }) => {
+test("after switching the scheme, the chart is drawn in its colours", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
   for (const load_time of [20, 40]) await member.api.report(monitorid, "up", { load_time });
   await page.evaluate(() => localStorage.setItem("wakeful.scheme", "dark"));
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Load time: / });
+  const chart = page.getByRole("img", { name: /^Response time: / });
   await expect(chart.locator("canvas")).toBeVisible();
-  // How light the grid is that the chart is drawn on, of 255.
+  // The brightness of the chart's grid, 0 to 255.
   const grid = () =>
     chart.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
       const data = canvas.getContext("2d")?.getImageData(Math.round(canvas.width / 2), 0, 1, canvas.height).data ?? [];
@@ -195,7 +196,7 @@ test("after a switch the chart is drawn in the colours of the new scheme", async
 test.describe("by finger", () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
 
-  test("a span of the chart is marked, and the whole comes back", async ({ page, context, member, service }) => {
+  test("a range of the chart is selected by touch, and the zoom is reset", async ({ page, context, member, service }) => {
     const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
     execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
     await page.goto(`/monitor/${monitorid}`);
@@ -203,7 +204,7 @@ test.describe("by finger", () => {
     await over.scrollIntoViewIfNeeded();
     await expect(over).toHaveCSS("touch-action", "pan-y");
     const box = await over.boundingBox();
-    if (!box) throw new Error("the chart has no place");
+    if (!box) throw new Error("the chart is not visible");
     const finger = await context.newCDPSession(page);
     const touch = (type: "touchStart" | "touchMove" | "touchEnd", share: number) =>
       finger.send("Input.dispatchTouchEvent", {
@@ -213,7 +214,7 @@ test.describe("by finger", () => {
     await touch("touchStart", 0.2);
     for (const share of [0.3, 0.4, 0.6, 0.8]) await touch("touchMove", share);
     await touch("touchEnd", 0.8);
-    await page.getByRole("button", { name: "Whole span" }).click();
-    await expect(page.getByRole("button", { name: "Whole span" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    await expect(page.getByRole("button", { name: "Reset zoom" })).toHaveCount(0);
   });
 });

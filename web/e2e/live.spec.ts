@@ -3,7 +3,7 @@ import { expect, test } from "./service";
 
 const row = "li[data-row]";
 
-/** As when another tab is brought to the front, or this one; the test's browser calls every tab visible. */
+/** Simulates switching tabs; the test browser reports every tab as visible. */
 function turn(page: Page, hidden: boolean) {
   return page.evaluate((to) => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => to });
@@ -12,7 +12,7 @@ function turn(page: Page, hidden: boolean) {
   }, hidden);
 }
 
-test("eight tabs of one browser: each opens, and the first is true again when it is seen again", async ({ page, context, member }) => {
+test("eight tabs of one browser: each loads, and the first is current when it is visible again", async ({ page, context, member }) => {
   test.setTimeout(120_000);
   const { monitorid } = await member.api.monitor({ name: "job" });
   await page.goto("/");
@@ -21,7 +21,7 @@ test("eight tabs of one browser: each opens, and the first is true again when it
   for (let tab = 2; tab <= 8; tab++) {
     await turn(last, true);
     last = await context.newPage();
-    // A browser has six connections to a host, and a tab that is seen holds one.
+    // A browser has six connections per host, and a visible tab uses one.
     await last.goto("/");
     await expect(last.locator(row), `tab ${tab}`).toHaveCount(1);
     await expect(last.getByText("Live", { exact: true }), `tab ${tab}`).toBeVisible();
@@ -36,14 +36,14 @@ test("eight tabs of one browser: each opens, and the first is true again when it
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
 });
 
-test("a connection that was refused is made again, and what was missed is shown", async ({ page, member }) => {
+test("a refused connection is retried, and missed events are shown", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "job" });
   let refusals = 0;
   await page.route("**/api/v1/events", (route) => (refusals++ < 2 ? route.fulfill({ status: 503, body: "" }) : route.continue()));
   await page.goto("/");
   await expect(page.locator(row)).toHaveAttribute("data-state", "pending");
   await member.api.report(monitorid, "down");
-  // Refused twice, so within seven seconds; the list by itself is read after fifteen.
+  // Refused twice, so within seven seconds; polling would take fifteen.
   await expect(page.getByText("Live", { exact: true })).toBeVisible({ timeout: 12_000 });
   expect(refusals).toBe(3);
   await expect(page.locator(row)).toHaveAttribute("data-state", "down");

@@ -1,7 +1,7 @@
-"""Copies one monitor many times, straight in the SQLite file of a running service.
+"""Copies one monitor many times in the SQLite file of a running service.
 
-Made over the API, ten thousand monitors would take longer than all other tests.
-Ids and load times are as random as real ones, so that answers pack no better.
+Creating ten thousand monitors over the API would take longer than all other tests.
+IDs and response times are random, so that responses compress no better than real ones.
 Usage: multiply.py DATABASE NAME COUNT
 """
 

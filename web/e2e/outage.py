@@ -1,6 +1,6 @@
-"""Gives one monitor three quarters of an hour of heartbeats a minute apart, with one outage in it.
+"""Gives one monitor 45 minutes of heartbeats, one per minute, with one outage.
 
-Straight into the SQLite file of a running service: a test cannot wait for it.
+Writes into the SQLite file of a running service, since a test cannot wait for it.
 The checks of ten to six minutes ago failed.
 Usage: outage.py DATABASE NAME
 """

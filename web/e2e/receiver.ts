@@ -1,11 +1,11 @@
-/** Receivers on loopback: a webhook that keeps what it gets, and a mail server that takes everything. */
+/** Receivers on loopback: a webhook that records its requests, and a mail server that accepts everything. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcp, type AddressInfo } from "node:net";
 
 export interface Hook {
   url: string;
-  /** What it answers; 200 unless told otherwise. */
+  /** The status it responds with; 200 unless the test changes it. */
   status: number;
   bodies: string[];
   signatures: string[];
@@ -28,27 +28,27 @@ export async function startHook(): Promise<Hook> {
   return hook;
 }
 
-export interface Postbox {
+export interface MailServer {
   port: number;
-  letters: string[];
+  emails: string[];
   close: () => void;
 }
 
-/** Just enough SMTP to take a letter. */
-export async function startPostbox(): Promise<Postbox> {
+/** Just enough SMTP to accept an email. */
+export async function startMailServer(): Promise<MailServer> {
   const server = createTcp((socket) => {
-    let letter: string | null = null;
+    let email: string | null = null;
     let rest = "";
     const line = (text: string) => {
-      if (letter !== null) {
+      if (email !== null) {
         if (text === ".") {
-          box.letters.push(letter);
-          letter = null;
-          socket.write("250 kept as 1\r\n");
-        } else letter += `${text}\n`;
-      } else if (/^(ehlo|helo)/i.test(text)) socket.write("250 postbox\r\n");
+          mailServer.emails.push(email);
+          email = null;
+          socket.write("250 queued as 1\r\n");
+        } else email += `${text}\n`;
+      } else if (/^(ehlo|helo)/i.test(text)) socket.write("250 mail.test\r\n");
       else if (/^data/i.test(text)) {
-        letter = "";
+        email = "";
         socket.write("354 go on\r\n");
       } else if (/^quit/i.test(text)) socket.end("221 bye\r\n");
       else socket.write("250 ok\r\n");
@@ -59,9 +59,9 @@ export async function startPostbox(): Promise<Postbox> {
       rest = lines.pop() ?? "";
       lines.forEach(line);
     });
-    socket.write("220 postbox\r\n");
+    socket.write("220 mail.test\r\n");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const box: Postbox = { port: (server.address() as AddressInfo).port, letters: [], close: () => server.close() };
-  return box;
+  const mailServer: MailServer = { port: (server.address() as AddressInfo).port, emails: [], close: () => server.close() };
+  return mailServer;
 }

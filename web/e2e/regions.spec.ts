@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./eyes";
+import { axeViolations, openPage, horizontalOverflow } from "./axe";
 import { binary, expect, freePort, listens, test as base } from "./service";
 
 const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -11,10 +11,10 @@ interface Bus {
   url: string;
 }
 
-/** A service with a bus of its own, where probes can say hello. */
+/** A service with its own NATS server, so that probes can connect. */
 const test = base.extend<{ probe: (region: string) => Promise<() => Promise<void>> }, { bus: Bus }>({
   bus: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern here, also for nothing
+    // eslint-disable-next-line no-empty-pattern -- Playwright requires a destructuring pattern here
     async ({}, use) => {
       const port = await freePort();
       const debian = "/usr/sbin/nats-server";
@@ -58,11 +58,16 @@ async function end(child: ChildProcess) {
 
 const panel = (page: Page, name: string) => page.locator("section").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-test("a monitor is checked from two places; who saw what stands in the panel, the list and the chart", async ({ page, member, probe, service }) => {
+test("a monitor checked from two regions shows their results in the panel, the list and the chart", async ({
+  page,
+  member,
+  probe,
+  service,
+}) => {
   const region = `r${process.pid}a`;
   const leave = await probe(region);
   await page.goto("/monitor/new");
-  await page.getByLabel("Address").fill(service.target.url);
+  await page.getByLabel("URL").fill(service.target.url);
   await page.getByLabel("Name", { exact: true }).fill("shop");
   await expect(page.getByRole("textbox", { name: "Down when" })).toHaveCount(0);
   await page.getByRole("textbox", { name: "Check from" }).click();
@@ -74,24 +79,28 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("shop");
 
   const places = panel(page, "Regions");
-  await expect(places).toContainText("Down when all of them see it failing.");
-  await expect(places.getByRole("listitem").filter({ hasText: "Here" })).toContainText("Up");
+  await expect(places).toContainText("Down when all regions report a failure.");
+  await expect(places.getByRole("listitem").filter({ hasText: "This server" })).toContainText("Up");
   await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("Up");
   await page.getByText("Show as a list").click();
-  await expect(panel(page, "Heartbeats").getByText(new RegExp(`^${region} .* m?s$`)).first()).toBeVisible();
+  await expect(
+    panel(page, "Recent checks")
+      .getByText(new RegExp(`^${region} .* m?s$`))
+      .first(),
+  ).toBeVisible();
 
   await page.reload();
   await page.getByRole("button", { name: "Regions", exact: true }).click();
-  const legend = panel(page, "Load time");
+  const legend = panel(page, "Response time");
   await expect(legend.getByRole("listitem").filter({ hasText: region })).toBeVisible();
-  await expect(legend.getByRole("listitem").filter({ hasText: "Here" })).toBeVisible();
-  await expect(page.getByRole("img", { name: /^Load time: / })).toBeVisible();
+  await expect(legend.getByRole("listitem").filter({ hasText: "This server" })).toBeVisible();
+  await expect(page.getByRole("img", { name: /^Response time: / })).toBeVisible();
 
   await leave();
   await page.goto("/");
-  await expect(page.getByText(`No live probe in ${region}: 1 monitor is not checked from there`)).toBeVisible();
+  await expect(page.getByText(`No probe online in ${region}: 1 monitor is not checked from there`)).toBeVisible();
   await page.getByRole("link", { name: "shop" }).click();
-  await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("No live probe");
+  await expect(places.getByRole("listitem").filter({ hasText: region })).toContainText("No probe online");
 
   await page.getByRole("link", { name: "Edit" }).click();
   await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("all fail");
@@ -100,7 +109,7 @@ test("a monitor is checked from two places; who saw what stands in the panel, th
   expect(monitors.map(({ regions, quorum }) => [regions, quorum])).toEqual([[["local", region], "all"]]);
 });
 
-test("axe finds nothing about regions, and they fit on a phone", async ({ page, member, probe, service }) => {
+test("axe finds nothing on pages with regions, and they fit on a phone", async ({ page, member, probe, service }) => {
   test.setTimeout(180_000);
   const region = `r${process.pid}b`;
   await probe(region);
@@ -115,12 +124,12 @@ test("axe finds nothing about regions, and they fit on a phone", async ({ page, 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     for (const path of ["/", `/monitor/${monitorid}`, `/monitor/${monitorid}/edit`]) {
-      await settled(page, path);
-      if (path === "/") await expect(page.getByText("No live probe in nobody-is-there")).toBeVisible();
+      await openPage(page, path);
+      if (path === "/") await expect(page.getByText("No probe online in nobody-is-there")).toBeVisible();
       else if (path.endsWith("edit")) await expect(page.getByRole("textbox", { name: "Down when" })).toHaveValue("2 fail");
-      else await expect(panel(page, "Regions").getByText("No live probe")).toBeVisible();
-      expect(await findings(page), `${path}, ${colorScheme}`).toEqual([]);
-      expect(await sideways(page), path).toBeLessThanOrEqual(0);
+      else await expect(panel(page, "Regions").getByText("No probe online")).toBeVisible();
+      expect(await axeViolations(page), `${path}, ${colorScheme}`).toEqual([]);
+      expect(await horizontalOverflow(page), path).toBeLessThanOrEqual(0);
     }
   }
 });

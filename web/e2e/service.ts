@@ -1,7 +1,6 @@
 /**
- * The running service, the people who use it and the eyes that watch every
- * page: a violation of the content policy or an error in the console fails
- * whatever test it happened in.
+ * Fixtures: the running service and its users. A violation of the content security
+ * policy or an error in the console fails the test in which it happens.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -19,9 +18,9 @@ export interface Service {
   url: string;
   /** Its data folder. */
   data: string;
-  /** The texts of all mails so far, oldest first. */
+  /** The texts of all emails so far, oldest first. */
   mails: () => string[];
-  /** A page on loopback whose answer the test decides. */
+  /** A server on loopback whose response the test controls. */
   target: Target;
 }
 
@@ -39,7 +38,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether somebody answers at a port of this machine. */
+/** Whether a local port accepts connections. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
@@ -56,14 +55,17 @@ async function start(data: string, settings: Record<string, string>): Promise<{ 
   const url = `http://127.0.0.1:${port}`;
   const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`], {
     stdio: ["ignore", "ignore", "pipe"],
-    // Nothing of the caller's own settings.
+    // Without the caller's own settings.
     env: { PATH: process.env.PATH, WAKEFUL_LOG: "warn", ...settings },
   });
   let said = "";
   service.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
   for (let tries = 0; tries < 200; tries++) {
     if (service.exitCode !== null) throw new Error(`${binary} ended at once: ${said}`);
-    const ready = await fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
+    const ready = await fetch(`${url}/readyz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
     if (ready) return { process: service, url };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -87,14 +89,14 @@ interface Worker {
 }
 
 interface Fixtures {
-  /** A new member, logged in on this page. */
+  /** A new user, logged in on this page. */
   member: Member;
   watched: undefined;
 }
 
 export interface Member {
   email: string;
-  /** The public API in this member's name. */
+  /** The API with this user's token. */
   api: Api;
 }
 
@@ -108,7 +110,10 @@ export const test = base.extend<Fixtures, Worker>({
       const { process: service, url } = await start(data, settings);
       const { target, close } = await startTarget();
       const folder = join(data, "mail");
-      const mails = () => readdirSync(folder).sort().map((name) => readFileSync(join(folder, name), "utf8"));
+      const mails = () =>
+        readdirSync(folder)
+          .sort()
+          .map((name) => readFileSync(join(folder, name), "utf8"));
       await use({ url, data, mails, target });
       close();
       service.kill("SIGTERM");
@@ -136,7 +141,7 @@ export const test = base.extend<Fixtures, Worker>({
   },
 });
 
-/** Refusals are logged by the browser too, and are no news; nor is what it does without on plain http. */
+/** Expected messages: the browser logs failed requests, and headers it ignores on plain http. */
 const known = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/;
 
 function watch(page: Page, seen: string[]) {
@@ -188,7 +193,7 @@ export async function signUp(request: APIRequestContext, email: string): Promise
   return new Api(request, ((await answer.json()) as { token: string }).token);
 }
 
-/** At this machine's address, or by another name of it. */
+/** Logs in, at the service's URL or another origin. */
 export async function logIn(page: Page, email: string, password = PASSWORD, at = "") {
   await page.goto(`${at}/login`);
   await page.getByLabel("Email").fill(email);
@@ -197,14 +202,14 @@ export async function logIn(page: Page, email: string, password = PASSWORD, at =
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
 }
 
-/** Chooses one of several, as a person does: by its card, once it stands still. */
+/** Selects a radio button by clicking its label, as a user does. */
 export async function choose(page: Page, name: string | RegExp) {
-  const radio = page.getByRole("radio", { name });
+  const radio = page.getByRole("radio", { name, exact: typeof name === "string" });
   await page.locator("label").filter({ has: radio }).click();
   await expect(radio).toBeChecked();
 }
 
-/** Away, and the door is shown: what is typed next goes into its form and no other. */
+/** Logs out and waits for the login page. */
 export async function logOut(page: Page) {
   await page.getByRole("button", { name: /Account menu/ }).click();
   await page.getByRole("menuitem", { name: "Log out", exact: true }).click();

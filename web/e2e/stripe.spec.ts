@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { findings, settled, sideways } from "./eyes";
+import { axeViolations, openPage, horizontalOverflow } from "./axe";
 import { expect } from "./service";
 import { SCRIPT, standIn, test } from "./stripe";
 
@@ -11,9 +11,8 @@ async function fillCard(page: Page, number: string) {
   await dialog.getByLabel("Stripe's number").fill(number);
 }
 
-test("a plan is paid with a card that only Stripe sees", async ({ page, member, sent }) => {
-  expect(member.email).toContain("@");
-  // From another view, whose document may not load Stripe's script.
+test("a plan is paid with a card that only Stripe sees", async ({ page, member: _member, sent }) => {
+  // From another page, whose policy does not allow Stripe's script.
   await expect(page).toHaveURL(/\/$/);
   await page.getByRole("link", { name: "Billing" }).click();
   await page.getByRole("button", { name: "Choose Starter" }).click();
@@ -25,9 +24,9 @@ test("a plan is paid with a card that only Stripe sees", async ({ page, member, 
   await expect(held(page)).toContainText("•••• 4242");
   await expect(page.getByText("Ann Example")).toBeVisible();
 
-  await page.getByRole("button", { name: "Add a card" }).click();
+  await page.getByRole("button", { name: "Add card" }).click();
   await fillCard(page, "5555555555554444");
-  await page.getByRole("dialog").getByRole("button", { name: "Add a card" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add card" }).click();
   await expect(page.getByRole("listitem").filter({ hasText: "•••• 4444" })).toBeVisible();
 
   const tokens = sent.filter((request) => /"token":"pm_/.test(request));
@@ -38,8 +37,7 @@ test("a plan is paid with a card that only Stripe sees", async ({ page, member, 
   for (const request of sent) expect(request.replace(/[ -]/g, "")).not.toMatch(/4242424242424242|5555555555554444|"cvc"|"cardNumber"/);
 });
 
-test("what Stripe or the bank refuses is told in the form, and nothing changes", async ({ page, member, sent }) => {
-  expect(member.email).toContain("@");
+test("a refusal by Stripe or the bank is shown in the form, and nothing changes", async ({ page, member: _member, sent }) => {
   await page.goto("/billing");
   await page.getByRole("button", { name: "Choose Starter" }).click();
   const dialog = page.getByRole("dialog");
@@ -51,38 +49,39 @@ test("what Stripe or the bank refuses is told in the form, and nothing changes",
   await dialog.getByRole("button", { name: /^Pay/ }).click();
   await expect(dialog.getByRole("alert")).toContainText(/declined/i);
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await expect(held(page)).toContainText("None");
+  await expect(held(page)).toContainText("Free");
 });
 
-test("Stripe's script that cannot be loaded is told, and the form can be tried again", async ({ page, member, sent }) => {
-  expect(member.email).toContain("@");
-  expect(sent.filter((request) => request.includes("paymentmethod/save"))).toEqual([]);
+test("a failure to load Stripe's script is shown, and the form works when it is opened again", async ({ page, member: _member, sent }) => {
   await page.goto("/billing");
   await page.route(SCRIPT, (route) => route.abort());
-  await page.getByRole("button", { name: "Add a card" }).click();
+  await page.getByRole("button", { name: "Add card" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog.getByRole("alert")).toContainText("cannot be reached");
+  await expect(dialog.getByRole("alert")).toContainText("Can’t reach the server");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await page.unroute(SCRIPT);
   await page.route(SCRIPT, (route) => route.fulfill({ contentType: "text/javascript", body: standIn }));
-  await page.getByRole("button", { name: "Add a card" }).click();
+  await page.getByRole("button", { name: "Add card" }).click();
   await expect(dialog.getByLabel("Stripe's number")).toBeVisible();
+  expect(sent.filter((request) => request.includes("paymentmethod/save"))).toEqual([]);
 });
 
-test("only the billing view's document lets Stripe in; axe finds nothing there, on a phone too", async ({ page, member, sent }) => {
+test("only the billing page's policy allows Stripe; axe finds nothing there, on a phone too", async ({
+  page,
+  member: _member,
+  sent: _sent,
+}) => {
   test.setTimeout(180_000);
-  expect(member.email).toContain("@");
-  expect(sent.filter((request) => request.includes("paymentmethod/save"))).toEqual([]);
   const policy = async (path: string) => (await page.goto(path))?.headers()["content-security-policy"] ?? "";
   expect(await policy("/")).not.toContain("stripe");
   expect(await policy("/billing")).toContain("script-src 'self' https://js.stripe.com");
   await page.setViewportSize({ width: 375, height: 720 });
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await settled(page, "/billing");
-    await page.getByRole("button", { name: "Add a card" }).click();
+    await openPage(page, "/billing");
+    await page.getByRole("button", { name: "Add card" }).click();
     await expect(page.getByRole("dialog").getByLabel("Stripe's number")).toBeVisible();
-    expect(await findings(page), colorScheme).toEqual([]);
-    expect(await sideways(page)).toBeLessThanOrEqual(0);
+    expect(await axeViolations(page), colorScheme).toEqual([]);
+    expect(await horizontalOverflow(page)).toBeLessThanOrEqual(0);
   }
 });

@@ -8,8 +8,8 @@ const SECRET = "sk_test_12345";
 export const SCRIPT = "https://js.stripe.com/v3/";
 
 /**
- * The outside party, as small as it can be: one field in place of Stripe's
- * frame, and a call to Stripe's API, which the test leads to localstripe.
+ * A minimal stand-in for Stripe's script: one field in place of Stripe's frame, and
+ * a call to Stripe's API, which the test routes to localstripe.
  */
 export const standIn = `
   window.Stripe = (key) => ({
@@ -30,11 +30,11 @@ export const standIn = `
   });
 `;
 
-/** A service that leaves payment to Stripe, and localstripe in its place. */
+/** A service that uses Stripe, with localstripe in its place. */
 export const test = base.extend<{ sent: string[] }, { stripe: string; publishable: string }>({
   publishable: ["pk_test_12345", { option: true, scope: "worker" }],
   stripe: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright wants a pattern here, also for nothing
+    // eslint-disable-next-line no-empty-pattern -- Playwright requires a destructuring pattern here
     async ({}, use) => {
       const program = resolve("../target/venv/bin/localstripe");
       if (!existsSync(program)) throw new Error("localstripe is missing: run scripts/install-test-deps");
@@ -59,7 +59,7 @@ export const test = base.extend<{ sent: string[] }, { stripe: string; publishabl
       }),
     { scope: "worker" },
   ],
-  /** All that the page sends to the service. */
+  /** Every request that the page sends to the service. */
   sent: async ({ page, service, stripe }, use) => {
     const sent: string[] = [];
     page.on("request", (request) => {

@@ -1,11 +1,11 @@
 /** The code an authenticator app would show: RFC 6238 with its defaults. */
 import { createHmac } from "node:crypto";
 
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 function base32(text: string): Buffer {
   let bits = "";
-  for (const letter of text.replace(/=+$/, "")) bits += LETTERS.indexOf(letter).toString(2).padStart(5, "0");
+  for (const character of text.replace(/=+$/, "")) bits += ALPHABET.indexOf(character).toString(2).padStart(5, "0");
   const bytes = bits.match(/.{8}/g) ?? [];
   return Buffer.from(bytes.map((byte) => parseInt(byte, 2)));
 }

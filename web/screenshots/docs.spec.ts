@@ -9,7 +9,7 @@ const FOLDER = "../docs/screenshots";
 
 test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true" } });
 
-/** Name, host, tags and how long it takes to answer. All of them live on this machine. */
+/** Name, host, tags and response time in ms. All of them are on loopback. */
 const things: [string, string, string, number][] = [
   ["Storefront", "shop", "prod, eu", 84],
   ["Checkout API", "checkout", "prod, eu", 46],
@@ -25,7 +25,7 @@ const things: [string, string, string, number][] = [
   ["Warehouse gateway", "gateway", "internal", 95],
 ];
 
-/** One server for all of them, told apart by the name they are called. */
+/** One server for all of them, distinguished by host name. */
 async function startThings() {
   const broken = new Set<string>();
   const server = createServer((request, response) => {
@@ -48,11 +48,11 @@ async function watchThings(api: Api, port: number, notifiers: string): Promise<M
   return ids;
 }
 
-test("pictures", async ({ page, member, service }) => {
+test("screenshots", async ({ page, member, service }) => {
   test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto("/monitor/new");
-  await page.getByLabel("Address").blur();
+  await page.getByLabel("URL").blur();
   await page.screenshot({ path: `${FOLDER}/new.png` });
 
   const { broken, port, close } = await startThings();
@@ -65,14 +65,14 @@ test("pictures", async ({ page, member, service }) => {
   broken.add("img");
   await member.api.post(`monitor/${ids.get("img") ?? ""}/check`, {});
   await member.api.post("monitor/save", { monitorid: ids.get("docs"), isactive: false });
-  const script = join(import.meta.dirname, "past.py");
+  const script = join(import.meta.dirname, "seed_history.py");
   execFileSync("python3", [script, join(service.data, "wakeful.db"), ...things.map(([name, , , usual]) => `${name}=${usual}`)]);
 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.goto("/");
     await expect(row("Image CDN")).toHaveAttribute("data-state", "down");
-    await expect(row("Warehouse gateway").getByRole("img", { name: "Last 30 heartbeats" })).toBeVisible({ timeout: 30_000 });
+    await expect(row("Warehouse gateway").getByRole("img", { name: "Last 30 checks" })).toBeVisible({ timeout: 30_000 });
     await page.mouse.move(0, 0);
     await page.screenshot({ path: `${FOLDER}/dashboard-${colorScheme}.png` });
   }
@@ -85,12 +85,19 @@ test("pictures", async ({ page, member, service }) => {
   await page.screenshot({ path: `${FOLDER}/monitor.png`, fullPage: true });
 
   await page.goto("/notifier/new?kind=standard");
-  await page.getByLabel("Address").fill("https://hooks.example.com/wakeful");
+  await page.getByLabel("Webhook URL").fill("https://hooks.example.com/wakeful");
   await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
-  await page.getByLabel("Address").blur();
+  await page.getByLabel("Webhook URL").blur();
   await page.screenshot({ path: `${FOLDER}/notifier.png` });
 
-  const card = { cardholderName: "Ann Example", cardNumber: "4242424242424242", expiryMonth: 4, expiryYear: 2039, cvc: "123", zipCode: "1" };
+  const card = {
+    cardholderName: "Ann Example",
+    cardNumber: "4242424242424242",
+    expiryMonth: 4,
+    expiryYear: 2039,
+    cvc: "123",
+    zipCode: "1",
+  };
   await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
   await page.goto("/billing");
   await expect(page.getByText("Paid", { exact: true })).toBeVisible();

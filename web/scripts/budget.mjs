@@ -1,6 +1,6 @@
-// Adds up what the first screen loads and fails when it is too much: the entry
-// with everything it imports at once, the largest of the views it may open, and
-// the words of one language, whichever it is.
+// Adds up the files of the first screen and fails if they exceed the budget: the
+// entry with its static imports, the largest page it may open, and the texts of
+// one language.
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 
 const limit = 220 * 1000;
@@ -9,7 +9,7 @@ const first = ["src/main.tsx", "src/features/monitors/list/page.tsx"];
 
 function collect(key, seen) {
   const chunk = manifest[key];
-  if (!chunk) throw new Error(`the manifest knows no ${key}`);
+  if (!chunk) throw new Error(`${key} is not in the manifest`);
   if (seen.has(chunk.file)) return;
   seen.add(chunk.file);
   for (const css of chunk.css ?? []) seen.add(css);
@@ -17,13 +17,13 @@ function collect(key, seen) {
 }
 
 const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
-// What packing would only make larger is sent as it is.
+// Files that compression would make larger are sent uncompressed.
 const sent = (file) => (existsSync(`dist/${file}.gz`) ? `dist/${file}.gz` : `dist/${file}`);
 
 /** Bytes of the first screen in one language. */
 function screen(language) {
   const seen = new Set();
-  for (const key of [entry, ...first.slice(1), `src/shared/text/${language}.ts`]) collect(key, seen);
+  for (const key of [entry, ...first.slice(1), `src/shared/i18n/${language}.ts`]) collect(key, seen);
   return { language, files: seen.size, size: [...seen].reduce((sum, file) => sum + statSync(sent(file)).size, 0) };
 }
 

@@ -1,4 +1,4 @@
-// Packs what browsers load once, so that the service sends it without work.
+// Compresses the files at build time, so that the service can send them as they are.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";

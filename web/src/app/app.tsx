@@ -1,16 +1,16 @@
-/** What surrounds every view: words, colours, the cache of the service's answers. */
+/** The providers around every page: texts, theme, query cache, router. */
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
-import { watchEndings } from "../shared/api/ending";
+import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
-import { TextProvider } from "../shared/text";
+import { TextProvider } from "../shared/i18n";
 import { useScheme } from "../shared/ui/scheme";
 import { theme } from "../shared/ui/theme";
 import { Toasts } from "../shared/ui/toast";
 import { router } from "./routes";
 
-/** A refusal stays a refusal; only what may pass is tried again. */
+/** Client errors are final; only failures that may be temporary are retried. */
 function worthRetrying(failures: number, error: unknown): boolean {
   return failures < 2 && !(error instanceof ApiError && error.status < 500);
 }
@@ -18,7 +18,7 @@ function worthRetrying(failures: number, error: unknown): boolean {
 const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
-watchEndings(client);
+watchSessionExpiry(client);
 
 export function App() {
   const { shown } = useScheme();

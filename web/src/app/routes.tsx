@@ -1,29 +1,29 @@
-/** Every address of the page on one screen; each view is loaded when it is opened. */
+/** All routes; each page is loaded when it is opened. */
 import { createBrowserRouter } from "react-router";
-import { Waiting } from "../shared/ui/parts";
-import { Failed, Missing } from "./failed";
-import { Guests, Members } from "./doors";
+import { Loading } from "../shared/ui/loading";
+import { ErrorPage, NotFoundPage } from "./error-page";
+import { RequireGuest, RequireUser } from "./route-guards";
 
 export const router = createBrowserRouter([
   {
-    ErrorBoundary: Failed,
-    HydrateFallback: Waiting,
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: Loading,
     children: [
       {
-        Component: Guests,
+        Component: RequireGuest,
         children: [
           { path: "/login", lazy: () => import("../features/auth/login") },
           { path: "/signup", lazy: () => import("../features/auth/signup") },
-          { path: "/lost", lazy: () => import("../features/auth/lost") },
+          { path: "/lost", lazy: () => import("../features/auth/forgot-password") },
         ],
       },
-      { path: "/password", lazy: () => import("../features/auth/password") },
+      { path: "/password", lazy: () => import("../features/auth/reset-password") },
       { path: "/contact", lazy: () => import("../features/auth/contact") },
       {
-        Component: Members,
+        Component: RequireUser,
         children: [
           {
-            ErrorBoundary: Failed,
+            ErrorBoundary: ErrorPage,
             children: [
               { index: true, lazy: () => import("../features/monitors/list/page") },
               { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
@@ -37,7 +37,7 @@ export const router = createBrowserRouter([
               { path: "/team", lazy: () => import("../features/team/page") },
               { path: "/billing", lazy: () => import("../features/billing/page") },
               { path: "/settings", lazy: () => import("../features/settings/page") },
-              { path: "*", Component: Missing },
+              { path: "*", Component: NotFoundPage },
             ],
           },
         ],

@@ -1,42 +1,42 @@
-/** The frame of every view a member sees: where one is, where one can go, who one is. */
+/** The frame of every page after login: navigation, user menu, content. */
 import { Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType } from "react";
 import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
-import { useEvents } from "../features/monitors/live";
+import { useEvents } from "../features/monitors/live-updates";
 import { membership } from "../shared/api/membership";
 import { logOut, useMe } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys } from "../shared/lib/keys";
 import { useOnline } from "../shared/lib/online";
-import { useLanguage, useTexts } from "../shared/text";
-import { Choices } from "../shared/ui/choices";
+import { useLanguage, useTexts } from "../shared/i18n";
+import { ActionMenu } from "../shared/ui/action-menu";
 import { Bell, Card, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
 import { Logo } from "../shared/ui/logo";
 import { useScheme, type Choice } from "../shared/ui/scheme";
-import { say } from "../shared/ui/toast";
-import { useSentence } from "../shared/ui/trouble";
+import { showToast } from "../shared/ui/toast";
+import { useErrorMessage } from "../shared/ui/error-message";
 import styles from "./shell.module.css";
 
-// A dialog is on no first screen.
-const Help = lazy(() => import("./help"));
-const Everywhere = lazy(() => import("./everywhere"));
+// Dialogs are not part of the first screen.
+const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
+const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
 const TeamReview = lazy(() => import("./team-review"));
 
 export function Shell() {
   const t = useTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
-  const [asked, ask] = useState<"help" | "everywhere" | null>(null);
-  const close = () => ask(null);
+  const [dialog, openDialog] = useState<"help" | "everywhere" | null>(null);
+  const close = () => openDialog(null);
   const { data: billing } = useQuery(membership);
   useEvents();
   const { pathname, state } = useLocation() as { pathname: string; state: unknown };
   const [review, setReview] = useState(() => isAfterReset(state));
   useKeys({
     n: () => void navigate("/monitor/new"),
-    "?": () => ask("help"),
-    // On the dashboard its own field listens.
+    "?": () => openDialog("help"),
+    // The dashboard handles this key itself.
     ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
   return (
@@ -61,7 +61,7 @@ export function Shell() {
           <Plus size={20} />
         </Link>
         <div className={styles.spacer} />
-        <UserMenu ask={ask} />
+        <UserMenu openDialog={openDialog} />
       </div>
       <div className={styles.body}>
         <OfflineStrip />
@@ -71,8 +71,8 @@ export function Shell() {
         </main>
       </div>
       <Suspense>
-        {asked === "help" && <Help close={close} />}
-        {asked === "everywhere" && <Everywhere close={close} />}
+        {dialog === "help" && <KeyboardShortcuts close={close} />}
+        {dialog === "everywhere" && <LogoutEverywhere close={close} />}
       </Suspense>
       <ScrollRestoration />
     </div>
@@ -83,9 +83,9 @@ interface ItemProps {
   to: string;
   icon: ComponentType;
   label: string;
-  /** How the addresses of single things begin that belong here. */
+  /** The path prefix of the detail pages that belong to this item. */
   one?: string;
-  /** Left out where there is no room; settings lead there too. */
+  /** Hidden on small screens; Settings links there too. */
   desktop?: boolean;
 }
 
@@ -106,18 +106,18 @@ const schemes: [Choice, ComponentType][] = [
   ["dark", Moon],
 ];
 
-function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
+function UserMenu({ openDialog }: { openDialog: (which: "help" | "everywhere") => void }) {
   const t = useTexts();
-  const { language, speak } = useLanguage();
+  const { language, setLanguage } = useLanguage();
   const { email } = useMe();
   const { chosen, choose } = useScheme();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const leave = () => {
-    logOut(client, false).catch((error: unknown) => say(sentence(error), true));
+    logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
   return (
-    <Choices
+    <ActionMenu
       position="top-start"
       width={220}
       button={
@@ -143,20 +143,20 @@ function UserMenu({ ask }: { ask: (what: "help" | "everywhere") => void }) {
         </Menu.Item>
       ))}
       <Menu.Divider />
-      <Menu.Item leftSection={<Globe />} onClick={() => speak(language === "en" ? "de" : "en")}>
+      <Menu.Item leftSection={<Globe />} onClick={() => setLanguage(language === "en" ? "de" : "en")}>
         {t.common.otherLanguage}
       </Menu.Item>
-      <Menu.Item leftSection={<Keyboard />} onClick={() => ask("help")} rightSection={<kbd>?</kbd>}>
+      <Menu.Item leftSection={<Keyboard />} onClick={() => openDialog("help")} rightSection={<kbd>?</kbd>}>
         {t.nav.keys}
       </Menu.Item>
       <Menu.Divider />
       <Menu.Item leftSection={<Out />} onClick={leave}>
         {t.nav.logOut}
       </Menu.Item>
-      <Menu.Item leftSection={<Out />} onClick={() => ask("everywhere")}>
+      <Menu.Item leftSection={<Out />} onClick={() => openDialog("everywhere")}>
         {t.nav.logOutAll}
       </Menu.Item>
-    </Choices>
+    </ActionMenu>
   );
 }
 
@@ -166,7 +166,7 @@ function OfflineStrip() {
   return online ? null : (
     <p className={styles.offline} role="status">
       <Cloud />
-      {t.trouble.noNetwork}
+      {t.errors.noNetwork}
     </p>
   );
 }

@@ -7,7 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { useMe } from "../shared/api/session";
 import { team } from "../shared/api/team";
-import { useTexts } from "../shared/text";
+import { useTexts } from "../shared/i18n";
 import styles from "./shell.module.css";
 
 export default function TeamReview({ close }: { close: () => void }) {

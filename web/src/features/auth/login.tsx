@@ -1,28 +1,28 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { POST, take } from "../../shared/api/client";
-import { forgive, useEnding } from "../../shared/api/ending";
+import { POST, unwrap } from "../../shared/api/client";
+import { clearSessionExpiry, useSessionExpiry } from "../../shared/api/session-expiry";
 import { ApiError } from "../../shared/api/error";
-import { entered } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { signedIn } from "../../shared/api/session";
+import { useTexts } from "../../shared/i18n";
 import { useForm } from "../../shared/ui/form";
-import { Needed, Password, Sheet } from "../../shared/ui/sheet";
+import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import styles from "./auth.module.css";
-import { Email, Frame } from "./frame";
+import { EmailField, AuthLayout } from "./auth-layout";
 
-/** Email and password first; the second factor is asked for when the service does. */
+/** Email and password first; the second factor only when the service asks for it. */
 export function Component() {
   const t = useTexts();
   const client = useQueryClient();
   const [second, setSecond] = useState(false);
-  const over = useEnding() === "over";
+  const over = useSessionExpiry() === "expired";
   const form = useForm({ email: "", password: "", mfacode: "" }, async ({ email, password, mfacode }) => {
     try {
       const body = second ? { email, password, mfacode } : { email, password };
-      const { user } = await take(POST("/api/v1/login", { body }));
-      entered(client, user, second);
-      forgive();
+      const { user } = await unwrap(POST("/api/v1/login", { body }));
+      signedIn(client, user, second);
+      clearSessionExpiry();
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "mfa_required") throw error;
       setSecond(true);
@@ -34,43 +34,43 @@ export function Component() {
       form.set("mfacode", "");
     };
     return (
-      <Frame title={t.auth.second.title} lead={t.auth.second.lead}>
-        <Sheet
+      <AuthLayout title={t.auth.secondFactor.title} lead={t.auth.secondFactor.lead}>
+        <FormLayout
           form={form}
           action={t.auth.login.action}
           after={
             <button type="button" className={styles.plain} onClick={back}>
-              {t.auth.second.back}
+              {t.auth.secondFactor.back}
             </button>
           }
         >
-          <Needed
+          <RequiredField
             form={form}
             field="mfacode"
-            label={t.auth.second.code}
-            description={t.auth.second.help}
+            label={t.auth.secondFactor.code}
+            description={t.auth.secondFactor.help}
             autoComplete="one-time-code"
             autoFocus
             size="md"
           />
-        </Sheet>
-      </Frame>
+        </FormLayout>
+      </AuthLayout>
     );
   }
   return (
-    <Frame
+    <AuthLayout
       title={t.auth.login.title}
-      lead={over ? t.auth.ended.over : undefined}
+      lead={over ? t.auth.sessionEnded.notice : undefined}
       foot={
         <>
           {t.auth.login.new} <Link to="/signup">{t.auth.signup.action}</Link>
         </>
       }
     >
-      <Sheet form={form} action={t.auth.login.action} after={<Link to="/lost">{t.auth.login.lost}</Link>}>
-        <Email form={form} />
-        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required size="md" />
-      </Sheet>
-    </Frame>
+      <FormLayout form={form} action={t.auth.login.action} after={<Link to="/lost">{t.auth.login.forgot}</Link>}>
+        <EmailField form={form} />
+        <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required size="md" />
+      </FormLayout>
+    </AuthLayout>
   );
 }

@@ -1,25 +1,25 @@
 import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { POST, take } from "../../shared/api/client";
-import { forgive } from "../../shared/api/ending";
-import { entered } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { POST, unwrap } from "../../shared/api/client";
+import { clearSessionExpiry } from "../../shared/api/session-expiry";
+import { signedIn } from "../../shared/api/session";
+import { useTexts } from "../../shared/i18n";
 import { text, useForm } from "../../shared/ui/form";
-import { Password, Sheet } from "../../shared/ui/sheet";
-import { Email, Frame } from "./frame";
+import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { EmailField, AuthLayout } from "./auth-layout";
 
 export function Component() {
   const t = useTexts();
   const client = useQueryClient();
   const form = useForm({ name: "", email: "", password: "" }, async ({ name, email, password }) => {
     const body = name.trim() === "" ? { email, password } : { email, password, name };
-    const { user } = await take(POST("/api/v1/signup", { body }));
-    entered(client, user, false);
-    forgive();
+    const { user } = await unwrap(POST("/api/v1/signup", { body }));
+    signedIn(client, user, false);
+    clearSessionExpiry();
   });
   return (
-    <Frame
+    <AuthLayout
       title={t.auth.signup.title}
       lead={t.auth.signup.lead}
       foot={
@@ -28,9 +28,9 @@ export function Component() {
         </>
       }
     >
-      <Sheet form={form} action={t.auth.signup.action}>
-        <Email form={form} />
-        <Password
+      <FormLayout form={form} action={t.auth.signup.action}>
+        <EmailField form={form} />
+        <PasswordField
           form={form}
           field="password"
           label={t.auth.password}
@@ -41,7 +41,7 @@ export function Component() {
           size="md"
         />
         <TextInput {...text(form, "name")} label={t.auth.signup.name} autoComplete="name" size="md" />
-      </Sheet>
-    </Frame>
+      </FormLayout>
+    </AuthLayout>
   );
 }

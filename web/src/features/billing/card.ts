@@ -1,4 +1,4 @@
-/** A card as people type it. Nothing of it is kept on the page once the form is closed. */
+/** A card as it is typed. Nothing of it remains on the page once the form is closed. */
 export interface CardValues {
   cardholderName: string;
   cardNumber: string;
@@ -10,7 +10,7 @@ export interface CardValues {
 
 export const blank: CardValues = { cardholderName: "", cardNumber: "", expiry: "", cvc: "", zipCode: "" };
 
-/** The digits in groups of four, as they stand on the card; fifteen digits are grouped 4-6-5. */
+/** The digits in groups of four, as on the card; fifteen digits are grouped 4-6-5. */
 export function grouped(text: string): string {
   const digits = text.replace(/\D/g, "").slice(0, 19);
   if (/^3[47]/.test(digits)) return [digits.slice(0, 4), digits.slice(4, 10), digits.slice(10, 15)].filter(Boolean).join(" ");
@@ -25,12 +25,12 @@ export function expiryOf(text: string): { month: number; year: number } | null {
   return { month, year: year < 100 ? 2000 + year : year };
 }
 
-/** A card is good through the last day of its month. */
+/** A card is valid through the last day of its month. */
 export function isExpired({ expiryMonth, expiryYear }: { expiryMonth: number; expiryYear: number }, now: Date): boolean {
   return expiryYear * 12 + expiryMonth < now.getUTCFullYear() * 12 + now.getUTCMonth() + 1;
 }
 
-/** Cents in the reader's way of writing; whole amounts without a fraction. */
+/** Formats cents as currency; whole amounts without a fraction. */
 export function money(cents: number, currency: string, locale: string): string {
   const digits = cents % 100 === 0 ? 0 : 2;
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
@@ -38,7 +38,7 @@ export function money(cents: number, currency: string, locale: string): string {
   return new Intl.NumberFormat(locale, format).format(cents / 100);
 }
 
-/** A card as the service takes it: its fields, or what stands for it at the processor. */
+/** A card as the API accepts it: its fields, or the processor's token for it. */
 export type CardFields = ReturnType<typeof cardOf> | { token: string };
 
 export function cardOf(values: CardValues) {
@@ -48,7 +48,7 @@ export function cardOf(values: CardValues) {
     cardNumber: values.cardNumber,
     expiryMonth: expiry?.month ?? 0,
     expiryYear: expiry?.year ?? 0,
-    // As text, which the service takes too: a code may begin with 0.
+    // As text, which the API accepts too: a code may start with 0.
     cvc: values.cvc.trim() as unknown as number,
     zipCode: values.zipCode.trim(),
   };

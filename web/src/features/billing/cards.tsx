@@ -1,24 +1,27 @@
-/** The team's cards: which pays unless another is chosen, and ways to add and remove them. */
+/** The team's cards: list, add, remove, set as default. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Membership } from "../../shared/api/membership";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
-import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./billing.module.css";
 import { isExpired } from "./card";
-import { makeDefault, methods, removeCard, type Method } from "./data";
-import { AddCard } from "./paying";
+import { makeDefault, methods, planName, removeCard, type Method } from "./data";
+import { AddCard } from "./payment-dialog";
 
 export function Cards({ held }: { held: Membership }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const { data, error, refetch } = useQuery(methods);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Method | null>(null);
@@ -31,8 +34,8 @@ export function Cards({ held }: { held: Membership }) {
         </Button>
       }
     >
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data?.length === 0 && <p className={styles.quiet}>{t.billing.noCards}</p>}
       {data && data.length > 0 && (
         <ul className={styles.rows}>
@@ -40,7 +43,7 @@ export function Cards({ held }: { held: Membership }) {
             <CardRow
               key={method.methodid}
               method={method}
-              prefer={() => void makeDefault(client, method).catch((cause: unknown) => say(sentence(cause), true))}
+              prefer={() => void makeDefault(client, method).catch((cause: unknown) => showToast(errorMessage(cause), true))}
               remove={() => setRemoving(method)}
             />
           ))}
@@ -54,7 +57,7 @@ export function Cards({ held }: { held: Membership }) {
           close={() => setRemoving(null)}
           run={() => removeCard(client, removing)}
         >
-          {removing.methodid === held.methodid && held.next_payment ? t.billing.removePays(held.plan.name) : t.billing.removeHelp}
+          {removing.methodid === held.methodid && held.next_payment ? t.billing.removePays(planName(held.plan, t)) : t.billing.removeHelp}
         </Confirm>
       )}
     </Panel>
@@ -76,7 +79,7 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
       </span>
       {isExpired(method, now) && <Badge tone="down">{t.billing.expired}</Badge>}
       {method.isdefault && <Badge tone="accent">{t.billing.default}</Badge>}
-      <Choices
+      <ActionMenu
         button={
           <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
             <More />
@@ -91,7 +94,7 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
         <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
           {t.common.remove}
         </Menu.Item>
-      </Choices>
+      </ActionMenu>
     </li>
   );
 }

@@ -1,36 +1,42 @@
-/** Plans, cards and invoices as the service answers them. */
+/** Plans, cards and invoices, as the API returns them. */
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { GET, POST, take } from "../../shared/api/client";
+import { GET, POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
-import { membership } from "../../shared/api/membership";
+import { membership, type Plan } from "../../shared/api/membership";
 import type { components } from "../../shared/api/schema";
+import type { Texts } from "../../shared/i18n";
 import type { CardFields } from "./card";
 
 export type Method = components["schemas"]["MethodBody"];
 export type Invoice = components["schemas"]["InvoiceBody"];
 
+/** The name of a plan; the one that teams start with is called "None" in the API. */
+export function planName({ planid, name }: Plan, t: Texts): string {
+  return planid === "none" && name === "None" ? t.billing.freePlan : name;
+}
+
 export const plans = queryOptions({
   queryKey: ["plans"],
-  queryFn: ({ signal }) => take(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
   staleTime: Infinity,
 });
 
 export const methods = queryOptions({
   queryKey: ["paymentmethods"],
-  queryFn: ({ signal }) => take(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
 });
 
 export const invoices = queryOptions({
   queryKey: ["invoices"],
-  queryFn: ({ signal }) => take(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
 });
 
-/** After money moved, or did not, everything may have changed. */
+/** After a payment, whether it succeeded or not, everything may have changed. */
 function renew(client: QueryClient): Promise<unknown> {
   return Promise.all([membership, methods, invoices].map(({ queryKey }) => client.invalidateQueries({ queryKey })));
 }
 
-/** The form has one field for what the service takes as month and year. */
+/** The form has one field for the month and year of the API; their errors go to that field. */
 async function oneExpiry<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -44,39 +50,39 @@ async function oneExpiry<T>(call: Promise<T>): Promise<T> {
 }
 
 export async function saveCard(client: QueryClient, card: CardFields): Promise<void> {
-  // With a token the other fields are not asked for.
+  // With a token, the other fields are not required.
   const body = card as components["schemas"]["SaveMethod"];
-  await oneExpiry(take(POST("/api/v1/paymentmethod/save", { body })));
+  await oneExpiry(unwrap(POST("/api/v1/paymentmethod/save", { body })));
   await renew(client);
 }
 
-/** Gives the team a plan, paid with a saved card or a new one. */
+/** Subscribes the team to a plan, paid with a saved card or a new one. */
 export async function subscribe(client: QueryClient, plan: string, pay: { methodid: string } | CardFields): Promise<void> {
   const how = "methodid" in pay ? { method: "methodID", methodID: pay.methodid } : { method: "new", ...pay };
   try {
-    await oneExpiry(take(POST("/api/v1/membership/save", { body: { plan, ...how } })));
+    await oneExpiry(unwrap(POST("/api/v1/membership/save", { body: { plan, ...how } })));
   } finally {
     await renew(client);
   }
 }
 
 export async function stop(client: QueryClient): Promise<void> {
-  await take(POST("/api/v1/membership/stop"));
+  await unwrap(POST("/api/v1/membership/stop"));
   await renew(client);
 }
 
-/** Until when the plan serves that the team has now. */
-export function servesUntil(client: QueryClient): number | null {
+/** When the paid period of the current plan ends. */
+export function activeUntil(client: QueryClient): number | null {
   const until = client.getQueryData(membership.queryKey)?.membership.period_until;
   return until ? Date.parse(until) : null;
 }
 
 export async function makeDefault(client: QueryClient, { methodid }: Method): Promise<void> {
-  await take(POST("/api/v1/paymentmethod/default", { body: { methodid } }));
+  await unwrap(POST("/api/v1/paymentmethod/default", { body: { methodid } }));
   await renew(client);
 }
 
 export async function removeCard(client: QueryClient, { methodid }: Method): Promise<void> {
-  await take(POST("/api/v1/paymentmethod/delete", { body: { methodid } }));
+  await unwrap(POST("/api/v1/paymentmethod/delete", { body: { methodid } }));
   await renew(client);
 }

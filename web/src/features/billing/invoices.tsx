@@ -1,7 +1,10 @@
-/** What was paid, when and for what. */
+/** The list of invoices. */
 import { useQuery } from "@tanstack/react-query";
-import { useLanguage, useTexts } from "../../shared/text";
-import { Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { useLanguage, useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
 import styles from "./billing.module.css";
 import { money } from "./card";
 import { invoices, plans, type Invoice } from "./data";
@@ -11,8 +14,8 @@ export function Invoices() {
   const { data, error, refetch } = useQuery(invoices);
   return (
     <Panel title={t.billing.invoices} flush>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data?.length === 0 && <p className={styles.nothing}>{t.billing.noInvoices}</p>}
       {data && data.length > 0 && (
         <div className={styles.scroll} tabIndex={0} role="group" aria-label={t.billing.invoices}>

@@ -1,22 +1,26 @@
-/** What the team pays for, with what, and what it has paid. */
+/** The team's plan, cards and invoices. */
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import { membership, type Membership, type Plan } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
-import { useLanguage, useTexts } from "../../shared/text";
+import { useLanguage, useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { EmptyState } from "../../shared/ui/empty-state";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Check } from "../../shared/ui/icons";
-import { Badge, Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Fact, Facts } from "../../shared/ui/record";
-import { say } from "../../shared/ui/toast";
+import { Fact, Facts } from "../../shared/ui/detail-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
+import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { money } from "./card";
 import { Cards } from "./cards";
-import { methods, plans, stop } from "./data";
+import { methods, planName, plans, stop } from "./data";
 import { Invoices } from "./invoices";
-import { Paying } from "./paying";
+import { PaymentDialog } from "./payment-dialog";
 import { isOpenedHere, openedAt } from "./stripe";
 
 export function Component() {
@@ -27,16 +31,16 @@ export function Component() {
   useEffect(() => {
     if (foreign) window.location.reload();
   }, [foreign]);
-  if (foreign) return <Waiting />;
+  if (foreign) return <Loading />;
   if (!data) {
-    return <Page title={t.billing.title}>{error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}</Page>;
+    return <Page title={t.billing.title}>{error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />}</Page>;
   }
   if (!data.billing) {
     return (
       <Page title={t.billing.title} narrow>
-        <Empty title={t.billing.off}>
+        <EmptyState title={t.billing.off}>
           <p>{t.billing.offHelp}</p>
-        </Empty>
+        </EmptyState>
       </Page>
     );
   }
@@ -46,13 +50,13 @@ export function Component() {
       <Plans held={data.membership} choose={choose} />
       <Cards held={data.membership} />
       <Invoices />
-      {chosen && <Paying plan={chosen} held={data.membership} close={() => choose(null)} />}
+      {chosen && <PaymentDialog plan={chosen} held={data.membership} close={() => choose(null)} />}
     </Page>
   );
 }
 
-const tones = { active: "up", cancelled: "wait", past_due: "down", none: "rest" } as const;
-type State = keyof typeof tones;
+const tones = { active: "up", cancelled: "wait", past_due: "down" } as const;
+type State = keyof typeof tones | "none";
 
 function Current({ held }: { held: Membership }) {
   const t = useTexts();
@@ -60,9 +64,10 @@ function Current({ held }: { held: Membership }) {
   const dayOf = (at: string) => day(Date.parse(at), locale);
   const client = useQueryClient();
   const { data: cards } = useQuery(methods);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const state: State = held.state in tones ? (held.state as State) : "none";
   const card = cards?.find((method) => method.methodid === held.methodid);
+  const name = planName(held.plan, t);
   const { currency } = held.plan;
   const stoppable = !held.administered && (state === "active" || state === "past_due");
   return (
@@ -71,20 +76,20 @@ function Current({ held }: { held: Membership }) {
         <div>
           <span className={styles.small}>{t.billing.current}</span>
           <p className={styles.planName}>
-            {held.plan.name} <Badge tone={tones[state]}>{t.billing.states[state]}</Badge>
+            {name} {state !== "none" && <Badge tone={tones[state]}>{t.billing.states[state]}</Badge>}
           </p>
         </div>
         {stoppable && (
-          <Button variant="default" onClick={() => setAsked(true)}>
+          <Button variant="default" onClick={() => setConfirming(true)}>
             {t.billing.stop}
           </Button>
         )}
       </div>
       {held.administered && <p className={styles.note}>{t.billing.administered}</p>}
       {state === "past_due" && <p className={styles.bad}>{t.billing.pastDue}</p>}
-      {held.payment_under_way && <p className={styles.note}>{t.billing.underWay}</p>}
+      {held.payment_under_way && <p className={styles.note}>{t.billing.inProgress}</p>}
       <Facts>
-        <Fact label={state === "cancelled" ? t.billing.servesUntil : t.billing.period}>
+        <Fact label={state === "cancelled" ? t.billing.activeUntil : t.billing.period}>
           {held.period_until ? dayOf(held.period_until) : "–"}
         </Fact>
         <Fact label={t.billing.nextPayment}>
@@ -95,17 +100,18 @@ function Current({ held }: { held: Membership }) {
         <Fact label={t.billing.paidWith}>{card ? `•••• ${card.last4}` : "–"}</Fact>
         <Fact label={t.billing.credit}>{held.credit > 0 ? money(held.credit, currency, locale) : "–"}</Fact>
       </Facts>
-      {asked && (
+      {confirming && (
         <Confirm
-          title={t.billing.stopTitle(held.plan.name)}
+          title={t.billing.stopTitle(name)}
           action={t.billing.stop}
-          close={() => setAsked(false)}
+          cancel={t.billing.keep}
+          close={() => setConfirming(false)}
           run={async () => {
             await stop(client);
-            say(held.period_until ? t.billing.stoppedUntil(held.plan.name, dayOf(held.period_until)) : t.billing.stopped);
+            showToast(held.period_until ? t.billing.stoppedUntil(name, dayOf(held.period_until)) : t.billing.stopped);
           }}
         >
-          {held.period_until ? t.billing.stopHelp(dayOf(held.period_until)) : t.billing.stopNow}
+          {held.period_until ? t.billing.stopHelp(name, dayOf(held.period_until)) : t.billing.stopNow}
         </Confirm>
       )}
     </section>
@@ -117,8 +123,8 @@ function Plans({ held, choose }: { held: Membership; choose: (plan: Plan) => voi
   const { data, error, refetch } = useQuery(plans);
   return (
     <Panel title={t.billing.plans} lead={t.billing.plansLead}>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <ul className={styles.plans}>
           {data.map((plan) => (
@@ -143,7 +149,7 @@ function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose
   ];
   return (
     <li className={styles.plan} data-current={current || undefined}>
-      <h3>{plan.name}</h3>
+      <h3>{planName(plan, t)}</h3>
       <p className={styles.price}>
         {typeof price === "number" ? (
           <>
@@ -167,7 +173,7 @@ function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose
   );
 }
 
-/** What can be done about a plan: nothing, ask, take it, or take a cancellation back. */
+/** The action offered for a plan: none, contact us, subscribe, or revoke a cancellation. */
 function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: () => void }) {
   const t = useTexts();
   const current = plan.planid === held.plan.planid;
@@ -181,7 +187,7 @@ function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: 
   }
   if (plan.price === 0 || held.administered) return null;
   return (
-    <Button variant={current ? "default" : "filled"} onClick={choose} aria-label={t.billing.chooseLabel(plan.name)}>
+    <Button variant={current ? "default" : "filled"} onClick={choose} aria-label={t.billing.chooseLabel(planName(plan, t))}>
       {!current ? t.billing.choose : held.state === "past_due" ? t.billing.payAgain : t.billing.keep}
     </Button>
   );

@@ -1,7 +1,7 @@
 /**
- * Stripe's own fields. Its script is loaded when a card is about to be typed,
- * from Stripe and from nowhere else, as Stripe asks; what is typed into its
- * frame never passes through this page or the service, which get an id.
+ * Stripe's own card fields. The script is loaded when the form opens, and only
+ * from Stripe, as Stripe requires. Card details typed into its frame never reach
+ * this page or the service, which only get an ID.
  */
 import { ApiError, Offline } from "../../shared/api/error";
 
@@ -33,7 +33,7 @@ let loading: Promise<Stripe> | undefined;
 
 export function loadStripe(publishableKey: string): Promise<Stripe> {
   loading ??= load(publishableKey).catch((error: unknown) => {
-    // Whoever opens the form again tries again.
+    // Opening the form again tries again.
     loading = undefined;
     throw error;
   });
@@ -53,17 +53,21 @@ function load(publishableKey: string): Promise<Stripe> {
   });
 }
 
-/** The id that stands for the card at Stripe. */
-export async function tokenOf({ createPaymentMethod }: Pick<Stripe, "createPaymentMethod">, card: CardElement, name: string): Promise<string> {
+/** Stripe's ID for the card. */
+export async function tokenOf(
+  { createPaymentMethod }: Pick<Stripe, "createPaymentMethod">,
+  card: CardElement,
+  name: string,
+): Promise<string> {
   const { paymentMethod, error } = await createPaymentMethod({ type: "card", card, billing_details: { name } });
   if (!paymentMethod) throw new ApiError(402, "card_refused", error?.message ?? "");
   return paymentMethod.id;
 }
 
 /**
- * Whether this document was opened at this very address. Only that of the
- * billing view may load Stripe's script; the content policy of a document
- * stays as it was when it was opened, whatever is shown in it since.
+ * Whether the document was loaded at this path. Only the billing page's content
+ * security policy allows Stripe's script, and the policy of a document does not
+ * change when the app navigates.
  */
 export function isOpenedHere(opened: string | undefined, here: string): boolean {
   return opened !== undefined && new URL(opened).pathname === here;

@@ -1,13 +1,13 @@
-/** Monitors, their heartbeats and alerts as the service answers them. */
+/** Queries and calls for monitors, heartbeats and alerts. */
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
-import { DELETE, GET, POST, take } from "../../shared/api/client";
+import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { monitors, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 
 export { monitors, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
-/** What bars show of a heartbeat. */
+/** A heartbeat as shown in the bars. */
 export type Shown = components["schemas"]["Beat"];
 export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
@@ -16,7 +16,7 @@ export type SaveMonitor = components["schemas"]["SaveMonitor"];
 export const types = ["http", "http_keyword", "ping", "tcp", "dns", "api"] as const;
 export type Type = (typeof types)[number];
 
-/** What is shown of a monitor; a paused one keeps its last status to itself. */
+/** The state shown for a monitor; that of a paused one is `paused`, whatever its last status. */
 export const states = ["down", "pending", "up", "paused"] as const;
 export type State = (typeof states)[number];
 
@@ -25,7 +25,7 @@ export function stateOf(monitor: Pick<Monitor, "isactive" | "status">): State {
   return monitor.status === "up" || monitor.status === "down" ? monitor.status : "pending";
 }
 
-/** What a monitor looks at, in one line. */
+/** The target of a monitor in one line. */
 export function targetOf(monitor: Pick<Monitor, "http" | "hostname" | "port" | "dns">): string {
   if (monitor.http) return monitor.http.url;
   if (monitor.dns) return `${monitor.dns.record_type} ${monitor.hostname ?? ""}`;
@@ -33,7 +33,7 @@ export function targetOf(monitor: Pick<Monitor, "http" | "hostname" | "port" | "
   return "";
 }
 
-/** Without what goes without saying. */
+/** A URL without the scheme and a trailing slash. */
 export function short(target: string): string {
   return target.replace(/^https?:\/\//, "").replace(/\/$/, "");
 }
@@ -48,19 +48,17 @@ export function monitor(id: string) {
   return queryOptions({
     queryKey: ["monitor", id],
     queryFn: ({ signal }) =>
-      take(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then(
-        (answer) => answer.monitor,
-      ),
+      unwrap(GET("/api/v1/monitor/{monitorid}/get", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.monitor),
   });
 }
 
-/** The certificate that the target showed last; null when it showed none. It is read again when the monitor changes. */
+/** The current certificate of the target, or null if it has none; refetched when the monitor changes. */
 export function certificate({ monitorid, http, status, modified }: Monitor) {
   return queryOptions({
     queryKey: ["certificate", monitorid, status, modified],
     queryFn: async ({ signal }): Promise<Certificate | null> => {
       const params = { path: { monitorid } };
-      return (await take(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
+      return (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params, signal }))).certificate ?? null;
     },
     enabled: !!http,
     staleTime: 60_000,
@@ -70,13 +68,13 @@ export function certificate({ monitorid, http, status, modified }: Monitor) {
   });
 }
 
-/** The newest heartbeats of a monitor, oldest first. Live events keep them true. */
+/** The newest heartbeats of a monitor, oldest first. Live events keep them current. */
 export function beats(id: string, limit: number) {
   return queryOptions({
     queryKey: ["beats", id, limit],
     queryFn: async ({ signal }): Promise<Heartbeat[]> => {
       const params = { path: { monitorid: id }, query: { limit } };
-      const answer = await take(GET("/api/v1/monitor/{monitorid}/heartbeats", { params, signal }));
+      const answer = await unwrap(GET("/api/v1/monitor/{monitorid}/heartbeats", { params, signal }));
       return answer.heartbeats.reverse();
     },
     staleTime: Infinity,
@@ -89,23 +87,23 @@ export type Series = components["schemas"]["Series"];
 export type Point = components["schemas"]["Point"];
 export type RegionLine = components["schemas"]["RegionLine"];
 
-/** Uptime, outages and load times of the usual spans. */
+/** Uptime, outages and response times by period. */
 export function stats(id: string) {
   return queryOptions({
     queryKey: ["stats", id],
     queryFn: ({ signal }) =>
-      take(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
+      unwrap(GET("/api/v1/monitor/{monitorid}/stats", { params: { path: { monitorid: id } }, signal })).then((answer) => answer.spans),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
 }
 
-/** From when to when, in ms; or so many seconds until now. */
+/** A fixed range in ms, or the last seconds until now. */
 export type Window = { last: number } | { from: number; to: number };
 
-const POINTS = 300;
+const MAX_POINTS = 300;
 
-/** What a chart draws, split by region or not; a window that ends now moves along. */
+/** The data of the chart, optionally by region; a window that ends now moves along. */
 export function series(id: string, window: Window, split: boolean) {
   const moving = "last" in window;
   return queryOptions({
@@ -113,31 +111,31 @@ export function series(id: string, window: Window, split: boolean) {
     queryFn: ({ signal }) => {
       const to = moving ? Date.now() : window.to;
       const from = moving ? to - window.last * 1000 : window.from;
-      const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: POINTS };
+      const span = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), points: MAX_POINTS };
       const query = { ...span, ...(split && { by: "region" }) };
-      return take(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
+      return unwrap(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
     staleTime: moving ? 30_000 : Infinity,
     refetchInterval: moving ? 60_000 : false,
     gcTime: 120_000,
-    // The old drawing stays until the new one is there.
+    // Keeps the previous chart until the new one is loaded.
     placeholderData: keepPreviousData,
   });
 }
 
-/** How soon to look again, in ms, while somebody is still to be told; there are no events for it. */
-const untilTold = (shown: Alert[] | undefined) =>
+/** The refetch interval in ms while deliveries are pending; there are no events for them. */
+const whilePending = (shown: Alert[] | undefined) =>
   shown?.some((alert) => alert.deliveries.some((delivery) => delivery.state === "waiting")) ? 2_000 : false;
 
-/** What the keys of all queries for alerts begin with. */
+/** The prefix of the query keys for alerts. */
 export const ALERTS = ["alerts"] as const;
 
 /** The newest alerts of the team. */
 export function allAlerts(limit: number) {
   return queryOptions({
     queryKey: [...ALERTS, "all", limit],
-    queryFn: async ({ signal }): Promise<Alert[]> => (await take(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
-    refetchInterval: ({ state }) => untilTold(state.data),
+    queryFn: async ({ signal }): Promise<Alert[]> => (await unwrap(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
+    refetchInterval: ({ state }) => whilePending(state.data),
     placeholderData: keepPreviousData,
   });
 }
@@ -147,16 +145,16 @@ export function alertsOf(id: string) {
     queryKey: [...ALERTS, id],
     queryFn: ({ signal }) => {
       const params = { path: { monitorid: id }, query: { limit: 50 } };
-      return take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
+      return unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal })).then((answer) => answer.alerts);
     },
-    refetchInterval: ({ state }) => untilTold(state.data),
+    refetchInterval: ({ state }) => whilePending(state.data),
   });
 }
 
-/** Alerts in the first answer, and in each after it. The newest are enough for most spans. */
-const PAGES = [50, 1000, 1000, 1000];
+/** Page sizes: the first page is enough for most ranges. */
+const PAGE_SIZES = [50, 1000, 1000, 1000];
 
-/** A monitor's alerts back to the beginning of a window, newest first; a window that ends now moves along. */
+/** A monitor's alerts back to the start of a window, newest first; a window that ends now moves along. */
 export function alertsIn(id: string, window: Window) {
   return queryOptions({
     queryKey: [...ALERTS, id, window],
@@ -164,12 +162,12 @@ export function alertsIn(id: string, window: Window) {
       const from = "last" in window ? Date.now() - window.last * 1000 : window.from;
       const found: Alert[] = [];
       let cursor: string | undefined;
-      for (const limit of PAGES) {
+      for (const limit of PAGE_SIZES) {
         const params = { path: { monitorid: id }, query: { limit, ...(cursor !== undefined && { cursor }) } };
-        const page = await take(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
+        const page = await unwrap(GET("/api/v1/monitor/{monitorid}/alerts", { params, signal }));
         found.push(...page.alerts);
         cursor = page.next_cursor ?? undefined;
-        // Outages of one monitor follow each other: what is older than this one was over before.
+        // Outages of one monitor do not overlap, so older ones ended before the window.
         if (cursor === undefined || page.alerts.some(({ kind, started }) => kind === "outage" && Date.parse(started) < from)) break;
       }
       return found;
@@ -179,7 +177,7 @@ export function alertsIn(id: string, window: Window) {
   });
 }
 
-/** Puts a monitor as the service knows it in place of what was shown. */
+/** Replaces a monitor in the cache. */
 export function show(client: QueryClient, saved: Monitor): void {
   client.setQueryData(monitor(saved.monitorid).queryKey, saved);
   client.setQueryData(monitors.queryKey, (old) => {
@@ -190,7 +188,7 @@ export function show(client: QueryClient, saved: Monitor): void {
   });
 }
 
-/** Takes monitors out of what is shown. A view that is open on one asks again, and is told that it is gone. */
+/** Removes monitors from the cache. An open detail page refetches its monitor and shows that it is gone. */
 export function forget(client: QueryClient, ids: ReadonlySet<string>): void {
   client.setQueryData(monitors.queryKey, (old) => old?.filter((monitor) => !ids.has(monitor.monitorid)));
   for (const id of ids) {
@@ -201,29 +199,29 @@ export function forget(client: QueryClient, ids: ReadonlySet<string>): void {
 }
 
 export async function save(client: QueryClient, body: SaveMonitor): Promise<Monitor> {
-  const { monitor: saved } = await take(POST("/api/v1/monitor/save", { body }));
+  const { monitor: saved } = await unwrap(POST("/api/v1/monitor/save", { body }));
   show(client, saved);
   return saved;
 }
 
 export async function remove(client: QueryClient, id: string): Promise<void> {
-  await take(DELETE("/api/v1/monitor/{monitorid}/delete", { params: { path: { monitorid: id } } }));
+  await unwrap(DELETE("/api/v1/monitor/{monitorid}/delete", { params: { path: { monitorid: id } } }));
   forget(client, new Set([id]));
 }
 
-/** Gives a monitor a new push address. The old one stops working at once. */
+/** Gives a monitor a new push URL. The old one stops working at once. */
 export async function rotatePushUrl(client: QueryClient, id: string): Promise<void> {
   const params = { path: { monitorid: id } };
-  const { push_url } = await take(POST("/api/v1/monitor/{monitorid}/push/rotate", { params }));
+  const { push_url } = await unwrap(POST("/api/v1/monitor/{monitorid}/push/rotate", { params }));
   client.setQueryData(monitor(id).queryKey, (old) => old && { ...old, push_url });
 }
 
 export async function checkNow(id: string): Promise<Heartbeat> {
   const params = { path: { monitorid: id } };
-  return (await take(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
+  return (await unwrap(POST("/api/v1/monitor/{monitorid}/check", { params }))).heartbeat;
 }
 
-/** Looks once at what a monitor would watch; nothing is kept. */
+/** Runs a check once; nothing is stored. */
 export async function tryOut(body: SaveMonitor): Promise<Heartbeat> {
-  return (await take(POST("/api/v1/monitor/try", { body }))).heartbeat;
+  return (await unwrap(POST("/api/v1/monitor/try", { body }))).heartbeat;
 }

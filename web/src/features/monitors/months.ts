@@ -1,4 +1,4 @@
-/** Months as the service names them, in UTC: `2026-10`. */
+/** The last months in the format of the API, in UTC: `2026-10`. */
 export function lastMonths(now: Date, count: number): string[] {
   return Array.from({ length: count }, (_, back) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back)).toISOString().slice(0, 7),

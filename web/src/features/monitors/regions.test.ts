@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { isElsewhere, missing } from "./regions";
+import { hasRemoteRegions, missing } from "./regions";
 
-test("only what is checked from other places is split by region", () => {
-  expect(isElsewhere({ type: "http", regions: ["local"] })).toBe(false);
-  expect(isElsewhere({ type: "http", regions: ["local", "eu"] })).toBe(true);
-  expect(isElsewhere({ type: "http", regions: ["eu"] })).toBe(true);
-  expect(isElsewhere({ type: "api", regions: ["eu"] })).toBe(false);
+test("only monitors checked from other regions are split by region", () => {
+  expect(hasRemoteRegions({ type: "http", regions: ["local"] })).toBe(false);
+  expect(hasRemoteRegions({ type: "http", regions: ["local", "eu"] })).toBe(true);
+  expect(hasRemoteRegions({ type: "http", regions: ["eu"] })).toBe(true);
+  expect(hasRemoteRegions({ type: "api", regions: ["eu"] })).toBe(false);
 });
 
-test("a region is missing when monitors name it and nobody is there", () => {
+test("a region is missing if monitors use it and no probe is online", () => {
   const region = { region: "eu", live: 0, probes: [], monitors: 2, problem: "no probe is connected" };
   const idle = { ...region, region: "us", monitors: 0 };
   const fine = { ...region, region: "ap", live: 1, problem: null };

@@ -1,6 +1,6 @@
-/** Where checks are made from. */
+/** The regions that checks run from. */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "../../shared/api/client";
+import { GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import type { Monitor } from "./data";
 
@@ -8,23 +8,23 @@ export type Region = components["schemas"]["Region"];
 
 export const LOCAL = "local";
 
-/** Most services have no probes, and then there is little to ask again for. */
-const OFTEN = 30_000;
-const SELDOM = 300_000;
+/** Most servers have no probes, so their regions hardly change. */
+const REFETCH_INTERVAL = 30_000;
+const REFETCH_INTERVAL_WITHOUT_PROBES = 300_000;
 
 export const regions = queryOptions({
   queryKey: ["regions"],
-  queryFn: ({ signal }) => take(GET("/api/v1/regions", { signal })).then((answer) => answer.regions),
-  staleTime: OFTEN,
-  refetchInterval: ({ state }) => (state.data?.some(({ region }) => region !== LOCAL) ? OFTEN : SELDOM),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/regions", { signal })).then((answer) => answer.regions),
+  staleTime: REFETCH_INTERVAL,
+  refetchInterval: ({ state }) => (state.data?.some(({ region }) => region !== LOCAL) ? REFETCH_INTERVAL : REFETCH_INTERVAL_WITHOUT_PROBES),
 });
 
-/** Whether others than the service itself look at a monitor. */
-export function isElsewhere(monitor: Pick<Monitor, "type" | "regions">): boolean {
+/** Whether a monitor is checked from other regions than this server. */
+export function hasRemoteRegions(monitor: Pick<Monitor, "type" | "regions">): boolean {
   return monitor.type !== "api" && monitor.regions.some((region) => region !== LOCAL);
 }
 
-/** The regions that monitors name and nobody serves. */
+/** Regions that monitors use but that have no probe online. */
 export function missing(list: readonly Region[]): Region[] {
   return list.filter(({ problem, monitors }) => typeof problem === "string" && monitors > 0);
 }

@@ -1,5 +1,5 @@
-/** A status as a shape, a colour and a word, so that none is needed alone. */
-import { useTexts } from "../../shared/text";
+/** A status as a shape, a colour and a word, so that no one depends on colour alone. */
+import { useTexts } from "../../shared/i18n";
 import type { State } from "./data";
 import styles from "./status.module.css";
 
@@ -8,9 +8,7 @@ export function StatusMark({ state, size = 14 }: { state: State; size?: number }
     <svg className={styles.mark} data-state={state} width={size} height={size} viewBox="0 0 14 14" aria-hidden="true">
       {state === "up" && <circle cx="7" cy="7" r="5" fill="currentColor" />}
       {state === "down" && <path d="M7 .8 13.4 12.6H.6z" fill="currentColor" strokeLinejoin="round" />}
-      {state === "pending" && (
-        <circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" strokeWidth="2" strokeDasharray="2.8 1.9" />
-      )}
+      {state === "pending" && <circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" strokeWidth="2" strokeDasharray="2.8 1.9" />}
       {state === "paused" && <path d="M4 2.5v9M10 2.5v9" stroke="currentColor" strokeWidth="2.6" strokeLinecap="round" />}
     </svg>
   );

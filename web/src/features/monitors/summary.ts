@@ -1,25 +1,25 @@
 /**
- * What a row of the list shows of the past. Rows ask one by one, as they come
- * to rest on the screen; what is asked within a moment goes out as one request.
+ * Recent checks and uptime of a row in the list. Rows request them one by one
+ * once they are visible; simultaneous requests are sent as one batch.
  */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "../../shared/api/client";
+import { GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { gatherer } from "./gather";
+import { batcher } from "./batch";
 
 export type Summary = components["schemas"]["Summary"];
 
 /** How many heartbeats a row shows. */
 export const BEATS = 30;
-/** The service answers at most so many at once. */
-const MOST = 200;
+/** The maximum number of IDs per request. */
+const MAX_IDS = 200;
 
-const ask = gatherer<Summary>(MOST, async (ids) => {
-  const { summaries } = await take(GET("/api/v1/monitors/summary", { params: { query: { ids: ids.join(","), beats: BEATS } } }));
+const ask = batcher<Summary>(MAX_IDS, async (ids) => {
+  const { summaries } = await unwrap(GET("/api/v1/monitors/summary", { params: { query: { ids: ids.join(","), beats: BEATS } } }));
   return new Map(summaries.map((summary) => [summary.monitorid, summary]));
 });
 
-/** Live events keep its heartbeats true; its figures are read again from time to time. Null: it is gone. */
+/** Live events keep the heartbeats current; uptime is refetched periodically. Null if the monitor is gone. */
 export function summary(id: string) {
   return queryOptions({
     queryKey: ["summary", id],

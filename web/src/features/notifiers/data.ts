@@ -1,6 +1,6 @@
-/** What can be done with a notifier, and what it has sent. */
+/** Calls and queries for notifiers and their deliveries. */
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
-import { DELETE, GET, POST, take } from "../../shared/api/client";
+import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { notifiers, type Notifier } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
 
@@ -8,22 +8,23 @@ export { notifiers, type Notifier };
 export type SaveNotifier = components["schemas"]["SaveNotifier"];
 export type Delivery = components["schemas"]["NotifierDelivery"];
 
-/** How often an open view looks for what became of messages, in ms; there are no events for it. */
-export const LOOK = 6000;
+/** How often deliveries are fetched, in ms; there are no events for them. */
+export const REFETCH_INTERVAL = 6000;
 
 export function deliveries(id: string, limit: number) {
   return queryOptions({
     queryKey: ["deliveries", id, limit],
     queryFn: async ({ signal }): Promise<Delivery[]> => {
       const params = { path: { notifierid: id }, query: { limit } };
-      return (await take(GET("/api/v1/notifier/{notifierid}/deliveries", { params, signal }))).deliveries;
+      return (await unwrap(GET("/api/v1/notifier/{notifierid}/deliveries", { params, signal }))).deliveries;
     },
-    refetchInterval: ({ state }) => (state.data?.some((delivery) => delivery.state === "waiting") ? LOOK / 3 : LOOK),
+    refetchInterval: ({ state }) =>
+      state.data?.some((delivery) => delivery.state === "waiting") ? REFETCH_INTERVAL / 3 : REFETCH_INTERVAL,
     placeholderData: keepPreviousData,
   });
 }
 
-/** Puts a notifier as the service knows it in place of what was shown. Secrets are not kept. */
+/** Replaces a notifier in the cache, without its secrets. */
 export function show(client: QueryClient, saved: Notifier): void {
   const { webhook } = saved;
   const shown = webhook ? { ...saved, webhook: { url: webhook.url, headers: webhook.headers, template: webhook.template } } : saved;
@@ -35,23 +36,23 @@ export function show(client: QueryClient, saved: Notifier): void {
 }
 
 export async function save(client: QueryClient, body: SaveNotifier): Promise<Notifier> {
-  const saved = await take(POST("/api/v1/notifier/save", { body }));
+  const saved = await unwrap(POST("/api/v1/notifier/save", { body }));
   show(client, saved);
   return saved;
 }
 
 export async function remove(client: QueryClient, notifierid: string): Promise<void> {
-  await take(DELETE("/api/v1/notifier/{notifierid}/delete", { params: { path: { notifierid } } }));
+  await unwrap(DELETE("/api/v1/notifier/{notifierid}/delete", { params: { path: { notifierid } } }));
   client.setQueryData(notifiers.queryKey, (old) => old?.filter((other) => other.notifierid !== notifierid));
 }
 
-/** What the receiver answered. */
+/** Returns the receiver's response. */
 export async function test(notifierid: string): Promise<string> {
-  return (await take(POST("/api/v1/notifier/test", { body: { notifierid } }))).message;
+  return (await unwrap(POST("/api/v1/notifier/test", { body: { notifierid } }))).message;
 }
 
-/** The new signing secret, told this once. */
+/** Returns the new signing secret, which is available only once. */
 export async function rotate(notifierid: string): Promise<string> {
-  const made = await take(POST("/api/v1/notifier/{notifierid}/rotate", { params: { path: { notifierid } } }));
+  const made = await unwrap(POST("/api/v1/notifier/{notifierid}/rotate", { params: { path: { notifierid } } }));
   return made.webhook?.secret ?? "";
 }

@@ -1,26 +1,32 @@
-/** Every message of a notifier: what it told, whether it arrived, what was answered. */
+/** The messages of a notifier: the event, the state of the delivery, and the response. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { standingOf } from "../../shared/api/deliveries";
-import { useTexts } from "../../shared/text";
-import { Long } from "../../shared/ui/long";
-import { Ago, Badge, Moment, Older, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { deliveryStateOf } from "../../shared/api/deliveries";
+import { isEventType } from "../../shared/api/events";
+import { useTexts, type Texts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { ExpandableText } from "../../shared/ui/expandable-text";
+import { LoadMore } from "../../shared/ui/load-more";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
 import { Resend } from "../../shared/ui/resend";
+import { Ago, Moment } from "../../shared/ui/time";
 import { deliveries, type Delivery } from "./data";
 import styles from "./notifiers.module.css";
 
-/** How many show at first, and on demand. */
-const SHOWN = [50, 250, 1000] as const;
+/** How many are shown at first, and after "Show older". */
+const LIMITS = [50, 250, 1000] as const;
 
 export function Deliveries({ id }: { id: string }) {
   const t = useTexts();
-  const [limit, setLimit] = useState<number>(SHOWN[0]);
+  const [limit, setLimit] = useState<number>(LIMITS[0]);
   const { data, error, refetch } = useQuery(deliveries(id, limit));
   return (
     <Panel title={t.notifiers.deliveries} flush>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data?.length === 0 && <p className={styles.nothing}>{t.notifiers.noDeliveries}</p>}
       {data && data.length > 0 && (
         <ol className={styles.deliveries}>
@@ -29,30 +35,35 @@ export function Deliveries({ id }: { id: string }) {
           ))}
         </ol>
       )}
-      {data && <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />}
+      {data && <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />}
     </Panel>
   );
+}
+
+/** An event type that this version does not know yet is shown as it is. */
+function eventText(type: string, t: Texts): string {
+  return isEventType(type) ? t.notifiers.events[type] : type;
 }
 
 const tones = { delivered: "up", failed: "down", waiting: "wait", retrying: "wait" } as const;
 
 function Row({ delivery }: { delivery: Delivery }) {
   const t = useTexts();
-  const standing = standingOf(delivery);
+  const state = deliveryStateOf(delivery);
   return (
     <li className={styles.delivery}>
-      <Badge tone={tones[standing]}>{t.notifiers.states[standing]}</Badge>
+      <Badge tone={tones[state]}>{t.notifiers.states[state]}</Badge>
       <span className={styles.what}>
         <span>
-          <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {t.notifiers.told(delivery.type)}
+          <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {eventText(delivery.type, t)}
         </span>
         <span className={styles.said}>
-          <Long text={delivery.last_answer} />
-          {delivery.attempts > 1 && <> · {t.notifiers.tries(delivery.attempts)}</>}
+          <ExpandableText text={delivery.last_answer} />
+          {delivery.attempts > 1 && <> · {t.notifiers.attempts(delivery.attempts)}</>}
           {delivery.next_try && delivery.attempts > 0 && (
             <>
               {" · "}
-              {t.notifiers.nextTry} <Moment at={delivery.next_try} />
+              {t.notifiers.nextAttempt} <Moment at={delivery.next_try} />
             </>
           )}
         </span>
@@ -61,7 +72,7 @@ function Row({ delivery }: { delivery: Delivery }) {
         <Ago at={delivery.finished ?? delivery.created} />
       </span>
       <span className={styles.again}>
-        <Resend deliveryid={delivery.deliveryid} standing={standing} about={delivery.monitor.name} />
+        <Resend deliveryid={delivery.deliveryid} state={state} about={delivery.monitor.name} />
       </span>
     </li>
   );

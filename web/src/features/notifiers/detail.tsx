@@ -1,37 +1,39 @@
-/** One notifier: whether it works, whom it tells, and what became of every message. */
+/** One notifier: a test, its deliveries and the monitors that use it. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
+import { CopyLine } from "../../shared/ui/copy-line";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
-import { Nowhere } from "../../shared/ui/nowhere";
-import { Ago, CopyLine, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Record } from "../../shared/ui/record";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
-import { LOOK, notifiers, remove, rotate, save, test, type Notifier } from "./data";
+import { Loading } from "../../shared/ui/loading";
+import { NotFound } from "../../shared/ui/not-found";
+import { DetailLayout } from "../../shared/ui/detail-layout";
+import { Page, Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
+import { REFETCH_INTERVAL, notifiers, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
-import { OnOff, useKindWord } from "./kind";
+import { OnOff, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
-  // A receiver that is gone turns its notifier off, which the view should tell.
-  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: LOOK });
+  // The service turns a notifier off when its receiver is gone, which the page should show.
+  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (!data) {
-    return (
-      <Page title={t.notifiers.title}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
-    );
+    return <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
   if (found) return <Detail key={id} notifier={found} />;
-  return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
+  return <NotFound instead={["/notifiers", t.notifiers.title]} />;
 }
 
 interface Answer {
@@ -41,10 +43,10 @@ interface Answer {
 
 function Detail({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
-  const word = useKindWord();
+  const word = useKindName();
   const [answer, setAnswer] = useState<Answer | null>(null);
   return (
-    <Record
+    <DetailLayout
       title={notifier.name}
       badge={<OnOff notifier={notifier} />}
       back={["/notifiers", t.notifiers.title]}
@@ -54,7 +56,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
           <span className="code">{receiverOf(notifier)}</span>
         </>
       }
-      actions={<Actions notifier={notifier} told={setAnswer} />}
+      actions={<Actions notifier={notifier} report={setAnswer} />}
     >
       {!notifier.isactive && <TurnedOff notifier={notifier} />}
       {answer && (
@@ -66,40 +68,39 @@ function Detail({ notifier }: { notifier: Notifier }) {
       <Deliveries id={notifier.notifierid} />
       <Linked id={notifier.notifierid} />
       {notifier.type === "webhook" && <Signature id={notifier.notifierid} />}
-    </Record>
+    </DetailLayout>
   );
 }
 
-function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer | null) => void }) {
+function Actions({ notifier, report }: { notifier: Notifier; report: (answer: Answer | null) => void }) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { notifierid, isactive } = notifier;
-  const tryIt = async () => {
+  const runTest = async () => {
     setBusy(true);
-    told(null);
+    report(null);
     try {
-      told({ text: await test(notifierid), failed: false });
+      report({ text: await test(notifierid), failed: false });
     } catch (error) {
-      told({ text: sentence(error), failed: true });
+      report({ text: errorMessage(error), failed: true });
     } finally {
       setBusy(false);
     }
   };
-  const turn = () =>
-    save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => say(sentence(error), true));
+  const turn = () => save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <>
-      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void tryIt()}>
+      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
         {t.notifiers.test}
       </Button>
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Choices
+      <ActionMenu
         width={180}
         button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
@@ -110,18 +111,18 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
         <Menu.Item leftSection={isactive ? <Pause /> : <Play />} onClick={() => void turn()}>
           {isactive ? t.notifiers.turnOff : t.notifiers.turnOn}
         </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
           {t.monitors.delete}
         </Menu.Item>
-      </Choices>
-      {asked && (
+      </ActionMenu>
+      {confirming && (
         <Confirm
           title={t.detail.deleteTitle(notifier.name)}
           action={t.monitors.delete}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await remove(client, notifierid);
-            say(t.detail.deleted(notifier.name));
+            showToast(t.detail.deleted(notifier.name));
             await navigate("/notifiers", { replace: true });
           }}
         >
@@ -135,9 +136,9 @@ function Actions({ notifier, told }: { notifier: Notifier; told: (answer: Answer
 function TurnedOff({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const turnOn = () =>
-    save(client, { notifierid: notifier.notifierid, isactive: true }).catch((error: unknown) => say(sentence(error), true));
+    save(client, { notifierid: notifier.notifierid, isactive: true }).catch((error: unknown) => showToast(errorMessage(error), true));
   return (
     <div className={styles.off}>
       <div>
@@ -159,24 +160,24 @@ function TurnedOff({ notifier }: { notifier: Notifier }) {
   );
 }
 
-const SHOWN = 24;
+const MAX_SHOWN = 24;
 
-/** The monitors that are told by it. */
+/** The monitors that use it. */
 function Linked({ id }: { id: string }) {
   const t = useTexts();
   const { data } = useQuery(monitors);
   const linked = data?.filter((monitor) => monitor.notifiers.includes(id));
   return (
     <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
-      {!linked && <Waiting />}
+      {!linked && <Loading />}
       {linked && linked.length > 0 && (
         <ul className={styles.linked}>
-          {linked.slice(0, SHOWN).map((monitor) => (
+          {linked.slice(0, MAX_SHOWN).map((monitor) => (
             <li key={monitor.monitorid}>
               <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
             </li>
           ))}
-          {linked.length > SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - SHOWN)}</li>}
+          {linked.length > MAX_SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - MAX_SHOWN)}</li>}
         </ul>
       )}
       {linked?.length === 0 && (
@@ -190,12 +191,12 @@ function Linked({ id }: { id: string }) {
 
 function Signature({ id }: { id: string }) {
   const t = useTexts();
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
       {secret === null ? (
-        <Button variant="default" onClick={() => setAsked(true)}>
+        <Button variant="default" onClick={() => setConfirming(true)}>
           {t.notifiers.rotate}
         </Button>
       ) : (
@@ -204,11 +205,11 @@ function Signature({ id }: { id: string }) {
           <CopyLine label={t.notifiers.secret} value={secret} />
         </div>
       )}
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.notifiers.rotateTitle}
           action={t.notifiers.rotate}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => setSecret(await rotate(id))}
         >
           {t.notifiers.rotateHelp}

@@ -1,15 +1,18 @@
-/** Making a notifier, or changing one. */
+/** Creates or edits a notifier. */
 import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
+import { CopyLine } from "../../shared/ui/copy-line";
+import { ErrorNotice, FormError } from "../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../shared/ui/form";
-import { Guard } from "../../shared/ui/guard";
-import { Nowhere } from "../../shared/ui/nowhere";
-import { CopyLine, Fault, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { Buttons, Pair, Password } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
+import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
+import { NotFound } from "../../shared/ui/not-found";
+import { ButtonRow, FieldPair, PasswordField } from "../../shared/ui/form-layout";
+import { showToast } from "../../shared/ui/toast";
 import { notifiers, save, type Notifier } from "./data";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
@@ -25,11 +28,11 @@ export function Component() {
   if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")))} />;
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (found) return <Editor key={id} was={found} start={valuesOf(found)} />;
-  if (data) return <Nowhere instead={["/notifiers", t.notifiers.title]} />;
-  return error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />;
+  if (data) return <NotFound instead={["/notifiers", t.notifiers.title]} />;
+  return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
 }
 
-/** Receivers with a template of their own have no use for the signing secret. */
+/** The kinds whose receivers can verify the signature. */
 const signed: readonly Kind[] = ["standard", "uptime_kuma", "own"];
 
 function Editor({ was, start }: { was?: Notifier; start: Values }) {
@@ -37,22 +40,22 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const leaving = useRef(false);
-  const [made, setMade] = useState<Notifier | null>(null);
+  const [created, setCreated] = useState<Notifier | null>(null);
   const form = useForm(start, async (values) => {
     const saved = await save(client, bodyOf(values, was?.notifierid));
     leaving.current = true;
     if (saved.webhook?.secret && signed.includes(values.kind)) {
-      setMade(saved);
+      setCreated(saved);
       return;
     }
-    say(t.form.saved(saved.name));
+    showToast(t.form.saved(saved.name));
     await navigate(`/notifier/${saved.notifierid}`, { replace: true });
   });
-  if (made) return <Made notifier={made} />;
+  if (created) return <Created notifier={created} />;
   const { kind } = form.values;
   return (
     <Page title={was ? t.form.editTitle(was.name) : t.notifiers.new}>
-      <div className={styles.desk}>
+      <div className={styles.editor}>
         <form className={styles.form} onSubmit={form.submit} noValidate>
           <KindPicker form={form} was={was} />
           <Panel>
@@ -68,26 +71,26 @@ function Editor({ was, start }: { was?: Notifier; start: Values }) {
             </div>
           </Panel>
           {kind === "email" && <Server form={form} />}
-          <Fault text={form.fault} />
-          <Buttons>
+          <FormError text={form.fault} />
+          <ButtonRow>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}
             </Button>
             <Button type="submit" loading={form.busy}>
               {was ? t.common.save : t.notifiers.create}
             </Button>
-          </Buttons>
+          </ButtonRow>
         </form>
         <aside className={styles.beside}>
           <Preview values={form.values} />
         </aside>
       </div>
-      <Guard when={() => form.dirty && !leaving.current} />
+      <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );
 }
 
-/** A mail notifier stays one, and a webhook a webhook; a new one may become either. */
+/** The type of an existing notifier cannot change, so only kinds of the same type are offered. */
 function KindPicker({ form, was }: { form: NotifierForm; was: Notifier | undefined }) {
   const t = useTexts();
   const offered = kinds.filter((kind) => !was || (kind === "email") === (was.type === "email"));
@@ -117,10 +120,10 @@ function Recipients({ form }: { form: NotifierForm }) {
         inputMode="email"
         autoFocus={form.values["email.to_email"] === ""}
       />
-      <Pair>
+      <FieldPair>
         <TextInput {...text(form, "email.to_cc")} label={t.notifiers.cc} inputMode="email" />
         <TextInput {...text(form, "email.to_bcc")} label={t.notifiers.bcc} inputMode="email" />
-      </Pair>
+      </FieldPair>
       <TextInput
         {...text(form, "email.subject")}
         label={t.notifiers.subject}
@@ -139,8 +142,14 @@ function Server({ form }: { form: NotifierForm }) {
   return (
     <Panel title={t.notifiers.server} lead={t.notifiers.serverLead}>
       <div className={styles.fields}>
-        <Pair wide>
-          <TextInput {...text(form, "email.hostname")} label={t.form.host} placeholder="smtp.example.com" autoCapitalize="off" spellCheck={false} />
+        <FieldPair wide>
+          <TextInput
+            {...text(form, "email.hostname")}
+            label={t.form.host}
+            placeholder="smtp.example.com"
+            autoCapitalize="off"
+            spellCheck={false}
+          />
           <NumberInput
             name="email.port"
             label={t.form.port}
@@ -151,24 +160,42 @@ function Server({ form }: { form: NotifierForm }) {
             allowNegative={false}
             hideControls
           />
-        </Pair>
-        <Pair>
+        </FieldPair>
+        <FieldPair>
           <Select
             name="email.security"
             label={t.notifiers.security}
-            description={form.values["email.security"] === "none" ? t.notifiers.plain : form.values["email.port"] === 465 ? t.notifiers.implicit : t.notifiers.starttls}
+            description={
+              form.values["email.security"] === "none"
+                ? t.notifiers.plain
+                : form.values["email.port"] === 465
+                  ? t.notifiers.implicit
+                  : t.notifiers.starttls
+            }
             data={securities.map((value) => ({ value, label: t.notifiers.securities[value] }))}
             value={form.values["email.security"]}
             error={form.errors["email.security"]}
             onChange={(value) => value !== null && form.set("email.security", value)}
             allowDeselect={false}
           />
-          <TextInput {...text(form, "email.from_email")} label={t.notifiers.from} description={t.notifiers.fromHelp} placeholder="wakeful@example.com" inputMode="email" />
-        </Pair>
-        <Pair>
+          <TextInput
+            {...text(form, "email.from_email")}
+            label={t.notifiers.from}
+            description={t.notifiers.fromHelp}
+            placeholder="wakeful@example.com"
+            inputMode="email"
+          />
+        </FieldPair>
+        <FieldPair>
           <TextInput {...text(form, "email.username")} label={t.form.username} description={t.notifiers.usernameHelp} autoComplete="off" />
-          <Password form={form} field="email.password" label={t.auth.password} description={t.notifiers.passwordHelp} autoComplete="new-password" />
-        </Pair>
+          <PasswordField
+            form={form}
+            field="email.password"
+            label={t.auth.password}
+            description={t.notifiers.passwordHelp}
+            autoComplete="new-password"
+          />
+        </FieldPair>
         {form.values["email.security"] === "tls" && (
           <Switch {...flag(form, "email.ignore_tls_errors")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
         )}
@@ -183,7 +210,7 @@ function Receiver({ form, kind }: { form: NotifierForm; kind: Exclude<Kind, "ema
     <>
       <TextInput
         {...text(form, "webhook.url")}
-        label={t.form.url}
+        label={t.notifiers.url}
         description={t.notifiers.urlHelp[kind]}
         placeholder={addresses[kind] ?? "https://example.com/hooks/wakeful"}
         inputMode="url"
@@ -214,19 +241,19 @@ function Receiver({ form, kind }: { form: NotifierForm; kind: Exclude<Kind, "ema
   );
 }
 
-/** The one time the signing secret is told. */
-function Made({ notifier }: { notifier: Notifier }) {
+/** Shows the signing secret, which is returned only once. */
+function Created({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const navigate = useNavigate();
   return (
-    <Page title={t.notifiers.madeTitle(notifier.name)} narrow>
+    <Page title={t.notifiers.createdTitle(notifier.name)} narrow>
       <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
         <div className={styles.secret}>
           <p>{t.notifiers.once}</p>
           <CopyLine label={t.notifiers.secret} value={notifier.webhook?.secret ?? ""} />
-          <Buttons>
-            <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.kept}</Button>
-          </Buttons>
+          <ButtonRow>
+            <Button onClick={() => void navigate(`/notifier/${notifier.notifierid}`, { replace: true })}>{t.notifiers.saved}</Button>
+          </ButtonRow>
         </div>
       </Panel>
     </Page>

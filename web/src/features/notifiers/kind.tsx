@@ -1,15 +1,15 @@
-/** A notifier's kind as a mark and a word. */
-import { useTexts } from "../../shared/text";
+/** The icon and name of a notifier's kind. */
+import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Hook, Mail } from "../../shared/ui/icons";
-import { Badge } from "../../shared/ui/parts";
 import type { Notifier } from "./data";
 import { kindOfNotifier } from "./values";
 
-export function KindMark({ notifier }: { notifier: Notifier }) {
+export function KindIcon({ notifier }: { notifier: Notifier }) {
   return notifier.type === "email" ? <Mail /> : <Hook />;
 }
 
-export function useKindWord(): (notifier: Notifier) => string {
+export function useKindName(): (notifier: Notifier) => string {
   const t = useTexts();
   return (notifier) => t.notifiers.kinds[kindOfNotifier(notifier)];
 }

@@ -1,15 +1,18 @@
-/** Everyone and everything that is told when a monitor changes. */
+/** The list of notifiers. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link } from "react-router";
 import { monitors } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
+import { EmptyState } from "../../shared/ui/empty-state";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Plus } from "../../shared/ui/icons";
-import { Empty, Page, Panel, Trouble, Waiting } from "../../shared/ui/parts";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
 import { notifiers, type Notifier } from "./data";
-import { KindMark, OnOff, useKindWord } from "./kind";
+import { KindIcon, OnOff, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
@@ -23,28 +26,30 @@ export function Component() {
   );
   return (
     <Page title={t.notifiers.title} lead={t.notifiers.lead} narrow actions={data && data.length > 0 ? make : undefined}>
-      {isPending && <Waiting />}
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data?.length === 0 && (
         <Panel>
-          <Empty title={t.notifiers.none}>
+          <EmptyState title={t.notifiers.none}>
             <p className={styles.emptyWords}>{t.notifiers.noneHelp}</p>
             {make}
-          </Empty>
+          </EmptyState>
         </Panel>
       )}
       {data && data.length > 0 && (
         <ul className={styles.list}>
-          {data.toSorted((a, b) => a.name.localeCompare(b.name)).map((notifier) => (
-            <Row key={notifier.notifierid} notifier={notifier} links={links?.get(notifier.notifierid) ?? (links && 0)} />
-          ))}
+          {data
+            .toSorted((a, b) => a.name.localeCompare(b.name))
+            .map((notifier) => (
+              <Row key={notifier.notifierid} notifier={notifier} links={links?.get(notifier.notifierid) ?? (links && 0)} />
+            ))}
         </ul>
       )}
     </Page>
   );
 }
 
-/** How many monitors are linked to each notifier; undefined until it is known. */
+/** How many monitors use each notifier; undefined until they are loaded. */
 function useLinks(): ReadonlyMap<string, number> | undefined {
   const { data } = useQuery(monitors);
   return useMemo(() => {
@@ -57,11 +62,11 @@ function useLinks(): ReadonlyMap<string, number> | undefined {
 
 function Row({ notifier, links }: { notifier: Notifier; links: number | undefined }) {
   const t = useTexts();
-  const word = useKindWord();
+  const word = useKindName();
   return (
     <li className={styles.row} data-off={!notifier.isactive || undefined}>
       <span className={styles.mark}>
-        <KindMark notifier={notifier} />
+        <KindIcon notifier={notifier} />
       </span>
       <span className={styles.names}>
         <Link to={`/notifier/${notifier.notifierid}`}>{notifier.name}</Link>

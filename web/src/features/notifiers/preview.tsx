@@ -1,28 +1,32 @@
-/** What the receiver would get, as the service itself writes it, while it is typed. */
+/** A preview of the message, rendered by the service while the form is edited. */
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { POST, take } from "../../shared/api/client";
+import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
-import { useTexts } from "../../shared/text";
-import { told } from "../../shared/text/refusals";
-import { Panel, Segments, Trouble, Waiting } from "../../shared/ui/parts";
+import { eventTypes, type EventType } from "../../shared/api/events";
+import { useTexts } from "../../shared/i18n";
+import { translate } from "../../shared/i18n/refusals";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { SegmentedControl } from "../../shared/ui/segmented-control";
 import styles from "./notifiers.module.css";
 import { bodyOf, type Values } from "./values";
 
-const events = ["monitor.down", "monitor.up", "monitor.certificate_expiring"] as const;
-type Event = (typeof events)[number];
+/** A test is not about a monitor; its text is fixed. */
+const previewed = eventTypes.filter((type) => type !== "notifier.test");
 
-/** Long enough that not every letter asks. */
-const PAUSE = 300;
+/** Long enough that typing does not send a request for every character. */
+const DEBOUNCE = 300;
 
 export function Preview({ values }: { values: Values }) {
   const t = useTexts();
-  const [event, setEvent] = useState<Event>("monitor.down");
-  const [body] = useDebouncedValue({ ...asked(values), event }, PAUSE);
+  const [event, setEvent] = useState<EventType>("monitor.down");
+  const [body] = useDebouncedValue({ ...previewBody(values), event }, DEBOUNCE);
   const { data, error } = useQuery({
     queryKey: ["preview", body],
-    queryFn: ({ signal }) => take(POST("/api/v1/notifier/preview", { body, signal })),
+    queryFn: ({ signal }) => unwrap(POST("/api/v1/notifier/preview", { body, signal })),
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: Infinity,
@@ -31,15 +35,15 @@ export function Preview({ values }: { values: Values }) {
   return (
     <Panel title={t.notifiers.preview} lead={t.notifiers.previewLead}>
       <div className={styles.which}>
-        <Segments
+        <SegmentedControl
           label={t.notifiers.previewOf}
-          choices={events.map((each) => [each, t.notifiers.previews[each]] as const)}
+          choices={previewed.map((type) => [type, t.notifiers.previews[type]] as const)}
           chosen={event}
           choose={setEvent}
         />
       </div>
       {error ? (
-        <Refused error={error} />
+        <TemplateError error={error} />
       ) : data ? (
         <div className={styles.preview}>
           {data.subject && <p className={styles.subject}>{data.subject}</p>}
@@ -48,14 +52,14 @@ export function Preview({ values }: { values: Values }) {
           </pre>
         </div>
       ) : (
-        <Waiting />
+        <Loading />
       )}
     </Panel>
   );
 }
 
-/** Only what decides how a message looks. */
-function asked(values: Values) {
+/** Only the fields that affect the message. */
+function previewBody(values: Values) {
   const { type, name, email, webhook } = bodyOf(values);
   return {
     type: type ?? "",
@@ -65,11 +69,11 @@ function asked(values: Values) {
   };
 }
 
-/** A template that fails is told in its own words; it is half typed most of the time. */
-function Refused({ error }: { error: Error }) {
+/** Shows what is wrong with the template, which is half typed most of the time. */
+function TemplateError({ error }: { error: Error }) {
   const { refusals } = useTexts();
   const [field] = error instanceof ApiError ? Object.values(error.fields) : [];
-  return field === undefined ? <Trouble error={error} /> : <p className={styles.refused}>{told(field, refusals)}</p>;
+  return field === undefined ? <ErrorNotice error={error} /> : <p className={styles.refused}>{translate(field, refusals)}</p>;
 }
 
 export function pretty(body: string, type: string): string {

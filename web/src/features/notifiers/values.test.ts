@@ -27,12 +27,12 @@ const hook = (template: string): Notifier => ({
 });
 
 describe("the form of a notifier", () => {
-  test("a mail notifier that is opened and saved unchanged stays as it is", () => {
+  test("an email notifier that is opened and saved unchanged stays the same", () => {
     const body = bodyOf(valuesOf(email), "0190");
     expect(body).toEqual({ notifierid: "0190", name: "ops", type: "email", email: { ...email.email, security: "tls" } });
   });
 
-  test("so does a webhook, whatever its template", () => {
+  test("so does a webhook, with any template", () => {
     for (const template of ["", "slack", "uptime_kuma", '{"a": {{ text|tojson }}}']) {
       expect(bodyOf(valuesOf(hook(template)), "0190")).toEqual({
         notifierid: "0190",
@@ -43,19 +43,19 @@ describe("the form of a notifier", () => {
     }
   });
 
-  test("a template's name tells the receiver, and anything else is the team's own", () => {
+  test("the name of a template determines the kind, and any other template is custom", () => {
     expect(kindOfNotifier(hook("Slack"))).toBe("slack");
     expect(kindOfNotifier(hook("{{ text }}"))).toBe("own");
     expect(kindOfNotifier(hook(""))).toBe("standard");
     expect(kindOfNotifier(email)).toBe("email");
   });
 
-  test("every kind makes a request of its type, and an unknown word is mail", () => {
+  test("every kind is sent as its type, and an unknown kind is email", () => {
     for (const kind of kinds) expect(bodyOf(initial(kind)).type).toBe(kind === "email" ? "email" : "webhook");
     expect(kindOf("pigeon")).toBe("email");
   });
 
-  test("a notifier without a name is called after whom it tells", () => {
+  test("a notifier without a name is named after its recipient", () => {
     expect(suggestedName({ ...initial("email"), "email.to_email": " a@example.com, b@example.com" })).toBe("a@example.com");
     expect(suggestedName({ ...initial("slack"), "webhook.url": "https://hooks.slack.com/services/secret" })).toBe("hooks.slack.com");
     expect(suggestedName(initial("ntfy"))).toBe("");

@@ -1,14 +1,14 @@
 /**
- * What stands in a notifier's form, under the names the service uses in its
- * errors. People think of a receiver (mail, Slack, a webhook of their own), the
- * service of a type and a template; here one becomes the other.
+ * The values of a notifier's form, with the field names that the service uses in
+ * its errors. The form has kinds (email, Slack, custom webhook), the service has
+ * types and templates; this file converts between them.
  */
 import type { Notifier, SaveNotifier } from "./data";
 
 export const kinds = ["email", "standard", "slack", "discord", "teams", "telegram", "ntfy", "pagerduty", "uptime_kuma", "own"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** The part of each receiver's address that tells it. */
+/** Example URLs of each kind, shown as placeholders. */
 export const addresses: Partial<Record<Kind, string>> = {
   slack: "https://hooks.slack.com/services/T000/B000/XXXX",
   discord: "https://discord.com/api/webhooks/0000/XXXX",
@@ -41,7 +41,7 @@ export function kindOf(word: string | null): Kind {
   return kinds.find((kind) => kind === word) ?? "email";
 }
 
-/** The kind of a saved notifier: its template by name, or one of the team's own. */
+/** The kind of a saved notifier, from the name of its template; any other template is custom. */
 export function kindOfNotifier({ type, webhook }: Pick<Notifier, "type" | "webhook">): Kind {
   if (type === "email") return "email";
   const template = webhook?.template ?? "";
@@ -132,7 +132,7 @@ function templateOf({ kind, "webhook.template": own }: Values): string {
   return kind === "standard" ? "" : kind === "own" ? own : kind;
 }
 
-/** A name for a notifier that got none: whom it tells. */
+/** The default name: the first recipient, or the host. */
 export function suggestedName(values: Values): string {
   if (values.kind === "email") return values["email.to_email"].split(",")[0]?.trim() ?? "";
   try {

@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { POST, take } from "../../shared/api/client";
+import { POST, unwrap } from "../../shared/api/client";
 import { me, useMe } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
+import { FormError } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
-import { Fault, Panel } from "../../shared/ui/parts";
-import { Buttons, Needed, Pair, Password } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
+import { ButtonRow, RequiredField, FieldPair, PasswordField } from "../../shared/ui/form-layout";
+import { Panel } from "../../shared/ui/page";
+import { showToast } from "../../shared/ui/toast";
 import styles from "./settings.module.css";
 
 export function Account() {
@@ -20,7 +21,7 @@ export function Account() {
   );
 }
 
-/** Begins anew once it was saved, so that no password stays in it. */
+/** Remounted after saving, so that no password remains in it. */
 function AccountForm({ saved }: { saved: () => void }) {
   const t = useTexts();
   const client = useQueryClient();
@@ -30,26 +31,32 @@ function AccountForm({ saved }: { saved: () => void }) {
     async (values) => {
       const { password1, password2 } = values;
       const body = { email: values.email, ...(password1 !== "" && { password1, password2 }) };
-      await take(POST("/api/v1/settings/save", { body }));
+      await unwrap(POST("/api/v1/settings/save", { body }));
       await client.invalidateQueries({ queryKey: me.queryKey });
-      say(password1 === "" ? t.settings.saved : t.settings.savedPassword);
+      showToast(password1 === "" ? t.settings.saved : t.settings.savedPassword);
       saved();
     },
-    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
   );
   return (
     <form className={styles.form} onSubmit={form.submit} noValidate>
-      <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="username" />
-      <Pair>
-        <Password form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />
-        <Password form={form} field="password2" label={t.auth.again} description={t.settings.others} autoComplete="new-password" />
-      </Pair>
-      <Fault text={form.fault} />
-      <Buttons>
+      <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="username" />
+      <FieldPair>
+        <PasswordField form={form} field="password1" label={t.auth.newPassword} description={t.settings.keep} autoComplete="new-password" />
+        <PasswordField
+          form={form}
+          field="password2"
+          label={t.auth.confirmPassword}
+          description={t.settings.others}
+          autoComplete="new-password"
+        />
+      </FieldPair>
+      <FormError text={form.fault} />
+      <ButtonRow>
         <Button type="submit" loading={form.busy} disabled={!form.dirty}>
           {t.common.save}
         </Button>
-      </Buttons>
+      </ButtonRow>
     </form>
   );
 }

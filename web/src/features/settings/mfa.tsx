@@ -1,21 +1,23 @@
-/** The second factor: off, being set up, or on. */
+/** Two-factor authentication: off, being set up, or on. */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { POST, take } from "../../shared/api/client";
+import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import type { components } from "../../shared/api/schema";
 import { me, useMe } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
+import { CopyLine, useCopy } from "../../shared/ui/copy-line";
 import { useForm } from "../../shared/ui/form";
 import { Shield } from "../../shared/ui/icons";
-import { Badge, CopyLine, Panel, useCopy } from "../../shared/ui/parts";
-import { Buttons, Needed, Pair, Password, Sheet } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
+import { ButtonRow, RequiredField, FieldPair, PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { Panel } from "../../shared/ui/page";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./settings.module.css";
 
-type SetUp = components["schemas"]["MfaSetUp"];
+type MfaSetup = components["schemas"]["MfaSetUp"];
 
 export function Mfa() {
   const t = useTexts();
@@ -36,9 +38,9 @@ export function Mfa() {
       {codes ? (
         <Codes codes={codes} close={() => setCodes(null)} />
       ) : mfa ? (
-        <TurningOff done={() => turn(false)} />
+        <Disable done={() => turn(false)} />
       ) : (
-        <SettingUp
+        <Setup
           done={(made) => {
             setCodes(made);
             turn(true);
@@ -50,22 +52,22 @@ export function Mfa() {
   );
 }
 
-function SettingUp({ done, already }: { done: (codes: string[]) => void; already: () => void }) {
+function Setup({ done, already }: { done: (codes: string[]) => void; already: () => void }) {
   const t = useTexts();
-  const sentence = useSentence();
-  const [made, setMade] = useState<SetUp | null>(null);
+  const errorMessage = useErrorMessage();
+  const [made, setMade] = useState<MfaSetup | null>(null);
   const [back, setBack] = useState(false);
   const [busy, setBusy] = useState(false);
   const form = useForm({ mfacode: "" }, async (body) => {
-    done((await take(POST("/api/v1/mfa/enable", { body }))).recovery_codes);
+    done((await unwrap(POST("/api/v1/mfa/enable", { body }))).recovery_codes);
   });
   const begin = async () => {
     setBusy(true);
     try {
-      setMade(await take(POST("/api/v1/mfa/setup")));
+      setMade(await unwrap(POST("/api/v1/mfa/setup")));
     } catch (error) {
       if (error instanceof ApiError && error.code === "mfa_already_on") already();
-      else say(sentence(error), true);
+      else showToast(errorMessage(error), true);
     } finally {
       setBusy(false);
     }
@@ -83,18 +85,12 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
   }
   return (
     <div className={styles.setup}>
-      <img
-        className={styles.qr}
-        src={`data:image/svg+xml,${encodeURIComponent(made.qr)}`}
-        alt={t.mfa.qr}
-        width={176}
-        height={176}
-      />
+      <img className={styles.qr} src={`data:image/svg+xml,${encodeURIComponent(made.qr)}`} alt={t.mfa.qr} width={176} height={176} />
       <div className={styles.form}>
         <p>{t.mfa.scan}</p>
         <CopyLine label={t.mfa.secret} value={made.secret} wrap />
-        <Sheet form={form} action={t.mfa.enable} cancel={cancel}>
-          <Needed
+        <FormLayout form={form} action={t.mfa.enable} cancel={cancel}>
+          <RequiredField
             form={form}
             field="mfacode"
             label={t.mfa.code}
@@ -103,7 +99,7 @@ function SettingUp({ done, already }: { done: (codes: string[]) => void; already
             inputMode="numeric"
             autoFocus
           />
-        </Sheet>
+        </FormLayout>
       </div>
     </div>
   );
@@ -124,26 +120,26 @@ function Codes({ codes, close }: { codes: string[]; close: () => void }) {
           </li>
         ))}
       </ol>
-      <Buttons>
+      <ButtonRow>
         <Button variant="default" onClick={copy}>
           {copied ? t.common.copied : t.mfa.copyCodes}
         </Button>
         <Button variant="default" component="a" href={file} download="wakeful-recovery-codes.txt">
           {t.mfa.download}
         </Button>
-        <Button onClick={close}>{t.mfa.kept}</Button>
-      </Buttons>
+        <Button onClick={close}>{t.mfa.saved}</Button>
+      </ButtonRow>
     </div>
   );
 }
 
-function TurningOff({ done }: { done: () => void }) {
+function Disable({ done }: { done: () => void }) {
   const t = useTexts();
-  /** Null until it was opened once. */
+  /** Null until it has been opened once. */
   const [open, setOpen] = useState<boolean | null>(null);
   const form = useForm({ password: "", mfacode: "" }, async (body) => {
-    await take(POST("/api/v1/mfa/disable", { body }));
-    say(t.mfa.turnedOff);
+    await unwrap(POST("/api/v1/mfa/disable", { body }));
+    showToast(t.mfa.turnedOff);
     done();
   });
   if (!open) {
@@ -154,11 +150,11 @@ function TurningOff({ done }: { done: () => void }) {
     );
   }
   return (
-    <Sheet form={form} action={t.mfa.disable} color="red" cancel={() => setOpen(false)}>
-      <Pair>
-        <Password form={form} field="password" label={t.auth.password} autoComplete="current-password" required autoFocus />
-        <Needed form={form} field="mfacode" label={t.auth.second.code} autoComplete="one-time-code" />
-      </Pair>
-    </Sheet>
+    <FormLayout form={form} action={t.mfa.disable} color="red" cancel={() => setOpen(false)}>
+      <FieldPair>
+        <PasswordField form={form} field="password" label={t.auth.password} autoComplete="current-password" required autoFocus />
+        <RequiredField form={form} field="mfacode" label={t.auth.secondFactor.code} autoComplete="one-time-code" />
+      </FieldPair>
+    </FormLayout>
   );
 }

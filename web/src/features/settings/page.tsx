@@ -1,13 +1,13 @@
-/** The member's own account: how they log in, and what logs in for them. */
+/** The user's own account: login, API keys, sessions. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { membership } from "../../shared/api/membership";
-import { useTexts } from "../../shared/text";
-import { Page, Panel } from "../../shared/ui/parts";
+import { useTexts } from "../../shared/i18n";
+import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
-import { Farewell } from "./farewell";
-import { Integrations } from "./integrations";
+import { DeleteAccount } from "./delete-account";
+import { ApiKeys } from "./api-keys";
 import { Mfa } from "./mfa";
 import { Sessions } from "./sessions";
 
@@ -18,7 +18,7 @@ export function Component() {
     <Page title={t.settings.title} narrow>
       <Account />
       <Mfa />
-      <Integrations />
+      <ApiKeys />
       <Sessions />
       {data?.billing && (
         <Panel title={t.billing.title} lead={t.billing.lead}>
@@ -27,7 +27,7 @@ export function Component() {
           </Button>
         </Panel>
       )}
-      <Farewell />
+      <DeleteAccount />
     </Page>
   );
 }

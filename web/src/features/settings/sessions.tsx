@@ -1,43 +1,47 @@
-/** Where the member is logged in, and ways to end it. */
+/** The user's sessions, each with a button that ends it. */
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { DELETE, GET, take } from "../../shared/api/client";
+import { DELETE, GET, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { logOut } from "../../shared/api/session";
-import { useTexts } from "../../shared/text";
+import { useTexts } from "../../shared/i18n";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Out } from "../../shared/ui/icons";
-import { Ago, Badge, Panel, Trouble, Waiting } from "../../shared/ui/parts";
-import { say } from "../../shared/ui/toast";
-import { useSentence } from "../../shared/ui/trouble";
-import { nameOf } from "./agent";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
+import { showToast } from "../../shared/ui/toast";
+import { useErrorMessage } from "../../shared/ui/error-message";
+import { parseUserAgent } from "./user-agent";
 import styles from "./settings.module.css";
 
 type Session = components["schemas"]["ListedSession"];
 
 const sessions = queryOptions({
   queryKey: ["sessions"],
-  queryFn: ({ signal }) => take(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
 });
 
 export function Sessions() {
   const t = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(sessions);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   return (
     <Panel
       title={t.settings.sessions}
       lead={t.settings.sessionsLead}
       actions={
-        <Button variant="default" className={styles.headButton} onClick={() => setAsked(true)}>
+        <Button variant="default" className={styles.headButton} onClick={() => setConfirming(true)}>
           {t.nav.logOutAll}
         </Button>
       }
     >
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <ul className={styles.rows}>
           {data
@@ -47,11 +51,11 @@ export function Sessions() {
             ))}
         </ul>
       )}
-      {asked && (
+      {confirming && (
         <Confirm
           title={t.settings.logOutAllTitle}
           action={t.nav.logOutAll}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={() => logOut(client, true)}
         >
           {t.settings.logOutAllHelp}
@@ -64,17 +68,17 @@ export function Sessions() {
 function Row({ session }: { session: Session }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
-  const { browser, system } = nameOf(session.agent);
+  const { browser, system } = parseUserAgent(session.agent);
   const what = browser === "" ? t.settings.unknownAgent : t.settings.session(browser, system);
   const end = async () => {
     setBusy(true);
     try {
-      await take(DELETE("/api/v1/session/{sessionid}/delete", { params: { path: { sessionid: session.sessionid } } }));
-      say(t.settings.sessionEnded);
+      await unwrap(DELETE("/api/v1/session/{sessionid}/delete", { params: { path: { sessionid: session.sessionid } } }));
+      showToast(t.settings.sessionEnded);
     } catch (cause) {
-      say(sentence(cause), true);
+      showToast(errorMessage(cause), true);
     } finally {
       await client.invalidateQueries({ queryKey: sessions.queryKey });
       setBusy(false);

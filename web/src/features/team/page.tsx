@@ -1,20 +1,22 @@
-/** The team's users: who they are, and ways to add, change, log out and remove them. */
+/** The team's users: list, add, edit, log out and remove them. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { POST, take } from "../../shared/api/client";
+import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { left, useMe } from "../../shared/api/session";
+import { signedOut, useMe } from "../../shared/api/session";
 import { team } from "../../shared/api/team";
-import { useTexts } from "../../shared/text";
-import { Choices } from "../../shared/ui/choices";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { Dialog } from "../../shared/ui/dialog";
+import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
 import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
-import { Page, Trouble, Waiting } from "../../shared/ui/parts";
-import { Needed, Password, Sheet } from "../../shared/ui/sheet";
-import { say } from "../../shared/ui/toast";
+import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Page } from "../../shared/ui/page";
+import { showToast } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
 type User = components["schemas"]["TeamUser"];
@@ -40,8 +42,8 @@ export function Component() {
         </Button>
       }
     >
-      {isPending && <Waiting />}
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data && (
         <ul className={styles.list}>
           {data.map((user) => (
@@ -51,7 +53,7 @@ export function Component() {
               </span>
               <span className={styles.email}>{user.email}</span>
               {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
-              <Choices
+              <ActionMenu
                 width={200}
                 button={
                   <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
@@ -68,7 +70,7 @@ export function Component() {
                 <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
                   {t.team.remove}
                 </Menu.Item>
-              </Choices>
+              </ActionMenu>
             </li>
           ))}
         </ul>
@@ -81,9 +83,9 @@ export function Component() {
           action={t.team.revoke}
           close={close}
           run={async () => {
-            await take(POST("/api/v1/team/revoke", { body: { userids: [open.user.userid] } }));
-            if (open.user.userid === me.userid) left(client);
-            else say(t.team.revoked(open.user.email));
+            await unwrap(POST("/api/v1/team/revoke", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) signedOut(client);
+            else showToast(t.team.revoked(open.user.email));
           }}
         >
           {t.team.revokeHelp}
@@ -96,8 +98,8 @@ export function Component() {
           typed={open.user.email}
           close={close}
           run={async () => {
-            await take(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
-            if (open.user.userid === me.userid) left(client);
+            await unwrap(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
+            if (open.user.userid === me.userid) signedOut(client);
             else await renew();
           }}
         >
@@ -114,7 +116,7 @@ interface EditProps {
   saved: () => Promise<void>;
 }
 
-/** A new user, or a changed one; the password is left alone when it is left empty. */
+/** Adds a user or changes one; a blank password leaves the current one unchanged. */
 function Edit({ user, close, saved }: EditProps) {
   const t = useTexts();
   const form = useForm(
@@ -125,18 +127,18 @@ function Edit({ user, close, saved }: EditProps) {
         email,
         ...((!user || password1 !== "") && { password1, password2 }),
       };
-      await take(POST("/api/v1/team/save", { body }));
-      say(user ? t.team.saved(email) : t.team.added(email));
+      await unwrap(POST("/api/v1/team/save", { body }));
+      showToast(user ? t.team.saved(email) : t.team.added(email));
       await saved();
       close();
     },
-    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.differ }),
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
   );
   return (
     <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
-      <Sheet form={form} action={user ? t.common.save : t.team.add} cancel={close}>
-        <Needed form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
-        <Password
+      <FormLayout form={form} action={user ? t.common.save : t.team.add} cancel={close}>
+        <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        <PasswordField
           form={form}
           field="password1"
           label={user ? t.auth.newPassword : t.auth.password}
@@ -144,8 +146,8 @@ function Edit({ user, close, saved }: EditProps) {
           autoComplete="new-password"
           required={!user}
         />
-        <Password form={form} field="password2" label={t.auth.again} autoComplete="new-password" required={!user} />
-      </Sheet>
+        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required={!user} />
+      </FormLayout>
     </Dialog>
   );
 }

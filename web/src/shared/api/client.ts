@@ -1,10 +1,10 @@
 /**
  * The public API, typed by its OpenAPI document. The session is a cookie that
- * scripts cannot read; the header says that a call is the page's own, which
- * the service asks of everything that changes something.
+ * scripts cannot read; the header marks a call as the web app's own, which the
+ * service requires of every call that changes something.
  */
 import createClient from "openapi-fetch";
-import { Offline, refusal } from "./error";
+import { Offline, parseError } from "./error";
 import type { paths } from "./schema";
 
 const client = createClient<paths>({
@@ -14,11 +14,11 @@ const client = createClient<paths>({
 
 export const { GET, POST, DELETE } = client;
 
-let refused = () => {};
+let unauthenticated = () => {};
 
-/** Has it told each time the service does not know who asks. */
-export function onRefused(tell: () => void): void {
-  refused = tell;
+/** Registers a callback for responses with 401 `not_authenticated`. */
+export function onUnauthenticated(callback: () => void): void {
+  unauthenticated = callback;
 }
 
 interface Answer<T> {
@@ -27,8 +27,8 @@ interface Answer<T> {
   response: Response;
 }
 
-/** What an accepted call answers; throws `ApiError` or `Offline` otherwise. */
-export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
+/** Returns the body of a successful response; throws `ApiError` or `Offline` otherwise. */
+export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
     answer = await call;
@@ -37,7 +37,7 @@ export async function take<T>(call: Promise<Answer<T>>): Promise<T> {
     throw new Offline();
   }
   if (answer.response.ok && answer.data !== undefined) return answer.data;
-  const error = refusal(answer.response.status, answer.error);
-  if (error.signedOut) refused();
+  const error = parseError(answer.response.status, answer.error);
+  if (error.signedOut) unauthenticated();
   throw error;
 }

@@ -1,17 +1,17 @@
-/** Messages on their way to notifiers, which show on alerts and on the notifiers themselves. */
+/** Deliveries of messages, which alerts and notifiers show. */
 import type { QueryClient } from "@tanstack/react-query";
-import { POST, take } from "./client";
+import { POST, unwrap } from "./client";
 
-/** What is known of a message, in a word. One that failed before and will be tried again is neither on its way nor failed. */
-export type Standing = "delivered" | "failed" | "waiting" | "retrying";
+/** The state shown for a delivery. A failed attempt that will be repeated is `retrying`. */
+export type DeliveryState = "delivered" | "failed" | "waiting" | "retrying";
 
-export function standingOf({ state, attempts }: { state: string; attempts: number }): Standing {
+export function deliveryStateOf({ state, attempts }: { state: string; attempts: number }): DeliveryState {
   if (state === "delivered" || state === "failed") return state;
   return attempts > 0 ? "retrying" : "waiting";
 }
 
-/** Sends a message again, or for a retry at once. */
+/** Sends a message again; one that is waiting for its next attempt is sent at once. */
 export async function resend(client: QueryClient, deliveryid: string): Promise<void> {
-  await take(POST("/api/v1/delivery/{deliveryid}/resend", { params: { path: { deliveryid } } }));
+  await unwrap(POST("/api/v1/delivery/{deliveryid}/resend", { params: { path: { deliveryid } } }));
   await Promise.all([["deliveries"], ["alerts"]].map((queryKey) => client.invalidateQueries({ queryKey })));
 }

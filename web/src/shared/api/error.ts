@@ -1,8 +1,8 @@
-/** A refusal by the service, in the one shape all of its errors have. */
+/** An error returned by the service; all of them have the same shape. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** What is wrong with which field; only on 422. */
+  /** Messages by field; only on 422. */
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(status: number, code: string, message: string, fields: Record<string, string> = {}) {
@@ -13,14 +13,14 @@ export class ApiError extends Error {
     this.fields = fields;
   }
 
-  /** The session is over, as opposed to a wrong password on a form. */
+  /** Whether the session has ended, as opposed to a wrong password in a form. */
   get signedOut(): boolean {
     return this.status === 401 && this.code === "not_authenticated";
   }
 }
 
-/** There is no such thing, or it is another team's, which is the same. */
-export function isMissing(error: unknown): boolean {
+/** Whether it does not exist or belongs to another team; the service does not distinguish them. */
+export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
@@ -38,18 +38,18 @@ interface Body {
   errors?: { field: string; message: string }[];
 }
 
-/** The code of an answer that is not the service's: somebody between gave it. */
-export const UNKNOWN = "unknown";
+/** The code of a response that a proxy gave instead of the service. */
+export const UNKNOWN_CODE = "unknown";
 
-/** Reads an error body, whatever stands between us and the service made of it. */
-export function refusal(status: number, body: unknown): ApiError {
+/** Parses an error body, which may be that of a proxy. */
+export function parseError(status: number, body: unknown): ApiError {
   const { code, message, errors } = (typeof body === "object" && body !== null ? body : {}) as Body;
   const fields: Record<string, string> = {};
   for (const error of errors ?? []) fields[error.field] ??= sentence(error.message);
-  return new ApiError(status, code ?? UNKNOWN, message ?? `HTTP ${status}`, fields);
+  return new ApiError(status, code ?? UNKNOWN_CODE, message ?? `HTTP ${status}`, fields);
 }
 
-/** `must be a port` as it stands under a field: `Must be a port.` */
+/** `must be a port` as shown under a field: `Must be a port.` */
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;

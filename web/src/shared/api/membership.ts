@@ -1,6 +1,6 @@
-/** The team's plan. Whether it is shown at all is for the operator to say. */
+/** The team's plan; shown only where the operator has enabled billing. */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "./client";
+import { GET, unwrap } from "./client";
 import type { components } from "./schema";
 
 export type Membership = components["schemas"]["MembershipBody"];
@@ -8,6 +8,6 @@ export type Plan = components["schemas"]["PlanBody"];
 
 export const membership = queryOptions({
   queryKey: ["membership"],
-  queryFn: ({ signal }) => take(GET("/api/v1/membership/get", { signal })),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/get", { signal })),
   staleTime: 60_000,
 });

@@ -1,21 +1,21 @@
-/** The team's notifiers: made in their own view, chosen in the monitors' forms. */
+/** The team's notifiers, which monitors refer to. */
 import { queryOptions } from "@tanstack/react-query";
-import { GET, take } from "./client";
+import { GET, unwrap } from "./client";
 import type { components } from "./schema";
 
 export type Notifier = components["schemas"]["Notifier"];
 
 export const notifiers = queryOptions({
   queryKey: ["notifiers"],
-  queryFn: ({ signal }) => take(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
-/** Where a notifier's messages go, in few words. */
+/** A short description of where a notifier's messages go. */
 export function receiverOf({ email, webhook }: Pick<Notifier, "email" | "webhook">): string {
   if (email) return email.to_email;
   if (!webhook) return "";
   try {
-    // What follows the host is often a secret.
+    // The path often contains a secret.
     return new URL(webhook.url).host;
   } catch {
     return webhook.url;

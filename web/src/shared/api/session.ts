@@ -1,19 +1,19 @@
-/** Who is logged in, and the ways in and out. */
+/** The logged-in user, and what changes when they log in or out. */
 import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
-import { GET, POST, take } from "./client";
+import { GET, POST, unwrap } from "./client";
 import { ApiError } from "./error";
 import type { components } from "./schema";
 
 export type Me = components["schemas"]["Me"];
 
-/** The user, or null when nobody is logged in. */
+/** The user, or null if not logged in. */
 export const me = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
     try {
-      return await take(GET("/api/v1/users/me", { signal }));
+      return await unwrap(GET("/api/v1/users/me", { signal }));
     } catch (error) {
-      // Whose session ended over an open form stays, for ending.ts asks them in again.
+      // A user whose session ended over an open form stays; session-expiry.ts asks them to log in again.
       if (error instanceof ApiError && error.status === 401) return client.getQueryData<Me | null>(["me"]) ?? null;
       throw error;
     }
@@ -21,33 +21,33 @@ export const me = queryOptions({
   staleTime: 60_000,
 });
 
-/** The user of a view that only a logged-in user sees. */
+/** The user, in views that require a login. */
 export function useMe(): Me {
   const { data } = useQuery(me);
   if (!data) throw new Error("this view is shown to logged-in users only");
   return data;
 }
 
-/** After a login the page starts anew: nothing of another user is left. */
-export function entered(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
-  become(client, { success: true, mfa, ...user });
+/** Starts with an empty cache after a login: nothing of another user remains. */
+export function signedIn(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
+  setUser(client, { success: true, mfa, ...user });
 }
 
-export function left(client: QueryClient): void {
-  become(client, null);
+export function signedOut(client: QueryClient): void {
+  setUser(client, null);
 }
 
-/** Who it is stays in place, for the doors look at it; all else goes. */
-function become(client: QueryClient, who: Me | null): void {
+/** Replaces the user, which the route guards read, and clears everything else from the cache. */
+function setUser(client: QueryClient, user: Me | null): void {
   client.removeQueries({ predicate: (query) => query.queryKey[0] !== me.queryKey[0] });
-  client.setQueryData(me.queryKey, who);
+  client.setQueryData(me.queryKey, user);
 }
 
 export async function logOut(client: QueryClient, everywhere: boolean): Promise<void> {
   try {
-    await take(everywhere ? POST("/api/v1/logoutall") : POST("/api/v1/logout"));
+    await unwrap(everywhere ? POST("/api/v1/logoutall") : POST("/api/v1/logout"));
   } catch (error) {
     if (!(error instanceof ApiError && error.signedOut)) throw error;
   }
-  left(client);
+  signedOut(client);
 }

@@ -1,7 +1,7 @@
 /**
- * Takes a text along. Browsers keep their clipboard from scripts on plain http
- * (but for localhost), which is how many people run Wakeful at home; there the
- * old command remains, which copies what is selected.
+ * Copies text to the clipboard. Browsers do not allow it on plain http (except
+ * for localhost), which is how many people run Wakeful at home; the fallback is
+ * the deprecated copy command, which copies the selection.
  */
 export async function copy(text: string, shown: HTMLElement): Promise<boolean> {
   if (window.isSecureContext) {
@@ -9,7 +9,7 @@ export async function copy(text: string, shown: HTMLElement): Promise<boolean> {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // Forbidden, or the window is not in front; the command may still do.
+      // Forbidden, or the window is not focused; the command may still work.
     }
   }
   select(shown);
@@ -18,24 +18,24 @@ export async function copy(text: string, shown: HTMLElement): Promise<boolean> {
   return true;
 }
 
-/** As it would be marked by hand, so that a key can do the rest. */
+/** Selects the text, so that the user can copy it by keyboard. */
 function select(shown: HTMLElement) {
   document.getSelection()?.selectAllChildren(shown);
 }
 
 function byCommand(text: string): boolean {
-  let taken = false;
-  // The text itself, not what the page's layout makes of it.
-  const take = (event: ClipboardEvent) => {
+  let handled = false;
+  // The exact text, without the line breaks of the layout.
+  const setText = (event: ClipboardEvent) => {
     event.clipboardData?.setData("text/plain", text);
     event.preventDefault();
-    taken = true;
+    handled = true;
   };
-  document.addEventListener("copy", take);
+  document.addEventListener("copy", setText);
   try {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies where there is no clipboard
-    return document.execCommand("copy") && taken;
+    return document.execCommand("copy") && handled;
   } finally {
-    document.removeEventListener("copy", take);
+    document.removeEventListener("copy", setText);
   }
 }

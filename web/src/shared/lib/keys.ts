@@ -1,17 +1,17 @@
-/** Single keys as commands, silent while somebody types, or a dialog or a menu is open. */
+/** Single-key shortcuts, ignored while the user is typing or a dialog or menu is open. */
 import { useEffect, useRef } from "react";
 
 type Commands = Partial<Record<string, () => void>>;
 
-function typing(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  // Nothing is typed into a box that is ticked.
+  // A checkbox takes no text.
   if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName);
 }
 
-/** Enter on a button or a link is that button's or link's own. */
-function pressing({ key, target }: KeyboardEvent): boolean {
+/** Enter on a focused button or link activates that element instead. */
+function isActivating({ key, target }: KeyboardEvent): boolean {
   return key === "Enter" && target instanceof Element && target.closest("a, button, summary, [role=menuitem]") !== null;
 }
 
@@ -22,7 +22,7 @@ export function useKeys(commands: Commands) {
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || pressing(event)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isActivating(event)) return;
       if (document.querySelector("[role=dialog], [role=menu]")) return;
       const command = latest.current[event.key];
       if (!command) return;

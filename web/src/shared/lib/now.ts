@@ -1,4 +1,4 @@
-/** A clock for rendering: all ages on a screen move together, once a second. */
+/** A clock for rendering: all relative times update together, once a second. */
 import { useSyncExternalStore } from "react";
 
 let now = Date.now();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ago, interval, millis, percent, span } from "./time";
 
-describe("times as people read them", () => {
-  test("the age of a moment is told in its largest unit", () => {
+describe("formatted times", () => {
+  test("a relative time uses its largest unit", () => {
     const now = Date.UTC(2026, 10, 15);
     const seconds = (n: number) => ago(now - n * 1000, now, "en");
     expect(seconds(0)).toBe("now");
@@ -12,15 +12,15 @@ describe("times as people read them", () => {
     expect(seconds(50 * 3600)).toBe("2 days ago");
   });
 
-  test("a moment in the future reads as now, for clocks differ", () => {
+  test("a time in the future reads as now, since clocks differ", () => {
     expect(ago(5000, 1000, "en")).toBe("now");
   });
 
-  test("in German the age is told in words that are no other unit", () => {
+  test("a relative time in German", () => {
     expect(ago(0, 60_000, "de")).toBe("vor 1 Min.");
   });
 
-  test("a span shows its two largest units and no zeros", () => {
+  test("a duration shows its two largest units and no zeros", () => {
     expect(span(0)).toBe("0 s");
     expect(span(61_000)).toBe("1 min 1 s");
     expect(span(3_600_000)).toBe("1 h");
@@ -28,7 +28,7 @@ describe("times as people read them", () => {
     expect(interval(90)).toBe("1 min 30 s");
   });
 
-  test("a load time keeps three figures", () => {
+  test("a response time has up to three significant digits", () => {
     expect(millis(0.42, "en")).toBe("0.4 ms");
     expect(millis(84.4, "en")).toBe("84 ms");
     expect(millis(1238, "en")).toBe("1.24 s");
@@ -37,7 +37,7 @@ describe("times as people read them", () => {
     expect(millis(1238, "de")).toBe("1,24 s");
   });
 
-  test("an uptime is never rounded up to a hundred", () => {
+  test("an uptime is never rounded up to 100 %", () => {
     expect(percent(100, "en")).toBe("100 %");
     expect(percent(99.9999, "en")).toBe("99.99 %");
     expect(percent(99.98, "de")).toBe("99,98 %");

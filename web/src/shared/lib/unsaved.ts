@@ -1,8 +1,8 @@
-/** The open forms that would lose what was typed into them. */
+/** Keeps track of open forms with unsaved changes. */
 const forms = new Set<() => boolean>();
 
-/** Counts a form in; answers how to count it out. */
-export function keep(changed: () => boolean): () => void {
+/** Registers a form; returns a function that removes it again. */
+export function trackUnsaved(changed: () => boolean): () => void {
   forms.add(changed);
   return () => forms.delete(changed);
 }

@@ -1,26 +1,28 @@
-/** Asks before something that cannot be undone; may ask for a name to be typed. */
+/** Asks for confirmation, optionally by typing a name. */
 import { Button, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 import styles from "./confirm.module.css";
 import { Dialog } from "./dialog";
-import { Fault } from "./parts";
-import { useSentence } from "./trouble";
+import { useErrorMessage } from "./error-message";
+import { FormError } from "./error-notice";
 
 interface Props {
   title: string;
   children: ReactNode;
   action: string;
-  /** What must be typed first. */
+  /** The label of the other button. */
+  cancel?: string;
+  /** The text to type before the action is enabled. */
   typed?: string;
   run: () => Promise<void>;
   close: () => void;
 }
 
-/** Rendered while the question is open. */
-export function Confirm({ title, children, action, typed, run, close }: Props) {
+/** Rendered while the dialog is open. */
+export function Confirm({ title, children, action, cancel, typed, run, close }: Props) {
   const t = useTexts();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
@@ -31,7 +33,7 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
       await run();
       close();
     } catch (error) {
-      setFault(sentence(error));
+      setFault(errorMessage(error));
       setBusy(false);
     }
   };
@@ -54,10 +56,10 @@ export function Confirm({ title, children, action, typed, run, close }: Props) {
             data-autofocus
           />
         )}
-        <Fault text={fault} />
+        <FormError text={fault} />
         <div className={styles.buttons}>
           <Button variant="default" onClick={close}>
-            {t.common.cancel}
+            {cancel ?? t.common.cancel}
           </Button>
           <Button type="submit" color="red" disabled={!ready} loading={busy}>
             {action}

@@ -1,7 +1,7 @@
-/** A dialog. When it closes, the focus is where it was before, for whoever works by keyboard. */
+/** A dialog that returns the focus to its opener when it closes. */
 import { Modal, type ModalProps } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 
 interface Props extends Pick<ModalProps, "size" | "closeOnClickOutside" | "closeOnEscape" | "withCloseButton"> {
   title: string;
@@ -9,12 +9,12 @@ interface Props extends Pick<ModalProps, "size" | "closeOnClickOutside" | "close
   children: ReactNode;
 }
 
-/** Rendered while it is open. */
+/** Rendered while the dialog is open. */
 export function Dialog({ title, close, children, ...others }: Props) {
   const t = useTexts();
-  // Looked at before the dialog itself takes the focus.
-  const [opener] = useState(focused);
-  useEffect(() => () => giveBack(opener), [opener]);
+  // Read before the dialog takes the focus.
+  const [opener] = useState(focusedElement);
+  useEffect(() => () => returnFocus(opener), [opener]);
   return (
     <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": t.common.close }} {...others}>
       {children}
@@ -22,14 +22,14 @@ export function Dialog({ title, close, children, ...others }: Props) {
   );
 }
 
-/** What has the focus; of a menu, which closes behind its dialog, the button that opened it. */
-function focused(): Element | null {
+/** The focusedElement element, or the button of the menu that contains it, since the menu closes. */
+function focusedElement(): Element | null {
   const menu = document.activeElement?.closest("[role=menu]")?.getAttribute("aria-labelledby");
   return menu ? document.getElementById(menu) : document.activeElement;
 }
 
-/** To the opener, or to the view where it went with what the dialog was about. */
-function giveBack(opener: Element | null) {
+/** Focuses the opener, or the main content if the opener is gone. */
+function returnFocus(opener: Element | null) {
   const there = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
   (there ? opener : document.getElementById("content"))?.focus({ preventScroll: true });
 }

@@ -1,20 +1,19 @@
 /**
- * A form's state: what stands in it, what is wrong with it, whether it is on
- * its way. Errors come from the service, one for each field, and leave a field
- * as soon as it changes.
+ * The state of a form: values, errors, and whether it is being submitted. Field
+ * errors come from the service; each is cleared when its field changes.
  */
 import { useCallback, useState, type SyntheticEvent } from "react";
 import { ApiError } from "../api/error";
-import { useTexts } from "../text";
-import { told } from "../text/refusals";
-import { useSentence } from "./trouble";
+import { useTexts } from "../i18n";
+import { translate } from "../i18n/refusals";
+import { useErrorMessage } from "./error-message";
 
 type Errors = Partial<Record<string, string>>;
 
 export interface Form<V> {
   values: V;
   errors: Errors;
-  /** What is wrong with the form as a whole. */
+  /** An error that concerns the form as a whole. */
   fault: string | null;
   busy: boolean;
   dirty: boolean;
@@ -26,10 +25,10 @@ export interface Form<V> {
 export function useForm<V extends object>(
   initial: V,
   send: (values: V) => Promise<unknown>,
-  /** Checked before anything is sent. */
+  /** Client-side checks before the form is submitted. */
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const { refusals } = useTexts();
   const [start] = useState(initial);
   const [values, setValues] = useState(initial);
@@ -44,7 +43,7 @@ export function useForm<V extends object>(
   }, []);
 
   const refuse = (found: Errors) => {
-    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && told(text, refusals)])));
+    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && translate(text, refusals)])));
     focusFirst(found);
   };
 
@@ -63,7 +62,7 @@ export function useForm<V extends object>(
       .catch((error: unknown) => {
         const fields = error instanceof ApiError ? error.fields : {};
         if (Object.keys(fields).length > 0) refuse(fields);
-        else setFault(sentence(error));
+        else setFault(errorMessage(error));
       })
       .finally(() => setBusy(false));
   };
@@ -75,7 +74,7 @@ function differ(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) !== JSON.stringify(b);
 }
 
-/** Brings the first wrong field into view once its error is rendered. */
+/** Focuses the first invalid field once its error is rendered. */
 function focusFirst(errors: Errors) {
   requestAnimationFrame(() => {
     const names = Object.keys(errors).filter((name) => errors[name] !== undefined);
@@ -84,16 +83,15 @@ function focusFirst(errors: Errors) {
   });
 }
 
-/** What an input needs of a form: `<TextInput {...text(form, "email")} />`. */
+/** The props of an input: `<TextInput {...text(form, "email")} />`. */
 export function text<V extends object>(form: Form<V>, field: keyof V & string) {
   return {
     name: field,
     value: form.values[field] as string,
     error: form.errors[field],
-    // The component library says so itself, but for passwords.
+    // The component library sets this itself, except for passwords.
     "aria-invalid": form.errors[field] !== undefined,
-    onChange: (event: { currentTarget: { value: string } }) =>
-      form.set(field, event.currentTarget.value as V[typeof field]),
+    onChange: (event: { currentTarget: { value: string } }) => form.set(field, event.currentTarget.value as V[typeof field]),
   };
 }
 
@@ -102,7 +100,6 @@ export function flag<V extends object>(form: Form<V>, field: keyof V & string) {
     name: field,
     checked: form.values[field] as boolean,
     error: form.errors[field],
-    onChange: (event: { currentTarget: { checked: boolean } }) =>
-      form.set(field, event.currentTarget.checked as V[typeof field]),
+    onChange: (event: { currentTarget: { checked: boolean } }) => form.set(field, event.currentTarget.checked as V[typeof field]),
   };
 }

@@ -60,14 +60,18 @@ export const Check = icon(<path d="m3 8.5 3.25 3.25L13 4.75" />);
 export const Cross = icon(<path d="m4 4 8 8M12 4l-8 8" />);
 export const Pause = icon(<path d="M5.5 3.5v9M10.5 3.5v9" />);
 export const Play = icon(<path d="M5 3.25v9.5l7.5-4.75z" />);
-export const Pencil = icon(<path d="m2.5 13.5.75-3.25 7.5-7.5a1.25 1.25 0 0 1 1.75 0l.75.75a1.25 1.25 0 0 1 0 1.75l-7.5 7.5zM9.5 4l2.5 2.5" />);
+export const Pencil = icon(
+  <path d="m2.5 13.5.75-3.25 7.5-7.5a1.25 1.25 0 0 1 1.75 0l.75.75a1.25 1.25 0 0 1 0 1.75l-7.5 7.5zM9.5 4l2.5 2.5" />,
+);
 export const Twins = icon(
   <>
     <rect x="2.5" y="2.5" width="8" height="8" rx="1.5" />
     <path d="M13.5 5.5v6.5a1.5 1.5 0 0 1-1.5 1.5H5.5" />
   </>,
 );
-export const Trash = icon(<path d="M2.5 4.5h11M6 4.5V3a.75.75 0 0 1 .75-.75h2.5A.75.75 0 0 1 10 3v1.5M4 4.5l.6 8.1a1 1 0 0 0 1 .9h4.8a1 1 0 0 0 1-.9l.6-8.1" />);
+export const Trash = icon(
+  <path d="M2.5 4.5h11M6 4.5V3a.75.75 0 0 1 .75-.75h2.5A.75.75 0 0 1 10 3v1.5M4 4.5l.6 8.1a1 1 0 0 0 1 .9h4.8a1 1 0 0 0 1-.9l.6-8.1" />,
+);
 export const Refresh = icon(<path d="M13.25 8A5.25 5.25 0 1 1 11.5 4.1M13.25 2.5v2.75H10.5" />);
 export const Out = icon(<path d="M6.5 2.5H4A1.5 1.5 0 0 0 2.5 4v8A1.5 1.5 0 0 0 4 13.5h2.5M10.5 11l3-3-3-3M13.5 8H6.5" />);
 export const Sun = icon(

@@ -1,28 +1,28 @@
-/** Sends a message once more: one that arrived, one that was given up, or one that waits for its next try. */
+/** Sends a message again, whether it was delivered, has failed, or is waiting for its next attempt. */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { resend, type Standing } from "../api/deliveries";
-import { useTexts } from "../text";
+import { resend, type DeliveryState } from "../api/deliveries";
+import { useTexts } from "../i18n";
 import { Refresh } from "./icons";
-import { say } from "./toast";
-import { useSentence } from "./trouble";
+import { showToast } from "./toast";
+import { useErrorMessage } from "./error-message";
 
-export function Resend({ deliveryid, standing, about }: { deliveryid: string; standing: Standing; about: string }) {
+export function Resend({ deliveryid, state, about }: { deliveryid: string; state: DeliveryState; about: string }) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const again = () => {
     setBusy(true);
     resend(client, deliveryid)
-      .then(() => say(t.notifiers.resent))
-      .catch((error: unknown) => say(sentence(error), true))
+      .then(() => showToast(t.notifiers.resent))
+      .catch((error: unknown) => showToast(errorMessage(error), true))
       .finally(() => setBusy(false));
   };
-  // The first try of a new message is a moment away.
-  if (standing === "waiting") return null;
-  const retry = standing === "retrying";
+  // The first attempt of a new message is only a moment away.
+  if (state === "waiting") return null;
+  const retry = state === "retrying";
   return (
     <Button
       variant="subtle"
@@ -30,9 +30,9 @@ export function Resend({ deliveryid, standing, about }: { deliveryid: string; st
       leftSection={<Refresh />}
       loading={busy}
       onClick={again}
-      aria-label={retry ? t.notifiers.tryNowLabel(about) : t.notifiers.resendLabel(about)}
+      aria-label={retry ? t.notifiers.retryNowLabel(about) : t.notifiers.resendLabel(about)}
     >
-      {retry ? t.notifiers.tryNow : t.notifiers.resend}
+      {retry ? t.notifiers.retryNow : t.notifiers.resend}
     </Button>
   );
 }

@@ -1,9 +1,9 @@
-/** Dark or light: what the system says, unless the reader chose. */
+/** The colour scheme: that of the system, unless the user has chosen one. */
 import { useCallback, useSyncExternalStore } from "react";
 
 export type Choice = "system" | "light" | "dark";
 
-const STORED = "wakeful.scheme";
+const STORAGE_KEY = "wakeful.scheme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
@@ -13,7 +13,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function choice(): Choice {
-  const stored = localStorage.getItem(STORED);
+  const stored = localStorage.getItem(STORAGE_KEY);
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
@@ -22,7 +22,7 @@ function scheme(): "light" | "dark" {
   return chosen === "system" ? (dark.matches ? "dark" : "light") : chosen;
 }
 
-/** The colours change before anybody is told: who draws with them reads them from the document. */
+/** Updates the document before notifying listeners, which read the colours from it. */
 function change() {
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   for (const listener of listeners) listener();
@@ -34,7 +34,7 @@ export function useScheme() {
   const chosen = useSyncExternalStore(subscribe, choice);
   const shown = useSyncExternalStore(subscribe, scheme);
   const choose = useCallback((next: Choice) => {
-    localStorage.setItem(STORED, next);
+    localStorage.setItem(STORAGE_KEY, next);
     change();
   }, []);
   return { chosen, shown, choose };

@@ -1,4 +1,4 @@
-/** Defaults of the component library. Its colours stand in tokens.css. */
+/** Defaults of the component library. Its colours are in tokens.css. */
 import { createTheme } from "@mantine/core";
 
 export const theme = createTheme({
@@ -7,12 +7,12 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // Said aloud, so that tokens.css can see it.
+    // Set explicitly, so that tokens.css can select it.
     Button: { defaultProps: { variant: "filled" } },
-    // The first item has the focus; a placeholder that is no item would be a fault among them.
+    // The first item has the focus; a placeholder among the items would fail the accessibility checks.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    // The scroll lock would write a style element, which the content policy forbids.
-    // Named here without importing it: most first screens have no dialog.
+    // The scroll lock would add a style element, which the content security policy forbids.
+    // Configured by name, without importing it: most first screens have no dialog.
     Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },
   },
 });

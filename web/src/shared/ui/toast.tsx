@@ -1,6 +1,6 @@
-/** Short words about what was just done, spoken by screen readers too. */
+/** Short messages about what just happened, announced by screen readers. */
 import { useEffect, useSyncExternalStore } from "react";
-import { useTexts } from "../text";
+import { useTexts } from "../i18n";
 import { Check, Cross } from "./icons";
 import styles from "./toast.module.css";
 
@@ -10,9 +10,9 @@ interface Toast {
   failed: boolean;
 }
 
-const LASTS = 6000;
+const DURATION = 6000;
 let toasts: readonly Toast[] = [];
-let next = 0;
+let nextId = 0;
 const listeners = new Set<() => void>();
 
 function change(to: readonly Toast[]) {
@@ -20,8 +20,8 @@ function change(to: readonly Toast[]) {
   for (const listener of listeners) listener();
 }
 
-export function say(text: string, failed = false): void {
-  change([...toasts.slice(-2), { id: next++, text, failed }]);
+export function showToast(text: string, failed = false): void {
+  change([...toasts.slice(-2), { id: nextId++, text, failed }]);
 }
 
 function drop(id: number) {
@@ -47,7 +47,7 @@ export function Toasts() {
 function Bubble({ toast }: { toast: Toast }) {
   const t = useTexts();
   useEffect(() => {
-    const timer = setTimeout(() => drop(toast.id), LASTS);
+    const timer = setTimeout(() => drop(toast.id), DURATION);
     return () => clearTimeout(timer);
   }, [toast.id]);
   return (

@@ -1,33 +1,37 @@
 /** Every outage and warning of the team, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTexts } from "../../../shared/text";
-import { Empty, Older, Page, Panel, Trouble, Waiting } from "../../../shared/ui/parts";
+import { useTexts } from "../../../shared/i18n";
+import { EmptyState } from "../../../shared/ui/empty-state";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { LoadMore } from "../../../shared/ui/load-more";
+import { Loading } from "../../../shared/ui/loading";
+import { Page, Panel } from "../../../shared/ui/page";
 import { allAlerts } from "../data";
-import { Reports } from "../report";
+import { Reports } from "../report-menu";
 import { AlertRows } from "./rows";
 
-/** How many show at first, and on demand. */
-const SHOWN = [200, 500, 1000] as const;
+/** How many are shown at first, and after "Show older". */
+const LIMITS = [200, 500, 1000] as const;
 
 export function Component() {
   const t = useTexts();
-  const [limit, setLimit] = useState<number>(SHOWN[0]);
+  const [limit, setLimit] = useState<number>(LIMITS[0]);
   const { data, error, isPending, refetch } = useQuery(allAlerts(limit));
   return (
     <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
-      {isPending && <Waiting />}
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {isPending && <Loading />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data && (
         <Panel flush>
           {data.length === 0 ? (
-            <Empty title={t.alerts.none}>
+            <EmptyState title={t.alerts.none}>
               <p>{t.alerts.noneHelp}</p>
-            </Empty>
+            </EmptyState>
           ) : (
             <AlertRows alerts={data} named />
           )}
-          <Older shown={data.length} limit={limit} steps={SHOWN} show={setLimit} />
+          <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />
         </Panel>
       )}
     </Page>

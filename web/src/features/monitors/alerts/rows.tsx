@@ -1,12 +1,12 @@
-/** Alerts as rows: what, since when, for how long, and whom it was told. */
+/** Alerts as rows: the cause, the start, the duration, and who was notified. */
 import { Link } from "react-router";
-import { standingOf } from "../../../shared/api/deliveries";
+import { deliveryStateOf } from "../../../shared/api/deliveries";
 import { useNow } from "../../../shared/lib/now";
 import { span } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Long } from "../../../shared/ui/long";
-import { Moment } from "../../../shared/ui/parts";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { Resend } from "../../../shared/ui/resend";
+import { Moment } from "../../../shared/ui/time";
 import type { Alert } from "../data";
 import styles from "./alerts.module.css";
 import { causeOf } from "./cause";
@@ -30,17 +30,17 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
   return (
     <li className={styles.row}>
       <span className={styles.kind} data-open={open || undefined} data-kind={alert.kind}>
-        {warning ? t.alerts.certificate : open ? t.alerts.open : t.alerts.over}
+        {warning ? t.alerts.certificate : open ? t.alerts.open : t.alerts.resolved}
       </span>
       <div className={styles.words}>
         {named && <Link to={`/monitor/${alert.monitor.monitorid}`}>{alert.monitor.name}</Link>}
         <div className={styles.cause}>
-          <Long text={causeOf(alert, t, locale)} />
+          <ExpandableText text={causeOf(alert, t, locale)} />
         </div>
         {alert.deliveries.length > 0 && (
           <ul className={styles.deliveries}>
             {alert.deliveries.map((delivery) => (
-              <Told key={delivery.deliveryid} delivery={delivery} about={alert.monitor.name} />
+              <DeliveryStatus key={delivery.deliveryid} delivery={delivery} about={alert.monitor.name} />
             ))}
           </ul>
         )}
@@ -48,33 +48,34 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
       <span className={styles.when}>
         <Moment at={alert.started} />
       </span>
-      {/* A warning is given at a moment; only an outage lasts. */}
+      {/* Only outages have a duration. */}
       <span className={`${styles.lasted ?? ""} num`}>{!warning && span(until - Date.parse(alert.started))}</span>
     </li>
   );
 }
 
-/** Whether a notifier has it; of one that has not, why, and when it is tried again. */
-function Told({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
+/** The delivery to one notifier; if it has not arrived, why, and when the next attempt is. */
+function DeliveryStatus({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
   const t = useTexts();
-  const standing = standingOf(delivery);
-  const wanting = standing === "retrying" || standing === "failed";
+  const state = deliveryStateOf(delivery);
+  const undelivered = state === "retrying" || state === "failed";
   return (
-    <li data-wanting={wanting || undefined}>
+    <li data-undelivered={undelivered || undefined}>
       <span>
-        <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveries(standing, delivery.attempts)}
-        {wanting && delivery.next_try && (
+        <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveryStates[state]}
+        {delivery.attempts > 1 && ` (${t.notifiers.attempts(delivery.attempts)})`}
+        {undelivered && delivery.next_try && (
           <>
             {" · "}
-            {t.notifiers.nextTry} <Moment at={delivery.next_try} />
+            {t.notifiers.nextAttempt} <Moment at={delivery.next_try} />
           </>
         )}
       </span>
-      {wanting && (
+      {undelivered && (
         <>
-          <Resend deliveryid={delivery.deliveryid} standing={standing} about={about} />
+          <Resend deliveryid={delivery.deliveryid} state={state} about={about} />
           <span className={styles.answer}>
-            <Long text={delivery.last_answer} />
+            <ExpandableText text={delivery.last_answer} />
           </span>
         </>
       )}

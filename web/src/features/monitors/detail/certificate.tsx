@@ -1,39 +1,41 @@
-/** The certificate that the target showed last: whose, by whom, and for how long. */
+/** The target's current certificate: its names, its issuer and when it expires. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useNow } from "../../../shared/lib/now";
-import { useTexts } from "../../../shared/text";
-import { Badge, Day, Panel } from "../../../shared/ui/parts";
+import { useTexts } from "../../../shared/i18n";
+import { Badge } from "../../../shared/ui/badge";
+import { Panel } from "../../../shared/ui/page";
+import { Day } from "../../../shared/ui/time";
 import { certificate, type Monitor } from "../data";
 import styles from "./detail.module.css";
-import { called, daysLeft, doubtOf, holders, toneOf } from "./expiry";
+import { certificateNames, daysLeft, distrustReason, shortName, toneOf } from "./expiry";
 
 export function CertificatePanel({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const now = useNow();
   const { data, refetch } = useQuery(certificate(monitor));
   const { last_check } = monitor;
-  // There are no events for it; the check that shows the first one is heard of all the same.
+  // There are no events for certificates, so the first one is fetched after a check.
   const awaited = data === null && monitor.http?.url.startsWith("https:") === true;
   useEffect(() => {
     if (awaited) void refetch();
   }, [awaited, last_check, refetch]);
   if (!data) return null;
-  const doubt = doubtOf(data, now);
+  const reason = distrustReason(data, now);
   return (
     <Panel
       title={t.certificate.title}
-      lead={doubt === null ? undefined : <span className={styles.bad}>{t.certificate.doubts[doubt]}</span>}
+      lead={reason === null ? undefined : <span className={styles.bad}>{t.certificate.untrusted[reason]}</span>}
       actions={<Badge tone={toneOf(data, now)}>{t.certificate.left(daysLeft(data, now))}</Badge>}
     >
       <dl className={styles.pairs}>
         <div>
           <dt>{t.certificate.for}</dt>
-          <dd>{holders(data)}</dd>
+          <dd>{certificateNames(data)}</dd>
         </div>
         <div>
           <dt>{t.certificate.by}</dt>
-          <dd>{called(data.issuer)}</dd>
+          <dd>{shortName(data.issuer)}</dd>
         </div>
         <div>
           <dt>{t.certificate.expires}</dt>
@@ -53,9 +55,9 @@ export function CertificatePanel({ monitor }: { monitor: Monitor }) {
             <dd>
               <ol className={styles.signers}>
                 {data.chain.map((signer, place) => (
-                  // One may be sent twice, so only its place tells it apart.
+                  // A chain may contain the same certificate twice, so the index is the key.
                   <li key={place}>
-                    {called(signer.subject)}{" "}
+                    {shortName(signer.subject)}{" "}
                     <span className={styles.when}>
                       {t.certificate.until} <Day at={signer.expires} />
                     </span>

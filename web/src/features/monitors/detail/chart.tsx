@@ -1,14 +1,14 @@
-/** Load time over time. Loaded when first needed, for it brings its own library. */
+/** The response time chart, loaded on demand because of its library. */
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { millis } from "../../../shared/lib/time";
-import { useLanguage, useTexts, type Texts } from "../../../shared/text";
+import { useLanguage, useTexts, type Texts } from "../../../shared/i18n";
 import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";
 import styles from "./detail.module.css";
-import { byRegion, percentiles, phases, placeOf, stacked, withGaps, type Outage } from "./series";
+import { byRegion, percentiles, phases, regionColour, stacked, withGaps, type Outage } from "./series";
 
 const HEIGHT = 240;
 const DAY = 86_400;
@@ -39,7 +39,7 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
     const element = box.current;
     if (!element) return;
     const plot = draw(element, { series, down, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
-    byTouch(plot);
+    enableTouch(plot);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
@@ -50,7 +50,7 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
   return <div ref={box} className={styles.plot} role="img" aria-label={label} />;
 }
 
-/** Colours as the scheme has them now. */
+/** Reads colours of the current scheme. */
 function palette() {
   const style = getComputedStyle(document.documentElement);
   return (name: string) => style.getPropertyValue(name).trim();
@@ -63,7 +63,7 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
   const columns = mode === "regions" ? byRegion(points, lines) : mode === "phases" ? stacked(points) : percentiles(points);
   const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
   const first = at[0] ?? from;
-  // A young monitor's chart begins with it, and does not squeeze it into a corner.
+  // The chart of a new monitor starts with its first check instead of being mostly empty.
   const begin = first - from > (to - from) / 2 ? first - (to - first) * 0.02 : from;
   const axis: uPlot.Axis = {
     stroke: colour("--ink-3"),
@@ -87,7 +87,7 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
       ],
       hooks: {
         drawClear: [(plot) => shade(plot, down, colour("--down-bar"))],
-        setCursor: [(plot) => tell(plot, element, points, (point) => wordsOf(point, mode, series, t, locale), locale)],
+        setCursor: [(plot) => showTooltip(plot, element, points, (point) => tooltipLines(point, mode, series, t, locale), locale)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
@@ -102,11 +102,11 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
   );
 }
 
-/** The library knows mice alone. A finger that moves sideways marks a span; up and down it scrolls the page. */
-function byTouch(plot: uPlot) {
+/** The library supports only the mouse. Dragging sideways selects a range; dragging vertically scrolls the page. */
+function enableTouch(plot: uPlot) {
   const { over } = plot;
   let from: number | null = null;
-  const place = ({ clientX }: PointerEvent) => Math.min(over.clientWidth, Math.max(0, clientX - over.getBoundingClientRect().left));
+  const position = ({ clientX }: PointerEvent) => Math.min(over.clientWidth, Math.max(0, clientX - over.getBoundingClientRect().left));
   const mark = (to: number, done: boolean) => {
     if (from === null) return;
     const span = { left: Math.min(from, to), width: Math.abs(to - from), top: 0, height: over.clientHeight };
@@ -116,12 +116,12 @@ function byTouch(plot: uPlot) {
   };
   over.addEventListener("pointerdown", (event) => {
     if (event.pointerType !== "touch") return;
-    from = place(event);
+    from = position(event);
     over.setPointerCapture(event.pointerId);
   });
-  over.addEventListener("pointermove", (event) => mark(place(event), false));
-  over.addEventListener("pointerup", (event) => mark(place(event), true));
-  // The page scrolls: nothing was marked.
+  over.addEventListener("pointermove", (event) => mark(position(event), false));
+  over.addEventListener("pointerup", (event) => mark(position(event), true));
+  // The page is being scrolled: nothing is selected.
   over.addEventListener("pointercancel", () => {
     mark(from ?? 0, true);
   });
@@ -133,7 +133,7 @@ function linesOf(mode: Mode, colour: Colour, points: readonly (Point | null)[], 
   if (mode === "phases") return phaseLines(colour);
   if (mode === "percentiles") return percentileLines(colour, points);
   const dots = { show: points.length < 40, size: 5 };
-  return Array.from({ length: regions }, (_, index) => ({ stroke: colour(`--${placeOf(index)}`), width: 1.75, points: dots }));
+  return Array.from({ length: regions }, (_, index) => ({ stroke: colour(`--${regionColour(index)}`), width: 1.75, points: dots }));
 }
 
 function percentileLines(colour: Colour, points: readonly (Point | null)[]): uPlot.Series[] {
@@ -154,7 +154,7 @@ function phaseLines(colour: Colour): uPlot.Series[] {
     stroke: colour(`--phase-${phase}`),
     width: 1,
     points: { show: false },
-    // The lowest stands on the ground; the others on the one below, by their bands.
+    // The lowest phase is filled down to zero; the bands fill the others down to the one below.
     ...(index === phases.length - 1 && { fill: `${colour(`--phase-${phase}`)}99` }),
   }));
 }
@@ -166,7 +166,7 @@ function phaseBands(colour: Colour): uPlot.Band[] {
     .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${colour(`--phase-${phase}`)}99` }));
 }
 
-/** Outages behind everything else; a short one is still to be seen. */
+/** Shades outages behind the lines; a short one is still visible. */
 function shade(plot: uPlot, down: readonly Outage[], red: string) {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -181,7 +181,7 @@ function shade(plot: uPlot, down: readonly Outage[], red: string) {
   ctx.restore();
 }
 
-/** Seconds within minutes, hours within two days, then days, then months. */
+/** Formats ticks: seconds within minutes, hours within two days, then days, then months. */
 function timeOf(seconds: number, locale: string): (tick: number) => string {
   const parts: Intl.DateTimeFormatOptions =
     seconds <= 2 * DAY
@@ -193,8 +193,14 @@ function timeOf(seconds: number, locale: string): (tick: number) => string {
   return (tick) => format.format(tick * 1000);
 }
 
-/** What the pointer is over, in a small box that follows it. */
-function tell(plot: uPlot, element: HTMLElement, points: readonly (Point | null)[], words: (point: Point) => string[], locale: string) {
+/** Shows a tooltip for the point under the cursor. */
+function showTooltip(
+  plot: uPlot,
+  element: HTMLElement,
+  points: readonly (Point | null)[],
+  words: (point: Point) => string[],
+  locale: string,
+) {
   let tip = element.querySelector<HTMLElement>("[data-tip]");
   if (!tip) {
     tip = document.createElement("div");
@@ -218,9 +224,9 @@ function lineOf(text: string): HTMLElement {
   return line;
 }
 
-function wordsOf(point: Point, mode: Mode, series: Series, t: Texts, locale: string): string[] {
+function tooltipLines(point: Point, mode: Mode, series: Series, t: Texts, locale: string): string[] {
   const value = (name: string, ms: number | null | undefined) => valueOf(name, ms, locale);
-  if (mode === "regions") return (series.regions ?? []).flatMap((line) => placeWords(line, point.at, t, locale));
+  if (mode === "regions") return (series.regions ?? []).flatMap((line) => regionLines(line, point.at, t, locale));
   const words =
     mode === "phases"
       ? phases.flatMap((phase) => value(t.monitors.phases[phase], point.phases[phase]))
@@ -230,13 +236,13 @@ function wordsOf(point: Point, mode: Mode, series: Series, t: Texts, locale: str
   return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
 }
 
-function placeWords({ region, points }: RegionLine, at: string, t: Texts, locale: string): string[] {
+function regionLines({ region, points }: RegionLine, at: string, t: Texts, locale: string): string[] {
   const seen = points.find((point) => point.at === at);
   if (!seen) return [];
   const name = region === LOCAL ? t.regions.local : region;
   const failed = seen.down > 0 ? [`${name}: ${t.detail.failures(seen.down)}`] : [];
-  const blind = seen.unknown > 0 ? [`${name}: ${t.monitors.unknown}`] : [];
-  return [...valueOf(name, seen.p50, locale), ...failed, ...blind];
+  const unknown = seen.unknown > 0 ? [`${name}: ${t.monitors.unknown}`] : [];
+  return [...valueOf(name, seen.p50, locale), ...failed, ...unknown];
 }
 
 function valueOf(name: string, ms: number | null | undefined, locale: string): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { called, daysLeft, doubtOf, holders, toneOf } from "./expiry";
+import { shortName, daysLeft, distrustReason, certificateNames, toneOf } from "./expiry";
 
 const now = Date.parse("2026-11-15T09:30:00Z");
 const until = (expires: string, trusted = true) => ({
@@ -13,32 +13,32 @@ const until = (expires: string, trusted = true) => ({
 });
 
 describe("a certificate", () => {
-  test("is calm, then worth a look 21 days ahead, and urgent in its last week", () => {
+  test("is fine, a warning from 21 days before it expires, and urgent in the last week", () => {
     expect(toneOf(until("2026-12-07T09:30:00Z"), now)).toBe("up");
     expect(toneOf(until("2026-12-06T09:30:00Z"), now)).toBe("wait");
     expect(toneOf(until("2026-11-22T09:30:00Z"), now)).toBe("down");
     expect(toneOf(until("2027-11-15T09:30:00Z", false), now)).toBe("down");
   });
 
-  test("has whole days left, and none once it is over", () => {
+  test("has whole days left, negative once expired", () => {
     expect(daysLeft(until("2026-11-17T09:29:00Z"), now)).toBe(1);
     expect(daysLeft(until("2026-11-15T10:00:00Z"), now)).toBe(0);
     expect(daysLeft(until("2026-11-15T09:00:00Z"), now)).toBe(-1);
   });
 
-  test("is doubted for a reason", () => {
-    expect(doubtOf(until("2027-01-01T00:00:00Z"), now)).toBeNull();
-    expect(doubtOf(until("2026-01-01T00:00:00Z", false), now)).toBe("expired");
-    expect(doubtOf(until("2027-01-01T00:00:00Z", false), now)).toBe("other");
-    expect(doubtOf({ ...until("2027-01-01T00:00:00Z", false), issuer: "CN=a.example" }, now)).toBe("itself");
+  test("is not trusted for a reason", () => {
+    expect(distrustReason(until("2027-01-01T00:00:00Z"), now)).toBeNull();
+    expect(distrustReason(until("2026-01-01T00:00:00Z", false), now)).toBe("expired");
+    expect(distrustReason(until("2027-01-01T00:00:00Z", false), now)).toBe("other");
+    expect(distrustReason({ ...until("2027-01-01T00:00:00Z", false), issuer: "CN=a.example" }, now)).toBe("selfSigned");
   });
 
-  test("is called by its common name and whose it is", () => {
-    expect(called("C=US, O=Let's Encrypt, CN=R11")).toBe("R11 (Let's Encrypt)");
-    expect(called("CN=a.example")).toBe("a.example");
-    expect(called("O=Example, Inc., C=US")).toBe("Example, Inc.");
-    expect(called("serialNumber=7")).toBe("serialNumber=7");
-    expect(holders(until("2027-01-01T00:00:00Z"))).toBe("a.example, b.example");
-    expect(holders({ names: [], subject: "CN=old.example, O=Old" })).toBe("old.example (Old)");
+  test("is named by its common name and organisation", () => {
+    expect(shortName("C=US, O=Let's Encrypt, CN=R11")).toBe("R11 (Let's Encrypt)");
+    expect(shortName("CN=a.example")).toBe("a.example");
+    expect(shortName("O=Example, Inc., C=US")).toBe("Example, Inc.");
+    expect(shortName("serialNumber=7")).toBe("serialNumber=7");
+    expect(certificateNames(until("2027-01-01T00:00:00Z"))).toBe("a.example, b.example");
+    expect(certificateNames({ names: [], subject: "CN=old.example, O=Old" })).toBe("old.example (Old)");
   });
 });

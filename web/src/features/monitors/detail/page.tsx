@@ -1,52 +1,54 @@
-/** One monitor: how it is, how it was, and what can be done with it. */
+/** One monitor: its state, its history and its actions. */
 import { Button, Menu } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { ApiError, isMissing } from "../../../shared/api/error";
+import { ApiError, isNotFound } from "../../../shared/api/error";
 import { useNow } from "../../../shared/lib/now";
 import { exact, interval, millis, span } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Choices } from "../../../shared/ui/choices";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
-import { Long } from "../../../shared/ui/long";
-import { Nowhere } from "../../../shared/ui/nowhere";
-import { Ago, Moment, Older, Page, Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
-import { Fact, Facts, Record } from "../../../shared/ui/record";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { ExpandableText } from "../../../shared/ui/expandable-text";
+import { LoadMore } from "../../../shared/ui/load-more";
+import { Loading } from "../../../shared/ui/loading";
+import { NotFound } from "../../../shared/ui/not-found";
+import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
+import { Page, Panel } from "../../../shared/ui/page";
+import { Ago, Milliseconds, Moment } from "../../../shared/ui/time";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
-import { Bars } from "../bars";
+import { HeartbeatBars } from "../heartbeat-bars";
 import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
-import { isElsewhere, LOCAL } from "../regions";
-import { Phases } from "../seen";
+import { hasRemoteRegions, LOCAL } from "../regions";
+import { Phases } from "../check-result";
 import { StatusBadge, StatusMark } from "../status";
 import { CertificatePanel } from "./certificate";
 import styles from "./detail.module.css";
-import { LoadTime } from "./loadtime";
-import { Places } from "./places";
+import { ResponseTime } from "./response-time";
+import { RegionsPanel } from "./regions";
 import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
-/** Bars across the whole width, of a screen or a phone. */
-const ROOM = 120;
-const ROOM_ON_PHONES = 48;
-/** How many the list shows at first, and on demand: all that the bars have. */
-const LOGGED = [50, ROOM] as const;
+/** Bars across the full width of a screen or a phone. */
+const MAX_BARS = 120;
+const MAX_BARS_ON_PHONES = 48;
+/** How many checks the list shows at first, and after "Show older". */
+const LOG_LIMITS = [50, MAX_BARS] as const;
 
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
   const { data, error, isPending, refetch } = useQuery(monitor(id));
-  if (isPending || (!data && !isMissing(error))) {
-    return (
-      <Page title={t.nav.monitors}>{isPending ? <Waiting /> : <Trouble error={error} retry={() => void refetch()} />}</Page>
-    );
+  if (isPending || (!data && !isNotFound(error))) {
+    return <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
-  // It may have been there a moment ago.
-  if (!data || isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  // It may have been deleted just now, while its data is still cached.
+  if (!data || isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   return <Detail key={id} monitor={data} />;
 }
 
@@ -55,7 +57,7 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
   const state = stateOf(shown);
   const url = shown.http?.url;
   return (
-    <Record
+    <DetailLayout
       title={shown.name}
       badge={<StatusBadge state={state} />}
       back={["/", t.nav.monitors]}
@@ -81,12 +83,12 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
-      {isElsewhere(shown) && <Places monitor={shown} room={ROOM} />}
-      <LoadTime monitor={shown} />
+      {hasRemoteRegions(shown) && <RegionsPanel monitor={shown} room={MAX_BARS} />}
+      <ResponseTime monitor={shown} />
       <Uptime id={shown.monitorid} />
       <CertificatePanel monitor={shown} />
       <Alerts id={shown.monitorid} />
-    </Record>
+    </DetailLayout>
   );
 }
 
@@ -94,22 +96,22 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState<"check" | "pause" | null>(null);
-  const [asked, setAsked] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { monitorid } = shown;
   const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
     setBusy(what);
     act()
       .catch((error: unknown) => {
-        // Of a session that is over the login tells.
-        if (!(error instanceof ApiError && error.signedOut)) say(sentence(error), true);
+        // If the session has ended, the login page says so.
+        if (!(error instanceof ApiError && error.signedOut)) showToast(errorMessage(error), true);
       })
       .finally(() => setBusy(null));
   };
   const check = async () => {
     const beat = await checkNow(monitorid);
-    say(t.detail.checked(beat.message), beat.status === "down");
+    showToast(t.detail.checked(beat.message), beat.status === "down");
     await client.invalidateQueries({ queryKey: ["beats", monitorid] });
     await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
     await client.invalidateQueries({ queryKey: ["certificate", monitorid] });
@@ -132,7 +134,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
         {t.detail.edit}
       </Button>
-      <Choices
+      <ActionMenu
         width={180}
         button={
           <Button variant="default" px={10} aria-label={t.detail.more}>
@@ -143,19 +145,19 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
         <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
           {t.detail.duplicate}
         </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setAsked(true)}>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
           {t.monitors.delete}
         </Menu.Item>
-      </Choices>
-      {asked && (
+      </ActionMenu>
+      {confirming && (
         <Confirm
           title={t.detail.deleteTitle(shown.name)}
           action={t.monitors.delete}
           typed={shown.name}
-          close={() => setAsked(false)}
+          close={() => setConfirming(false)}
           run={async () => {
             await remove(client, monitorid);
-            say(t.detail.deleted(shown.name));
+            showToast(t.detail.deleted(shown.name));
             await navigate("/", { replace: true });
           }}
         >
@@ -178,7 +180,7 @@ function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
         {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
       </Fact>
       <Fact label={t.monitors.columns.load}>
-        <Took ms={shown.load_time} />
+        <Milliseconds ms={shown.load_time} />
       </Fact>
       <Fact label={t.monitors.columns.check}>
         <Ago at={shown.last_check} />
@@ -188,22 +190,20 @@ function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
   );
 }
 
-const NONE: never[] = [];
+const NO_BEATS: never[] = [];
 
 function Recent({ monitor: shown }: { monitor: Monitor }) {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, ROOM));
+  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, MAX_BARS));
   const [open, setOpen] = useState(false);
   const phone = useMediaQuery("(max-width: 720px)");
   return (
     <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
-        <Bars beats={data ?? NONE} room={phone ? ROOM_ON_PHONES : ROOM} height={32} />
+        <HeartbeatBars beats={data ?? NO_BEATS} room={phone ? MAX_BARS_ON_PHONES : MAX_BARS} height={32} />
       </div>
-      {!isPending && data?.length === 0 && (
-        <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>
-      )}
+      {!isPending && data?.length === 0 && <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
       {data && data.length > 0 && (
         <details className={styles.log} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t.detail.showBeats}</summary>
@@ -217,14 +217,14 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
 function Last({ monitor: shown }: { monitor: Monitor }) {
   return (
     <span className={shown.status === "down" ? styles.bad : undefined}>
-      <Long text={shown.last_message} />
+      <ExpandableText text={shown.last_message} />
     </span>
   );
 }
 
 function Log({ beats: list }: { beats: Heartbeat[] }) {
   const t = useTexts();
-  const [limit, setLimit] = useState<number>(LOGGED[0]);
+  const [limit, setLimit] = useState<number>(LOG_LIMITS[0]);
   const newest = list.toReversed().slice(0, limit);
   return (
     <>
@@ -239,25 +239,25 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
               <Moment at={beat.at} />
             </span>
             <span className={styles.message}>
-              <Long text={beat.message} />
-              {beat.regions.length > 0 && <RegionWords beat={beat} />}
+              <ExpandableText text={beat.message} />
+              {beat.regions.length > 0 && <RegionResults beat={beat} />}
             </span>
             <span className={styles.took}>
               <Phases beat={beat} />
             </span>
             <span className={`${styles.load ?? ""} num`}>
-              <Took ms={beat.load_time} />
+              <Milliseconds ms={beat.load_time} />
             </span>
           </li>
         ))}
       </ol>
-      <Older shown={newest.length} limit={limit} steps={LOGGED} show={setLimit} />
+      <LoadMore shown={newest.length} limit={limit} steps={LOG_LIMITS} show={setLimit} />
     </>
   );
 }
 
-/** Who looked, and how long it took there. */
-function RegionWords({ beat }: { beat: Heartbeat }) {
+/** The result and response time of each region. */
+function RegionResults({ beat }: { beat: Heartbeat }) {
   const { locale, texts: t } = useLanguage();
   return (
     <span className={styles.regions}>
@@ -282,7 +282,7 @@ function Alerts({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(alertsOf(id));
   return (
     <Panel title={t.nav.alerts} flush>
-      {error && <Trouble error={error} retry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       {data?.length === 0 && <p className={styles.none}>{t.detail.noAlerts}</p>}
       {data && data.length > 0 && <AlertRows alerts={data} named={false} />}
     </Panel>

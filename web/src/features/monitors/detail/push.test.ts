@@ -8,7 +8,7 @@ test("the cron line reports at least once in every interval", () => {
   expect(cron(7 * 86_400)).toBe("0 0 * * *");
 });
 
-test("every line opens the monitor's own address", () => {
+test("every command calls the monitor's push URL", () => {
   for (const way of ["curl", "cron", "PowerShell", "Python"] as const) {
     expect(lineOf(way, "https://w.example/api/push/abc", 60)).toContain("https://w.example/api/push/abc");
   }

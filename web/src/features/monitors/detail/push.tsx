@@ -1,12 +1,14 @@
-/** Ready lines for whatever reports itself. */
+/** Ready-made commands for a push monitor. */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { interval } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
-import { CopyLine, Panel, Segments } from "../../../shared/ui/parts";
-import { say } from "../../../shared/ui/toast";
+import { CopyLine } from "../../../shared/ui/copy-line";
+import { Panel } from "../../../shared/ui/page";
+import { SegmentedControl } from "../../../shared/ui/segmented-control";
+import { showToast } from "../../../shared/ui/toast";
 import { rotatePushUrl, type Monitor } from "../data";
 import styles from "./detail.module.css";
 
@@ -38,32 +40,34 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const client = useQueryClient();
   const [way, setWay] = useState<Way>("curl");
-  const [asked, setAsked] = useState(false);
+  const [isReplacing, setReplacing] = useState(false);
   const url = monitor.push_url ?? "";
   return (
     <Panel
       title={t.push.title}
       lead={t.push.lead(interval(monitor.heartbeat_interval))}
-      actions={<Segments label={t.push.way} choices={ways.map((each) => [each, each] as const)} chosen={way} choose={setWay} />}
+      actions={
+        <SegmentedControl label={t.push.way} choices={ways.map((choice) => [choice, choice] as const)} chosen={way} choose={setWay} />
+      }
     >
       <div className={styles.push}>
         <CopyLine label={t.push.url} value={url} />
         <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval)} wrap />
         <p className={styles.quiet}>{t.push.down}</p>
         <div>
-          <Button variant="default" onClick={() => setAsked(true)}>
+          <Button variant="default" onClick={() => setReplacing(true)}>
             {t.push.rotate}
           </Button>
         </div>
       </div>
-      {asked && (
+      {isReplacing && (
         <Confirm
           title={t.push.rotateTitle}
           action={t.push.rotate}
-          close={() => setAsked(false)}
+          close={() => setReplacing(false)}
           run={async () => {
             await rotatePushUrl(client, monitor.monitorid);
-            say(t.push.rotated);
+            showToast(t.push.rotated);
           }}
         >
           {t.push.rotateHelp}

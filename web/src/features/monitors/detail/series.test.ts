@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { byRegion, outages, percentiles, placeOf, stacked, withGaps } from "./series";
+import { byRegion, outages, percentiles, regionColour, stacked, withGaps } from "./series";
 
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
 
@@ -23,18 +23,22 @@ function point(second: number, extra: Partial<Point> = {}): Point {
   };
 }
 
-test("a pause in the checks is a gap, and steps shorter than the interval are none", () => {
+test("missing checks are a gap, but steps shorter than the interval are not", () => {
   const points = [0, 60, 120, 600].map((second) => point(second));
   expect(withGaps({ points, step: 12 }, 60).at).toEqual([0, 60, 120, 195, 600]);
   expect(withGaps({ points, step: 12 }, 60).points[3]).toBeNull();
   expect(withGaps({ points, step: 3600 }, 60).points).not.toContain(null);
 });
 
-test("bands are laid between the percentiles, highest first", () => {
-  expect(percentiles([point(0), null])).toEqual([[30, null], [20, null], [10, null]]);
+test("bands are drawn between the percentiles, highest first", () => {
+  expect(percentiles([point(0), null])).toEqual([
+    [30, null],
+    [20, null],
+    [10, null],
+  ]);
 });
 
-test("phases stand on each other, and one that was not reached adds nothing", () => {
+test("phases are stacked, and a phase that was not reached adds nothing", () => {
   const some = point(0, { phases: { ...none, resolve: 1, connect: 2, first_byte: 4 } });
   expect(stacked([some, point(1), null])).toEqual([
     [7, null, null],
@@ -52,25 +56,25 @@ const outage = (started: number, ended: number | null) => ({
   ended: ended === null ? null : time(ended),
 });
 
-test("an outage is one, however many checks failed in it and however far apart they were", () => {
+test("an outage is one range, however many checks failed", () => {
   const hour = { from: time(0), to: time(3600) };
   expect(outages([outage(600, 831)], hour)).toEqual([{ from: 600, to: 831 }]);
   expect(outages([outage(900, 960), outage(600, 831)], hour)).toHaveLength(2);
 });
 
-test("an outage that lasts reaches to the end, and one from before begins with the chart", () => {
+test("an ongoing outage extends to the end, and an earlier one starts with the chart", () => {
   const hour = { from: time(3600), to: time(7200) };
   expect(outages([outage(5000, null)], hour)).toEqual([{ from: 5000, to: 7200 }]);
   expect(outages([outage(60, 4000)], hour)).toEqual([{ from: 3600, to: 4000 }]);
 });
 
-test("what was over before, begins after or is a warning is not in the chart", () => {
+test("outages outside the range and warnings are not in the chart", () => {
   const hour = { from: time(3600), to: time(7200) };
   const warning = { kind: "certificate", started: time(4000), ended: null };
   expect(outages([outage(60, 120), outage(8000, null), warning], hour)).toEqual([]);
 });
 
-test("each region has a line, with a gap where it was not asked or saw nothing up", () => {
+test("each region has a line, with a gap where it has no successful check", () => {
   const points = [point(0), null, point(60), point(120)];
   const seen = (second: number, p50: number | null) => ({ at: point(second).at, up: 1, down: 0, unknown: 0, p50, max: p50 });
   const lines = [
@@ -81,5 +85,5 @@ test("each region has a line, with a gap where it was not asked or saw nothing u
     [5, null, 6, 7],
     [90, null, null, null],
   ]);
-  expect([0, 5, 6].map(placeOf)).toEqual(["place-0", "place-5", "place-0"]);
+  expect([0, 5, 6].map(regionColour)).toEqual(["place-0", "place-5", "place-0"]);
 });

@@ -1,4 +1,4 @@
-/** The points of a series as what a chart draws. */
+/** Converts the points of a series into chart data. */
 import type { Alert, Point, RegionLine, Series } from "../data";
 
 export const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
@@ -6,17 +6,17 @@ export type Phase = (typeof phases)[number];
 
 type Column = (number | null)[];
 
-/** Steps are left out when nothing was heard; a pause of more than this many of them is a gap in the line. */
-const PAUSE = 2.5;
+/** Steps without data are omitted; more than this many missing steps make a gap in the line. */
+const MAX_GAP_STEPS = 2.5;
 
 /**
  * The series with a gap wherever checks are missing. Steps can be shorter than
- * the time between checks, and that alone is no gap.
+ * the check interval, which alone is not a gap.
  */
 export function withGaps({ points, step }: Pick<Series, "points" | "step">, interval: number): { at: number[]; points: (Point | null)[] } {
   const at: number[] = [];
   const shown: (Point | null)[] = [];
-  const longest = PAUSE * Math.max(step, interval);
+  const longest = MAX_GAP_STEPS * Math.max(step, interval);
   for (const point of points) {
     const time = Date.parse(point.at) / 1000;
     const before = at.at(-1);
@@ -30,7 +30,7 @@ export function withGaps({ points, step }: Pick<Series, "points" | "step">, inte
   return { at, points: shown };
 }
 
-/** The percentiles, highest first: the order in which bands are laid between them. */
+/** The percentiles, highest first: the order in which bands are drawn between them. */
 export function percentiles(points: readonly (Point | null)[]): Column[] {
   return (["p99", "p95", "p50"] as const).map((which) => points.map((point) => point?.[which] ?? null));
 }
@@ -47,7 +47,7 @@ export function stacked(points: readonly (Point | null)[]): Column[] {
   return columns.reverse();
 }
 
-/** The median load time of each region, a column each; a step in which it was not asked is a gap. */
+/** The median response time of each region, one column each; a step without a check is a gap. */
 export function byRegion(points: readonly (Point | null)[], lines: readonly RegionLine[]): Column[] {
   return lines.map((line) => {
     const seen = new Map(line.points.map((point) => [point.at, point.p50 ?? null]));
@@ -55,23 +55,22 @@ export function byRegion(points: readonly (Point | null)[], lines: readonly Regi
   });
 }
 
-/** There are colours for six regions; with more they are used again. */
+/** There are colours for six regions; further regions reuse them. */
 const COLOURS = 6;
 
-export function placeOf(index: number): string {
+export function regionColour(index: number): string {
   return `place-${index % COLOURS}`;
 }
 
-/** From when to when it was down, in seconds. */
+/** Start and end of an outage, in seconds. */
 export interface Outage {
   from: number;
   to: number;
 }
 
 /**
- * The outages that touch a series, as the alerts have them: a failure that was
- * not confirmed is none, and one that lasts reaches to the end, whether it was
- * checked since or not.
+ * The outages within a series, taken from the alerts: an unconfirmed failure is
+ * not an outage, and an ongoing outage extends to the end of the series.
  */
 export function outages(alerts: readonly Pick<Alert, "kind" | "started" | "ended">[], series: Pick<Series, "from" | "to">): Outage[] {
   const [begin, end] = [seconds(series.from), seconds(series.to)];

@@ -1,8 +1,11 @@
-/** Uptime and load times of the usual spans, side by side. */
+/** A table of uptime and response times by period. */
 import { useQuery } from "@tanstack/react-query";
 import { interval, percent } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Panel, Took, Trouble, Waiting } from "../../../shared/ui/parts";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Loading } from "../../../shared/ui/loading";
+import { Panel } from "../../../shared/ui/page";
+import { Milliseconds } from "../../../shared/ui/time";
 import { stats, type Span } from "../data";
 import styles from "./detail.module.css";
 
@@ -13,8 +16,8 @@ export function Uptime({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(stats(id));
   return (
     <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
-      {!data && !error && <Waiting />}
+      {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!data && !error && <Loading />}
       {data && (
         <div className={styles.scroll} tabIndex={0} role="group" aria-label={t.detail.uptime}>
           <table className={styles.table}>
@@ -45,7 +48,7 @@ function Row({ span }: { span: Span }) {
   const { locale } = useLanguage();
   const { uptime, load_time: load } = span;
   const long = (seconds: number | null | undefined) => (typeof seconds === "number" ? interval(seconds) : "–");
-  // Of a young monitor all spans look alike; the long ones should not pretend to know.
+  // For a new monitor all periods look alike; the long ones are marked as based on little data.
   const { no_data, ...heard } = span.seconds;
   const watched = Object.values(heard).reduce((sum, seconds) => sum + seconds, 0);
   const thin = no_data > watched;
@@ -53,15 +56,21 @@ function Row({ span }: { span: Span }) {
     <tr className="num" data-thin={thin || undefined}>
       <th scope="row">
         {t.detail.spans(hours[span.span ?? ""] ?? 0)}
-        {thin && <small>{t.detail.thin(interval(watched))}</small>}
+        {thin && <small>{t.detail.basedOn(interval(watched))}</small>}
       </th>
       <td className={styles.strong}>{typeof uptime === "number" ? percent(uptime, locale) : "–"}</td>
       <td>{typeof uptime === "number" ? span.outages : "–"}</td>
       <td>{long(span.longest_outage)}</td>
       <td>{long(span.mean_time_to_recover)}</td>
-      <td><Took ms={load?.p50} /></td>
-      <td><Took ms={load?.p95} /></td>
-      <td><Took ms={load?.p99} /></td>
+      <td>
+        <Milliseconds ms={load?.p50} />
+      </td>
+      <td>
+        <Milliseconds ms={load?.p95} />
+      </td>
+      <td>
+        <Milliseconds ms={load?.p99} />
+      </td>
     </tr>
   );
 }

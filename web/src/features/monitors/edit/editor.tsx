@@ -1,27 +1,28 @@
-/** The form of a monitor. What most people leave alone is folded away. */
+/** The form of a monitor. Rarely used settings are collapsed. */
 import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { ApiError } from "../../../shared/api/error";
 import { interval } from "../../../shared/lib/time";
-import { useTexts } from "../../../shared/text";
+import { useTexts } from "../../../shared/i18n";
+import { FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
-import { Guard } from "../../../shared/ui/guard";
-import { Fault, Page, Panel } from "../../../shared/ui/parts";
-import { Pair, Password } from "../../../shared/ui/sheet";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { Page, Panel } from "../../../shared/ui/page";
+import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
+import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { monitors, save, tryOut, types, type Heartbeat } from "../data";
-import { NotifierPicker } from "../notify";
+import { NotifierPicker } from "../notifier-picker";
 import { LOCAL, regions } from "../regions";
-import { Seen } from "../seen";
+import { CheckResult } from "../check-result";
 import styles from "./edit.module.css";
 import { authentications, bodyOf, isHttp, methods, recordTypes, suggestedName, type Values } from "./values";
 
 interface Props {
   id?: string;
-  /** The name as it is saved. */
+  /** The saved name. */
   was?: string;
   start: Values;
 }
@@ -39,7 +40,7 @@ export function Editor({ id, was, start }: Props) {
       throw values.name.trim() === "" ? unnamed(error) : error;
     });
     leaving.current = true;
-    say(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
+    showToast(id === undefined ? t.form.created(saved.name) : t.form.saved(saved.name));
     await navigate(`/monitor/${saved.monitorid}`, { replace: true });
   });
   return (
@@ -51,9 +52,9 @@ export function Editor({ id, was, start }: Props) {
         <Regions form={form} />
         <Notify form={form} />
         <Advanced form={form} />
-        <Fault text={form.fault} />
+        <FormError text={form.fault} />
         <div className={styles.foot}>
-          {form.values.type !== "api" && <TryIt form={form} id={id} />}
+          {form.values.type !== "api" && <TryCheck form={form} id={id} />}
           <div className={styles.buttons}>
             <Button variant="default" onClick={() => void navigate(-1)}>
               {t.common.cancel}
@@ -64,12 +65,12 @@ export function Editor({ id, was, start }: Props) {
           </div>
         </div>
       </form>
-      <Guard when={() => form.dirty && !leaving.current} />
+      <UnsavedChangesGuard when={() => form.dirty && !leaving.current} />
     </Page>
   );
 }
 
-/** A name that was to follow from the address is not missed while the address is wrong. */
+/** Drops the error about a missing name if other fields are invalid: the name defaults to the host. */
 function unnamed(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const others = Object.fromEntries(Object.entries(error.fields).filter(([field]) => field !== "name"));
@@ -83,13 +84,7 @@ function TypePicker({ form }: { form: MonitorForm }) {
       <legend className="sr-only">{t.monitors.type}</legend>
       {types.map((type) => (
         <label key={type} className={styles.type} data-chosen={form.values.type === type || undefined}>
-          <input
-            type="radio"
-            name="type"
-            value={type}
-            checked={form.values.type === type}
-            onChange={() => form.set("type", type)}
-          />
+          <input type="radio" name="type" value={type} checked={form.values.type === type} onChange={() => form.set("type", type)} />
           <b>{t.monitors.types[type]}</b>
           <span>{t.form.typeHelp[type]}</span>
         </label>
@@ -98,7 +93,7 @@ function TypePicker({ form }: { form: MonitorForm }) {
   );
 }
 
-/** A number that may be left to the service. */
+/** A number field; empty means the default of the service. */
 function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interval" | "resend_interval" | "grace" | "http.max_redirects") {
   return {
     name: field,
@@ -106,7 +101,7 @@ function number(form: MonitorForm, field: "timeout" | "retries" | "retry_interva
     error: form.errors[field],
     onChange: (value: number | string) => form.set(field, typeof value === "number" ? value : ""),
     min: 0,
-    // What is out of bounds is refused in words, and not changed in silence.
+    // Values out of range are rejected with a message instead of being changed silently.
     clampBehavior: "none" as const,
     allowDecimal: false,
     allowNegative: false,
@@ -158,21 +153,27 @@ function Target({ form }: { form: MonitorForm }) {
         )}
         {type === "ping" && <Host form={form} help={t.form.pingHelp} />}
         {type === "tcp" && (
-          <Pair wide>
+          <FieldPair wide>
             <Host form={form} help={t.form.hostHelp} />
             <TextInput {...text(form, "port")} label={t.form.port} description={t.form.portHelp} inputMode="numeric" />
-          </Pair>
+          </FieldPair>
         )}
         {type === "dns" && (
           <>
-            <Pair wide>
+            <FieldPair wide>
               <Host form={form} help={t.form.dnsHelp} />
               <Select {...choice(form, "dns.record_type")} label={t.form.record} description={t.form.recordHelp} data={recordTypes} />
-            </Pair>
-            <Pair wide>
+            </FieldPair>
+            <FieldPair wide>
               <TextInput {...text(form, "dns.resolver_server")} label={t.form.resolver} description={t.form.resolverHelp} />
-              <TextInput {...text(form, "port")} label={t.form.port} description={t.form.dnsPortHelp} placeholder="53" inputMode="numeric" />
-            </Pair>
+              <TextInput
+                {...text(form, "port")}
+                label={t.form.port}
+                description={t.form.dnsPortHelp}
+                placeholder="53"
+                inputMode="numeric"
+              />
+            </FieldPair>
           </>
         )}
         {type === "api" && <p className={styles.note}>{t.form.apiNote}</p>}
@@ -206,7 +207,7 @@ function Timing({ form }: { form: MonitorForm }) {
   return (
     <Panel>
       <div className={styles.fields}>
-        <Pair>
+        <FieldPair>
           <div className={styles.every}>
             <NumberInput
               name="heartbeat_interval"
@@ -224,23 +225,24 @@ function Timing({ form }: { form: MonitorForm }) {
             />
             <div className={styles.presets} role="group" aria-label={t.form.presets}>
               {intervals.map((preset) => (
-                <button
-                  key={preset}
-                  type="button"
-                  aria-pressed={seconds === preset}
-                  onClick={() => form.set("heartbeat_interval", preset)}
-                >
+                <button key={preset} type="button" aria-pressed={seconds === preset} onClick={() => form.set("heartbeat_interval", preset)}>
                   {interval(preset)}
                 </button>
               ))}
             </div>
           </div>
           {type === "api" ? (
-            <NumberInput {...number(form, "grace")} label={t.form.grace} description={t.form.graceHelp} suffix=" s" placeholder={t.form.auto} />
+            <NumberInput
+              {...number(form, "grace")}
+              label={t.form.grace}
+              description={t.form.graceHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
           ) : (
             <NumberInput {...number(form, "retries")} label={t.form.retries} description={t.form.retriesHelp} />
           )}
-        </Pair>
+        </FieldPair>
         <TagsInput
           label={t.form.tags}
           description={t.form.tagsHelp}
@@ -256,14 +258,14 @@ function Timing({ form }: { form: MonitorForm }) {
   );
 }
 
-/** Where there are probes, or the monitor names some already: from where it is looked at, and who must agree. */
+/** Shown if there are probes or the monitor has regions: where to check from, and the quorum. */
 function Regions({ form }: { form: MonitorForm }) {
   const t = useTexts();
   const { data } = useQuery(regions);
   const { type, regions: chosen, quorum } = form.values;
   const names = [...new Set([LOCAL, ...(data ?? []).map(({ region }) => region), ...chosen])];
   if (type === "api" || names.length === 1) return null;
-  const counts = [...new Set([...chosen.slice(1).map((_, index) => String(index + 1)), quorum])].filter((each) => Number(each) > 0);
+  const counts = [...new Set([...chosen.slice(1).map((_, index) => String(index + 1)), quorum])].filter((count) => Number(count) > 0);
   const agreements = [
     ...(["any", "majority", "all"] as const).map((value) => ({ value, label: t.regions.agreements[value] })),
     ...counts.map((value) => ({ value, label: t.regions.agreement(value) })),
@@ -275,7 +277,7 @@ function Regions({ form }: { form: MonitorForm }) {
           name="regions"
           label={t.regions.choose}
           description={t.regions.chooseHelp}
-          data={names}
+          data={names.map((name) => ({ value: name, label: name === LOCAL ? t.regions.local : name }))}
           searchable
           value={chosen}
           error={form.errors.regions}
@@ -303,7 +305,7 @@ function Notify({ form }: { form: MonitorForm }) {
   return (
     <Panel title={t.notifiers.choose} lead={t.notifiers.chooseHelp}>
       <NotifierPicker chosen={form.values.notifiers} choose={(ids) => form.set("notifiers", ids)} />
-      <Fault text={form.errors.notifiers ?? null} />
+      <FormError text={form.errors.notifiers ?? null} />
     </Panel>
   );
 }
@@ -333,10 +335,22 @@ function Advanced({ form }: { form: MonitorForm }) {
       <div className={styles.fields}>
         {isHttp(type) && <HttpFields form={form} />}
         {type !== "api" && (
-          <Pair>
-            <NumberInput {...number(form, "timeout")} label={t.form.timeout} description={t.form.timeoutHelp} suffix=" s" placeholder={t.form.auto} />
-            <NumberInput {...number(form, "retry_interval")} label={t.form.retryInterval} description={t.form.retryIntervalHelp} suffix=" s" placeholder={t.form.auto} />
-          </Pair>
+          <FieldPair>
+            <NumberInput
+              {...number(form, "timeout")}
+              label={t.form.timeout}
+              description={t.form.timeoutHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
+            <NumberInput
+              {...number(form, "retry_interval")}
+              label={t.form.retryInterval}
+              description={t.form.retryIntervalHelp}
+              suffix=" s"
+              placeholder={t.form.auto}
+            />
+          </FieldPair>
         )}
         <NumberInput
           {...number(form, "resend_interval")}
@@ -345,7 +359,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           suffix=" s"
           placeholder={t.form.never}
         />
-        <Switch {...flag(form, "upside_down_mode")} label={t.form.upsideDown} description={t.form.upsideDownHelp} />
+        <Switch {...flag(form, "upside_down_mode")} label={t.form.inverted} description={t.form.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>
@@ -357,10 +371,10 @@ function HttpFields({ form }: { form: MonitorForm }) {
   const { values } = form;
   return (
     <>
-      <Pair>
+      <FieldPair>
         <Select {...choice(form, "http.method")} label={t.form.method} description={t.form.methodHelp} data={methods} />
         <TextInput {...text(form, "http.accepted_status_codes")} label={t.form.codes} description={t.form.codesHelp} />
-      </Pair>
+      </FieldPair>
       {values.type === "http" && (
         <TextInput {...text(form, "http.keyword")} label={t.form.keywordOptional} description={t.form.keywordHelp} />
       )}
@@ -390,46 +404,42 @@ function HttpFields({ form }: { form: MonitorForm }) {
         data={authentications.map((value) => ({ value, label: t.form.authentications[value as "none"] }))}
       />
       {values["http.authentication_type"] !== "none" && (
-        <Pair>
+        <FieldPair>
           <TextInput
             {...text(form, "http.username")}
             label={t.form.username}
             description={values["http.authentication_type"] === "ntlm" ? t.form.ntlmHelp : t.form.usernameHelp}
             autoComplete="off"
           />
-          <Password
+          <PasswordField
             form={form}
             field="http.password"
             label={t.auth.password}
             description={t.form.passwordHelp}
             autoComplete="new-password"
           />
-        </Pair>
+        </FieldPair>
       )}
       <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
-      <Switch
-        {...flag(form, "http.certificate_expiry_notification")}
-        label={t.form.certificate}
-        description={t.form.certificateHelp}
-      />
+      <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
       <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
     </>
   );
 }
 
-/** On a phone the buttons push it under the bar at the bottom. */
+/** On phones, the result would be hidden below the navigation bar. */
 function intoView(result: HTMLElement | null) {
   result?.scrollIntoView({ block: "center" });
 }
 
-/** One look at the target with what stands in the form; nothing is saved. */
-function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
+/** Runs the check once with the current values; nothing is saved. */
+function TryCheck({ form, id }: { form: MonitorForm; id: string | undefined }) {
   const t = useTexts();
-  const sentence = useSentence();
+  const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
   const [seen, setSeen] = useState<Heartbeat | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const look = async () => {
+  const run = async () => {
     setBusy(true);
     setFault(null);
     setSeen(null);
@@ -437,20 +447,20 @@ function TryIt({ form, id }: { form: MonitorForm; id: string | undefined }) {
       setSeen(await tryOut(bodyOf({ ...form.values, name: form.values.name || "?" }, id)));
     } catch (error) {
       if (error instanceof ApiError && Object.keys(error.fields).length > 0) form.refuse(error.fields);
-      else setFault(sentence(error));
+      else setFault(errorMessage(error));
     } finally {
       setBusy(false);
     }
   };
   return (
     <div className={styles.try}>
-      <Button variant="default" loading={busy} onClick={() => void look()}>
+      <Button variant="default" loading={busy} onClick={() => void run()}>
         {t.form.try}
       </Button>
-      <Fault text={fault} />
+      <FormError text={fault} />
       {seen && (
         <div className={styles.result} ref={intoView}>
-          <Seen beat={seen} />
+          <CheckResult beat={seen} />
         </div>
       )}
     </div>

@@ -1,10 +1,12 @@
-/** Making a monitor, or changing one. */
+/** Creates or edits a monitor. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearchParams } from "react-router";
-import { isMissing } from "../../../shared/api/error";
-import { useTexts } from "../../../shared/text";
-import { Nowhere } from "../../../shared/ui/nowhere";
-import { Page, Trouble, Waiting } from "../../../shared/ui/parts";
+import { isNotFound } from "../../../shared/api/error";
+import { useTexts } from "../../../shared/i18n";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Loading } from "../../../shared/ui/loading";
+import { NotFound } from "../../../shared/ui/not-found";
+import { Page } from "../../../shared/ui/page";
 import { monitor } from "../data";
 import { Editor } from "./editor";
 import { initial, typeOf, valuesOf } from "./values";
@@ -16,11 +18,11 @@ export function Component() {
   const from = id ?? search.get("from");
   const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
   if (from === null) return <Editor key="new" start={initial(typeOf(search.get("type")))} />;
-  if (!data && isMissing(error)) return <Nowhere instead={["/", t.nav.monitors]} />;
+  if (!data && isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   if (!data) {
     return (
       <Page title={t.nav.monitors} narrow>
-        {error ? <Trouble error={error} retry={() => void refetch()} /> : <Waiting />}
+        {error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />}
       </Page>
     );
   }

@@ -36,7 +36,7 @@ const monitor: Monitor = {
 };
 
 describe("the form's values", () => {
-  test("a monitor that is opened and saved unchanged stays as it is", () => {
+  test("a monitor that is opened and saved unchanged stays the same", () => {
     const body = bodyOf(valuesOf(monitor), monitor.monitorid);
     expect(body).toMatchObject({
       monitorid: "0190",
@@ -59,7 +59,7 @@ describe("the form's values", () => {
     });
   });
 
-  test("a password left empty is not sent, so the stored one is kept", () => {
+  test("an empty password is not sent, so the stored one remains", () => {
     expect(bodyOf(valuesOf(monitor)).http).not.toHaveProperty("password");
     const typed = { ...valuesOf(monitor), "http.password": "s3cret" };
     expect(bodyOf(typed).http).toHaveProperty("password", "s3cret");
@@ -69,9 +69,7 @@ describe("the form's values", () => {
   test("each type sends its own settings and no others", () => {
     const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: 7 };
     const keys = (type: (typeof types)[number]) =>
-      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) =>
-        ["http", "dns", "hostname", "port", "grace"].includes(key),
-      );
+      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) => ["http", "dns", "hostname", "port", "grace"].includes(key));
     expect(keys("http")).toEqual(["http"]);
     expect(keys("http_keyword")).toEqual(["http"]);
     expect(keys("dns")).toEqual(["hostname", "port", "dns"]);
@@ -81,18 +79,18 @@ describe("the form's values", () => {
     expect(bodyOf({ ...initial("tcp"), ...filled }).hostname).toBe("db.example.com");
   });
 
-  test("a time-out that was emptied goes back to the default", () => {
+  test("an emptied timeout returns to the default", () => {
     expect(bodyOf({ ...valuesOf(monitor), timeout: "" }).timeout).toBe(0);
     expect(bodyOf({ ...valuesOf(monitor), resend_interval: "" }).resend_interval).toBe(0);
   });
 
-  test("a monitor without a name is called after what it watches", () => {
+  test("a monitor without a name is named after its target", () => {
     expect(suggestedName({ ...initial("http"), "http.url": "https://example.com:8443/x" })).toBe("example.com:8443");
     expect(suggestedName({ ...initial("tcp"), hostname: "db", port: "5432" })).toBe("db:5432");
     expect(suggestedName({ ...initial("ping"), hostname: "10.0.0.1" })).toBe("10.0.0.1");
   });
 
-  test("an address without a scheme is taken for https", () => {
+  test("a URL without a scheme becomes https", () => {
     const url = (typed: string) => bodyOf({ ...initial("http"), "http.url": typed }).http?.url;
     expect(url(" example.com/x ")).toBe("https://example.com/x");
     expect(url("http://example.com")).toBe("http://example.com");
@@ -100,12 +98,12 @@ describe("the form's values", () => {
     expect(url("")).toBe("");
   });
 
-  test("an unknown type in the address is http", () => {
+  test("an unknown type in the URL is http", () => {
     expect(typeOf("gopher")).toBe("http");
     expect(typeOf("dns")).toBe("dns");
   });
 
-  test("a number of regions that are no longer chosen means all of them", () => {
+  test("a quorum larger than the number of regions means all of them", () => {
     const quorum = (regions: string[], quorum: string) => bodyOf({ ...initial("http"), regions, quorum }).quorum;
     expect(quorum(["eu", "us", "ap"], "2")).toBe("2");
     expect(quorum(["eu", "us"], "3")).toBe("all");

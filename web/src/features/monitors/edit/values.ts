@@ -1,7 +1,7 @@
 /**
- * What stands in the form, field by field under the names the service uses in
- * its errors, and how it becomes a request. The fields of every type are kept
- * while the form is open, so that trying another type loses nothing.
+ * The values of the form, with the field names that the service uses in its
+ * errors, and their conversion into a request. The fields of all types stay in
+ * the form while it is open, so switching the type loses nothing.
  */
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
@@ -13,7 +13,7 @@ export interface Values {
   heartbeat_interval: number;
   upside_down_mode: boolean;
   tags: string[];
-  /** Their ids. */
+  /** IDs. */
   notifiers: string[];
   regions: string[];
   quorum: string;
@@ -123,7 +123,7 @@ export function valuesOf(monitor: Monitor): Values {
   };
 }
 
-/** The request: the fields of the chosen type; an empty number is left to the service. */
+/** The request, with the fields of the chosen type; the service has defaults for empty numbers. */
 export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
   const body: SaveMonitor = {
     ...(monitorid !== undefined && { monitorid }),
@@ -135,9 +135,9 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     tags: values.tags,
     notifiers: values.notifiers,
     regions: values.regions,
-    // Of fewer regions than that, all.
+    // With fewer regions than that, all of them.
     quorum: Number(values.quorum) > Math.max(1, values.regions.length) ? "all" : values.quorum,
-    // 0 stands for the default, so that a value once set can be taken back.
+    // 0 means the default, so that a value can be cleared.
     timeout: values.timeout === "" ? 0 : values.timeout,
     retry_interval: values.retry_interval === "" ? 0 : values.retry_interval,
     resend_interval: values.resend_interval === "" ? 0 : values.resend_interval,
@@ -172,7 +172,7 @@ function httpOf(values: Values): NonNullable<SaveMonitor["http"]> {
     body: values["http.body"],
     authentication_type: values["http.authentication_type"],
     ...(authenticates && { username: values["http.username"] }),
-    // The service never tells a password; an empty field keeps the one it has.
+    // The service never returns passwords; an empty field leaves the stored one unchanged.
     ...(authenticates && values["http.password"] !== "" && { password: values["http.password"] }),
     max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
     ignore_tls_error: values["http.ignore_tls_error"],
@@ -180,13 +180,13 @@ function httpOf(values: Values): NonNullable<SaveMonitor["http"]> {
   };
 }
 
-/** People type addresses without a scheme. */
+/** Adds https:// to a URL without a scheme. */
 export function withScheme(url: string): string {
   const trimmed = url.trim();
   return trimmed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`;
 }
 
-/** A name for a monitor that got none: the host of what it watches. */
+/** The host of a URL, or the URL itself if it is invalid. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;

@@ -1,100 +1,110 @@
-/** What can be done with many monitors at once. */
+/** Actions for several monitors at once. */
 import { Button, TagsInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTexts } from "../../../shared/text";
+import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
 import { Dialog } from "../../../shared/ui/dialog";
 import { Cross, Pause, Play, Send, Tag, Trash } from "../../../shared/ui/icons";
-import { Segments } from "../../../shared/ui/parts";
-import { Buttons } from "../../../shared/ui/sheet";
-import { say } from "../../../shared/ui/toast";
-import { useSentence } from "../../../shared/ui/trouble";
+import { ButtonRow } from "../../../shared/ui/form-layout";
+import { SegmentedControl } from "../../../shared/ui/segmented-control";
+import { showToast } from "../../../shared/ui/toast";
+import { useErrorMessage } from "../../../shared/ui/error-message";
 import { remove, save, type MonitorRow } from "../data";
-import { linked, NotifierPicker, type Way } from "../notify";
-import { each } from "./each";
+import { linked, NotifierPicker, type Way } from "../notifier-picker";
+import { forEachConcurrent } from "./for-each-concurrent";
 import styles from "./list.module.css";
+
+type Action = "pause" | "resume" | "tag" | "notify" | "delete";
 
 interface Props {
   list: MonitorRow[];
-  /** How many of them the filters hide. */
+  /** How many of them are hidden by filters. */
   hidden: number;
   total: number;
   all: () => void;
-  /** Goes on with these alone. */
-  keep: (ids: readonly string[]) => void;
+  /** Replaces the selection. */
+  select: (ids: readonly string[]) => void;
 }
 
-export default function Bulk({ list, hidden, total, all, keep }: Props) {
+export default function Bulk({ list, hidden, total, all, select }: Props) {
   const t = useTexts();
   const client = useQueryClient();
-  const sentence = useSentence();
-  const [done, setDone] = useState<number | null>(null);
-  const [asked, setAsked] = useState<"delete" | "tag" | "notify" | null>(null);
+  const errorMessage = useErrorMessage();
+  const { locale } = useLanguage();
+  const [running, setRunning] = useState<{ action: Action; done: number } | null>(null);
+  const [dialog, setDialog] = useState<"delete" | "tag" | "notify" | null>(null);
 
-  const run = async (act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
-    setDone(0);
-    const { failed, error } = await each(list, act, setDone);
-    setDone(null);
-    if (failed.length > 0) say(t.bulk.failed(failed.length, sentence(error)), true);
-    else say(message(list.length));
-    // What failed can be tried again.
-    keep(failed.map(({ monitorid }) => monitorid));
+  const run = async (action: Action, act: (monitor: MonitorRow) => Promise<unknown>, message: (count: number) => string) => {
+    const progress = (done: number) => setRunning({ action, done });
+    progress(0);
+    const { failed, error } = await forEachConcurrent(list, act, progress);
+    setRunning(null);
+    if (failed.length > 0) showToast(t.bulk.failed(failed.length, errorMessage(error)), true);
+    else showToast(message(list.length));
+    // The failed ones stay selected, to try again.
+    select(failed.map(({ monitorid }) => monitorid));
   };
   const activate = (isactive: boolean) =>
-    run(({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
+    run(isactive ? "resume" : "pause", ({ monitorid }) => save(client, { monitorid, isactive }), isactive ? t.bulk.resumed : t.bulk.paused);
+  const status =
+    running === null
+      ? t.bulk.selected(list.length, hidden)
+      : t.bulk.working(t.bulk.progress[running.action], running.done.toLocaleString(locale), list.length.toLocaleString(locale));
 
   return (
     <div className={styles.bulk} role="toolbar" aria-label={t.bulk.label}>
-      <span className="num">{done === null ? t.bulk.selected(list.length, hidden) : t.bulk.working(done, list.length)}</span>
+      <span className="num">{status}</span>
       {list.length < total && (
         <button type="button" className={styles.plain} onClick={all}>
           {t.bulk.all(total)}
         </button>
       )}
       <div className={styles.grow} />
-      <Button variant="default" size="xs" leftSection={<Pause />} disabled={done !== null} onClick={() => void activate(false)}>
+      <Button variant="default" size="xs" leftSection={<Pause />} disabled={running !== null} onClick={() => void activate(false)}>
         {t.monitors.pause}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Play />} disabled={done !== null} onClick={() => void activate(true)}>
+      <Button variant="default" size="xs" leftSection={<Play />} disabled={running !== null} onClick={() => void activate(true)}>
         {t.monitors.resume}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Tag />} disabled={done !== null} onClick={() => setAsked("tag")}>
+      <Button variant="default" size="xs" leftSection={<Tag />} disabled={running !== null} onClick={() => setDialog("tag")}>
         {t.bulk.tag}
       </Button>
-      <Button variant="default" size="xs" leftSection={<Send />} disabled={done !== null} onClick={() => setAsked("notify")}>
+      <Button variant="default" size="xs" leftSection={<Send />} disabled={running !== null} onClick={() => setDialog("notify")}>
         {t.notifiers.bulk}
       </Button>
-      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={done !== null} onClick={() => setAsked("delete")}>
+      <Button variant="light" color="red" size="xs" leftSection={<Trash />} disabled={running !== null} onClick={() => setDialog("delete")}>
         {t.monitors.delete}
       </Button>
-      <button type="button" className={styles.clear} onClick={() => keep([])} aria-label={t.bulk.clear}>
+      <button type="button" className={styles.clear} onClick={() => select([])} aria-label={t.bulk.clear}>
         <Cross />
       </button>
-      {asked === "delete" && (
+      {dialog === "delete" && (
         <Confirm
           title={t.bulk.deleteTitle(list.length)}
           action={t.monitors.delete}
           typed={String(list.length)}
-          close={() => setAsked(null)}
-          run={() => run(({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
+          close={() => setDialog(null)}
+          run={() => run("delete", ({ monitorid }) => remove(client, monitorid), t.bulk.deleted)}
         >
           {t.bulk.deleteHelp}
         </Confirm>
       )}
-      {asked === "tag" && (
-        <Tagging
-          close={() => setAsked(null)}
-          apply={(tags) =>
-            run(({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)
-          }
+      {dialog === "tag" && (
+        <TagDialog
+          close={() => setDialog(null)}
+          apply={(tags) => run("tag", ({ monitorid, tags: old }) => save(client, { monitorid, tags: [...old, ...tags] }), t.bulk.tagged)}
         />
       )}
-      {asked === "notify" && (
-        <Notifying
-          close={() => setAsked(null)}
+      {dialog === "notify" && (
+        <NotifierDialog
+          close={() => setDialog(null)}
           apply={(way, ids) =>
-            run(({ monitorid, notifiers }) => save(client, { monitorid, notifiers: linked(notifiers, way, ids) }), t.notifiers.bulkDone)
+            run(
+              "notify",
+              ({ monitorid, notifiers }) => save(client, { monitorid, notifiers: linked(notifiers, way, ids) }),
+              t.notifiers.bulkDone,
+            )
           }
         />
       )}
@@ -104,7 +114,7 @@ export default function Bulk({ list, hidden, total, all, keep }: Props) {
 
 const ways: readonly Way[] = ["add", "remove", "set"];
 
-function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids: string[]) => Promise<void> }) {
+function NotifierDialog({ close, apply }: { close: () => void; apply: (way: Way, ids: string[]) => Promise<void> }) {
   const t = useTexts();
   const [way, setWay] = useState<Way>("add");
   const [ids, setIds] = useState<string[]>([]);
@@ -118,27 +128,27 @@ function Notifying({ close, apply }: { close: () => void; apply: (way: Way, ids:
           void apply(way, ids);
         }}
       >
-        <Segments
+        <SegmentedControl
           label={t.notifiers.bulkWay}
-          choices={ways.map((each) => [each, t.notifiers.bulkWays[each]] as const)}
+          choices={ways.map((choice) => [choice, t.notifiers.bulkWays[choice]] as const)}
           chosen={way}
           choose={setWay}
         />
         <NotifierPicker chosen={ids} choose={setIds} quiet />
-        <Buttons>
+        <ButtonRow>
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
           <Button type="submit" disabled={ids.length === 0 && way !== "set"}>
             {t.common.save}
           </Button>
-        </Buttons>
+        </ButtonRow>
       </form>
     </Dialog>
   );
 }
 
-function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) => Promise<void> }) {
+function TagDialog({ close, apply }: { close: () => void; apply: (tags: string[]) => Promise<void> }) {
   const t = useTexts();
   const [tags, setTags] = useState<string[]>([]);
   return (
@@ -151,13 +161,20 @@ function Tagging({ close, apply }: { close: () => void; apply: (tags: string[]) 
           if (tags.length > 0) void apply(tags);
         }}
       >
-        <TagsInput label={t.form.tags} description={t.form.tagsHelp} value={tags} onChange={setTags} dropdownOpened={false} data-autofocus />
-        <Buttons>
+        <TagsInput
+          label={t.form.tags}
+          description={t.form.tagsHelp}
+          value={tags}
+          onChange={setTags}
+          dropdownOpened={false}
+          data-autofocus
+        />
+        <ButtonRow>
           <Button variant="default" onClick={close}>
             {t.common.cancel}
           </Button>
           <Button type="submit">{t.bulk.tag}</Button>
-        </Buttons>
+        </ButtonRow>
       </form>
     </Dialog>
   );

@@ -3,33 +3,33 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/text";
-import { Ago, Took } from "../../../shared/ui/parts";
-import { Bars } from "../bars";
+import { useLanguage, useTexts } from "../../../shared/i18n";
+import { Ago, Milliseconds } from "../../../shared/ui/time";
+import { HeartbeatBars } from "../heartbeat-bars";
 import { short, stateOf, type MonitorRow, type Type } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
-import { whenStill } from "./still";
+import { whenScrollIdle } from "./scroll-idle";
 
-/** How tall a row is; where there is little room its heartbeats stand below its name. */
-export const ROW = 52;
-export const ROW_OF_TWO = 76;
+/** The height of a row; on narrow screens the recent checks are below the name. */
+export const ROW_HEIGHT = 52;
+export const TWO_LINE_ROW_HEIGHT = 76;
 
 interface Props {
-  /** Names it among all lines; a monitor can stand in several groups. */
+  /** The key of the line; a monitor can be in several groups. */
   line: string;
   monitor: MonitorRow;
   top: number;
   height: number;
-  place: number;
+  position: number;
   total: number;
   selected: boolean;
   current: boolean;
   toggle: (id: string) => void;
 }
 
-export const Row = memo(function Row({ line, monitor, top, height, place, total, selected, current, toggle }: Props) {
+export const Row = memo(function Row({ line, monitor, top, height, position, total, selected, current, toggle }: Props) {
   const t = useTexts();
   const state = stateOf(monitor);
   const target = short(monitor.target);
@@ -43,7 +43,7 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
       data-selected={selected || undefined}
       data-current={current || undefined}
       aria-setsize={total}
-      aria-posinset={place}
+      aria-posinset={position}
     >
       <label className={styles.select}>
         <input type="checkbox" checked={selected} onChange={() => toggle(monitor.monitorid)} />
@@ -70,9 +70,9 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
         ))}
         {monitor.tags.length > 2 && <span className={`${styles.tag ?? ""} ${styles.more ?? ""}`}>+{monitor.tags.length - 2}</span>}
       </span>
-      <Past id={monitor.monitorid} />
+      <History id={monitor.monitorid} />
       <span className={`${styles.load ?? ""} num`}>
-        <Took ms={monitor.load_time} />
+        <Milliseconds ms={monitor.load_time} />
       </span>
       <span className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />
@@ -81,25 +81,25 @@ export const Row = memo(function Row({ line, monitor, top, height, place, total,
   );
 });
 
-const NONE: never[] = [];
+const NO_BEATS: never[] = [];
 
-/** The bars lie above the row's link, to tell of the one pointed at; a click on them means the row. */
+/** The bars cover the row's link to show tooltips, so a click on them is forwarded to it. */
 function follow(event: MouseEvent<HTMLElement>) {
   event.currentTarget.closest("li")?.querySelector("a")?.click();
 }
 
-/** Its heartbeats and uptime, asked for once the list is at rest. */
-function Past({ id }: { id: string }) {
+/** Recent checks and uptime, requested once scrolling has stopped. */
+function History({ id }: { id: string }) {
   const t = useTexts();
   const { locale } = useLanguage();
-  const [still, setStill] = useState(false);
-  useEffect(() => whenStill(() => setStill(true)), []);
-  const { data } = useQuery({ ...summary(id), enabled: still });
+  const [idle, setIdle] = useState(false);
+  useEffect(() => whenScrollIdle(() => setIdle(true)), []);
+  const { data } = useQuery({ ...summary(id), enabled: idle });
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
   return (
     <>
       <span className={styles.barsColumn} onClick={follow}>
-        <Bars beats={data?.beats ?? NONE} room={BEATS} />
+        <HeartbeatBars beats={data?.beats ?? NO_BEATS} room={BEATS} />
       </span>
       <span className={`${styles.uptime ?? ""} num`}>
         <span className="sr-only">{t.monitors.uptimeOf("24 h")}</span>

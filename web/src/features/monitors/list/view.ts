@@ -1,4 +1,4 @@
-/** Which monitors are shown, in which order: a pure function of the list and the address. */
+/** Which monitors are shown and in which order: a pure function of the list and the URL. */
 import { states, stateOf, types, type MonitorRow, type State, type Type } from "../data";
 
 export const sorts = ["status", "name", "load_time", "changed"] as const;
@@ -10,7 +10,7 @@ export interface View {
   type: Type | null;
   tag: string | null;
   sort: Sort;
-  /** Under their tags. */
+  /** Whether monitors are grouped by tag. */
   grouped: boolean;
 }
 
@@ -18,7 +18,7 @@ function known<T extends string>(words: readonly T[], word: string | null): T | 
   return words.find((other) => other === word) ?? null;
 }
 
-/** The view stands in the address, so that it can be linked and gone back to. */
+/** The view is part of the URL, so it can be linked to and the back button works. */
 export function viewOf(search: URLSearchParams): View {
   return {
     q: search.get("q") ?? "",
@@ -44,9 +44,9 @@ export function searchOf(view: View): URLSearchParams {
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 /**
- * Where each monitor stands by name. Comparing names as people do is slow, and
- * with many monitors the list is put in order several times a second while no
- * name changes; so this is worked out once and kept.
+ * The position of each monitor in the order by name. Locale-aware comparison is
+ * slow, and a long list is sorted several times a second while no name changes,
+ * so the order is computed once and reused.
  */
 export class Ranks {
   private readonly named = new Map<string, string>();
@@ -60,12 +60,12 @@ export class Ranks {
     });
   }
 
-  /** The same ranks as before, when they are still right. */
-  static of(list: readonly MonitorRow[], before?: Ranks | null): Ranks {
-    return before?.fits(list) ? before : new Ranks(list);
+  /** Returns the previous ranks if they are still valid. */
+  static of(list: readonly MonitorRow[], previous?: Ranks | null): Ranks {
+    return previous?.isValidFor(list) ? previous : new Ranks(list);
   }
 
-  private fits(list: readonly MonitorRow[]): boolean {
+  private isValidFor(list: readonly MonitorRow[]): boolean {
     return list.length === this.named.size && list.every(({ monitorid, name }) => this.named.get(monitorid) === name);
   }
 
@@ -75,14 +75,14 @@ export class Ranks {
 }
 
 const orders: Record<Sort, (a: MonitorRow, b: MonitorRow) => number> = {
-  // What needs attention comes first.
+  // Monitors that need attention come first.
   status: (a, b) => states.indexOf(stateOf(a)) - states.indexOf(stateOf(b)),
   name: () => 0,
   load_time: (a, b) => (b.load_time ?? -1) - (a.load_time ?? -1),
-  changed: (a, b) => text(b.status_since) - text(a.status_since),
+  changed: (a, b) => timestamp(b.status_since) - timestamp(a.status_since),
 };
 
-function text(at: string | null | undefined): number {
+function timestamp(at: string | null | undefined): number {
   return at ? Date.parse(at) : 0;
 }
 
@@ -91,16 +91,14 @@ export function matches(monitor: MonitorRow, view: View, words: readonly string[
   if (view.type && monitor.type !== view.type) return false;
   if (view.tag && !monitor.tags.includes(view.tag)) return false;
   if (words.length === 0) return true;
-  const hay = `${monitor.name}\n${monitor.target}\n${monitor.tags.join("\n")}`.toLowerCase();
-  return words.every((word) => hay.includes(word));
+  const haystack = `${monitor.name}\n${monitor.target}\n${monitor.tags.join("\n")}`.toLowerCase();
+  return words.every((word) => haystack.includes(word));
 }
 
 export function shown(list: readonly MonitorRow[], view: View, ranks = Ranks.of(list)): MonitorRow[] {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
   const order = orders[view.sort];
-  return list
-    .filter((monitor) => matches(monitor, view, words))
-    .sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
+  return list.filter((monitor) => matches(monitor, view, words)).sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
 }
 
 export function countStates(list: readonly MonitorRow[]): Record<State, number> {
@@ -114,22 +112,22 @@ export function tagsOf(list: readonly MonitorRow[]): string[] {
 }
 
 export interface Group {
-  /** Null: those without a tag. */
+  /** Null for untagged monitors. */
   tag: string | null;
   counts: Record<State, number>;
   total: number;
   open: boolean;
 }
 
-/** What stands in the list, line by line: a monitor, or the head of a group. */
+/** A line of the list: a monitor or a group header. */
 export type Line = { key: string; monitor: MonitorRow } | { key: string; group: Group };
 
 export function linesOf(rows: readonly MonitorRow[]): Line[] {
   return rows.map((monitor) => ({ key: monitor.monitorid, monitor }));
 }
 
-/** Every monitor under each of its tags, in the order it had; closed groups show their head alone. */
-export function groupsOf(rows: readonly MonitorRow[], closed: ReadonlySet<string>): Line[] {
+/** Lists every monitor under each of its tags, in the given order; collapsed groups show only their header. */
+export function groupsOf(rows: readonly MonitorRow[], collapsed: ReadonlySet<string>): Line[] {
   const members = new Map<string | null, MonitorRow[]>(tagsOf(rows).map((tag) => [tag, []]));
   members.set(null, []);
   for (const row of rows) {
@@ -139,11 +137,18 @@ export function groupsOf(rows: readonly MonitorRow[], closed: ReadonlySet<string
   for (const [tag, some] of members) {
     if (some.length === 0) continue;
     const key = keyOf(tag);
-    const open = !closed.has(key);
+    const open = !collapsed.has(key);
     lines.push({ key, group: { tag, counts: countStates(some), total: some.length, open } });
     if (open) for (const monitor of some) lines.push({ key: `${key} ${monitor.monitorid}`, monitor });
   }
   return lines;
+}
+
+/** The set with the item added, or removed if it was in it. */
+export function toggled(set: ReadonlySet<string>, item: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
 }
 
 export function keyOf(tag: string | null): string {

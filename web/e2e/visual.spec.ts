@@ -1,0 +1,236 @@
+import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { expect, test, type Member } from "./service";
+
+const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/contact"];
+
+/** Creates a bit of everything; returns the paths of all pages. */
+async function createSampleData(member: Member): Promise<string[]> {
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  await member.api.post("notifier/save", { ...hook, name: "old", isactive: false });
+  const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
+  await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
+  await member.api.report(job.monitorid, "down", { message: "disk full" });
+  const calm = await member.api.monitor({ name: "calm", tags: "prod" });
+  for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
+  await member.api.monitor({ name: "paused", isactive: false });
+  await member.api.monitor({ name: "pending" });
+  const pages = [
+    "/",
+    "/?group=tag",
+    "/alerts",
+    "/notifiers",
+    "/notifier/new",
+    "/notifier/new?kind=own",
+    `/notifier/${notifierid}`,
+    "/team",
+    "/settings",
+  ];
+  pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/nothing/here");
+  return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  test.describe(scheme, () => {
+    test.use({ colorScheme: scheme });
+
+    test(`axe finds nothing on the pages before login, ${scheme}`, async ({ page }) => {
+      for (const path of open) {
+        await openPage(page, path);
+        expect(await axeViolations(page), path).toEqual([]);
+      }
+    });
+
+    test(`axe finds nothing on the pages after login, ${scheme}`, async ({ page, member }) => {
+      test.setTimeout(180_000);
+      await openPage(page, "/");
+      await expect(page.getByRole("heading", { name: "What should we watch?" })).toBeVisible();
+      expect(await axeViolations(page), "the empty team").toEqual([]);
+      for (const path of await createSampleData(member)) {
+        await openPage(page, path);
+        expect(await axeViolations(page), path).toEqual([]);
+      }
+      await page.getByText("More settings").click();
+      expect(await axeViolations(page), "the whole form").toEqual([]);
+      await page.keyboard.press("?");
+      await expect(page.getByRole("dialog")).toBeVisible();
+      expect(await axeViolations(page), "the help").toEqual([]);
+    });
+
+    test(`axe finds nothing in the dialogs, ${scheme}`, async ({ page, member }) => {
+      test.setTimeout(180_000);
+      await createSampleData(member);
+      const dialog = page.getByRole("dialog");
+      const look = async (name: string, open: string) => {
+        await page.getByRole("button", { name: open, exact: true }).first().click();
+        await expect(dialog).toBeVisible();
+        await expect(dialog).toHaveCSS("opacity", "1");
+        expect(await axeViolations(page), name).toEqual([]);
+      };
+      const leave = async () => {
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await expect(dialog).toHaveCount(0);
+      };
+      await openPage(page, "/");
+      await page.getByLabel("Select calm").check();
+      for (const open of ["Add tags", "Notifiers", "Delete"]) {
+        await look(`${open} for several`, open);
+        await leave();
+      }
+      await openPage(page, "/team");
+      await look("a new user", "Add user");
+      await openPage(page, "/settings");
+      await look("leaving", "Delete my account");
+      await leave();
+      await look("a new key", "New API key");
+      await dialog.getByLabel("Name").fill("deploy script");
+      await dialog.getByRole("button", { name: "Create key" }).click();
+      await expect(page.getByRole("group", { name: "X-Enc-Key" })).toBeVisible();
+      expect(await axeViolations(page), "the key").toEqual([]);
+      await page.getByRole("button", { name: "I’ve saved both keys" }).click();
+      await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
+      await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
+      expect(await axeViolations(page), "two-factor authentication").toEqual([]);
+    });
+  });
+}
+
+test("no page violates the content security policy", async ({ page, member }) => {
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  for (const path of [...(await createSampleData(member)), "/password#tokenid=x", "/contact"]) await openPage(page, path);
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "Set up two-factor authentication" }).click();
+  await expect(page.getByRole("img", { name: /QR code/ })).toBeVisible();
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByRole("textbox", { name: "Method" }).click();
+  await page.getByRole("option", { name: "POST" }).click();
+  // Violations are logged as errors, and any error in the console fails the test.
+});
+
+test("the policy forbids inline scripts, and index.html is revalidated each time", async ({ page, request }) => {
+  const answer = await page.goto("/login");
+  const headers = answer?.headers() ?? {};
+  expect(headers["content-security-policy"]).toContain("script-src 'self'");
+  expect(headers["content-security-policy"]).not.toContain("unsafe");
+  expect(headers["cache-control"]).toBe("no-cache");
+  const html = (await answer?.text()) ?? "";
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
+  for (const coding of ["br", "gzip"]) {
+    const asset = await request.get(script, { headers: { "accept-encoding": coding } });
+    expect(asset.headers()["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(asset.headers()["content-encoding"]).toBe(coding);
+  }
+});
+
+test("on a phone nothing overflows, and everything is reachable", async ({ page, member }) => {
+  await page.setViewportSize({ width: 375, height: 720 });
+  for (const path of [...open.slice(3), ...(await createSampleData(member))]) {
+    await openPage(page, path);
+    expect(await horizontalOverflow(page), `${path} scrolls horizontally`).toBeLessThanOrEqual(0);
+  }
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Monitors" }).click();
+  await expect(page.locator("li[data-row]")).toHaveCount(4);
+  await page.getByRole("link", { name: "New monitor" }).click();
+  await expect(page.getByRole("heading", { name: "New monitor" })).toBeVisible();
+});
+
+test("on a phone, rows show recent checks, filters are readable, and presets are next to their field", async ({ page, member }) => {
+  await page.setViewportSize({ width: 375, height: 720 });
+  await createSampleData(member);
+  await openPage(page, "/");
+  const calm = page.locator("li[data-row]").filter({ hasText: "calm" });
+  const bars = calm.getByRole("img", { name: "Last 3 checks" });
+  await expect(bars).toBeVisible();
+  const [inner, outer] = [await bars.boundingBox(), await calm.boundingBox()];
+  expect(inner?.width).toBeGreaterThan(200);
+  expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThan((outer?.y ?? 0) + (outer?.height ?? 0));
+  // How much wider the selected option is than its field.
+  const cut = await page.locator("main select").evaluateAll((fields) =>
+    (fields as HTMLSelectElement[]).map((field) => {
+      const style = getComputedStyle(field);
+      const pen = document.createElement("canvas").getContext("2d");
+      if (pen) pen.font = style.font;
+      const words = pen?.measureText(field.selectedOptions[0]?.text ?? "").width ?? Infinity;
+      return words - (field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+    }),
+  );
+  expect(cut).toHaveLength(3);
+  expect(Math.max(...cut)).toBeLessThanOrEqual(0);
+  await bars.click({ force: true });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("calm");
+
+  await openPage(page, "/monitor/new");
+  const top = async (name: string) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0;
+  const presets = (await page.getByRole("group", { name: "Common intervals" }).boundingBox())?.y ?? 0;
+  expect(presets).toBeGreaterThan(await top("Check every"));
+  expect(presets).toBeLessThan(await top("Retries"));
+});
+
+test("on the narrowest phone, in German, every touch target is large enough", async ({ page, member }) => {
+  test.setTimeout(120_000);
+  await page.setViewportSize({ width: 320, height: 640 });
+  const pages = await createSampleData(member);
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  for (const path of ["/", "/alerts", "/settings", "/monitor/new", pages.at(-2) ?? ""]) {
+    await page.goto(path);
+    await expect(page.getByRole("link", { name: "Neuer Monitor" }).first()).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.getByText("Wird geladen …")).toHaveCount(0);
+    expect(await axeViolations(page), path).toEqual([]);
+    expect(await horizontalOverflow(page), `${path} scrolls horizontally`).toBeLessThanOrEqual(0);
+  }
+});
+
+test("every field of a monitor's form has a description", async ({ page, member: _member }) => {
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByRole("textbox", { name: "Method" }).click();
+  await page.getByRole("option", { name: "POST" }).click();
+  await page.getByRole("textbox", { name: "Authentication" }).click();
+  await page.getByRole("option", { name: "Basic" }).click();
+  await expect(page.getByLabel("User name")).toBeVisible();
+  const fields = page.locator("form .mantine-InputWrapper-root");
+  const bare = await fields.evaluateAll((all) =>
+    all.filter((field) => !field.querySelector(".mantine-InputWrapper-description")).map((field) => field.textContent),
+  );
+  expect(await fields.count()).toBeGreaterThan(12);
+  expect(bare).toEqual([]);
+});
+
+test("the colour scheme and the language can be switched and persist", async ({ page, member: _member }) => {
+  const html = page.locator("html");
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "light");
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.reload();
+  await expect(html).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await page.getByRole("menuitem", { name: "Deutsch" }).click();
+  await expect(html).toHaveAttribute("lang", "de");
+  await expect(page.getByRole("heading", { name: "Was sollen wir überwachen?" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("link", { name: "Einstellungen" })).toBeVisible();
+});
+
+test("in German, field errors are German, and the English texts are not loaded", async ({ page, member: _member }) => {
+  await page.evaluate(() => localStorage.setItem("wakeful.language", "de"));
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+  await page.goto("/monitor/new");
+  await page.getByLabel("URL").fill("ftp://example.com");
+  await page.getByLabel("Prüfen alle").fill("9000000");
+  await page.getByRole("button", { name: "Monitor erstellen" }).click();
+  await expect(page.getByText("Muss eine URL wie https://example.com/pfad sein, mit http oder https.")).toBeVisible();
+  await expect(page.getByText("von 1 bis 2592000 Sekunden")).toBeVisible();
+  expect(loaded.filter((path) => /\/assets\/de-/.test(path))).toHaveLength(1);
+  expect(loaded.filter((path) => /\/assets\/en-/.test(path))).toEqual([]);
+});

@@ -1,0 +1,51 @@
+/** Route guards: some pages are for guests, the others require a login. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
+import { useSessionExpiry } from "../shared/api/session-expiry";
+import { me } from "../shared/api/session";
+import { isAfterReset } from "../shared/lib/after-reset";
+import { safeRedirect } from "../shared/lib/safe-redirect";
+import { ErrorNotice } from "../shared/ui/error-notice";
+import { Loading } from "../shared/ui/loading";
+import { Page } from "../shared/ui/page";
+import { Shell } from "./shell";
+
+// Rarely needed, and not part of the first screen.
+const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
+
+export function RequireUser() {
+  const expiry = useSessionExpiry();
+  const { data, error, isPending, refetch } = useQuery(me);
+  const { pathname, search } = useLocation();
+  if (isPending) return <Loading />;
+  if (error && data === undefined) {
+    return (
+      <main>
+        <Page title="Wakeful" narrow>
+          <ErrorNotice error={error} retry={() => void refetch()} />
+        </Page>
+      </main>
+    );
+  }
+  if (!data) {
+    const wanted = pathname + search;
+    return <Navigate to={wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`} replace />;
+  }
+  return (
+    <>
+      <Shell />
+      <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
+    </>
+  );
+}
+
+/** Redirects users who are logged in. */
+export function RequireGuest() {
+  const { data, isPending } = useQuery(me);
+  const [search] = useSearchParams();
+  const { state } = useLocation() as { state: unknown };
+  if (isPending) return <Loading />;
+  if (data) return <Navigate to={safeRedirect(search)} state={isAfterReset(state) ? state : null} replace />;
+  return <Outlet />;
+}

@@ -1,0 +1,54 @@
+import { useState } from "react";
+import { Link, useNavigate } from "react-router";
+import { POST, unwrap } from "../../shared/api/client";
+import { afterReset } from "../../shared/lib/after-reset";
+import { useTexts } from "../../shared/i18n";
+import { useForm } from "../../shared/ui/form";
+import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
+import { showToast } from "../../shared/ui/toast";
+import { EmailField, AuthLayout } from "./auth-layout";
+
+/** The token is in the fragment, which browsers do not send to servers or in referrers. */
+function linkParameter(field: "tokenid" | "email"): string {
+  return new URLSearchParams(window.location.hash.slice(1)).get(field) ?? "";
+}
+
+export function Component() {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const [token] = useState(() => linkParameter("tokenid"));
+  const form = useForm(
+    { email: linkParameter("email"), password1: "", password2: "" },
+    async (values) => {
+      await unwrap(POST("/api/v1/password/update", { body: { ...values, tokenid: token } }));
+      showToast(t.auth.reset.done);
+      await navigate("/login", { replace: true, state: afterReset });
+    },
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
+  );
+  if (token === "") {
+    return (
+      <AuthLayout title={t.auth.reset.title} lead={t.auth.reset.noToken}>
+        <Link to="/lost">{t.auth.forgot.action}</Link>
+      </AuthLayout>
+    );
+  }
+  return (
+    <AuthLayout title={t.auth.reset.title} lead={t.auth.reset.lead}>
+      <FormLayout form={form} action={t.auth.reset.action}>
+        <EmailField form={form} />
+        <PasswordField
+          form={form}
+          field="password1"
+          label={t.auth.newPassword}
+          description={t.auth.passwordHelp}
+          autoComplete="new-password"
+          minLength={8}
+          required
+          size="md"
+        />
+        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required size="md" />
+      </FormLayout>
+    </AuthLayout>
+  );
+}

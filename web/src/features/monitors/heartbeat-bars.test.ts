@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { outlines } from "./heartbeat-bars";
+import type { Heartbeat } from "./data";
+
+const beat = (status: string): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
+const count = (path: string) => path.split("M").length - 1;
+
+test("each status has its own path, and unknown is neither up nor down", () => {
+  const paths = outlines(["up", "down", "up", "unknown"].map(beat), 30, 20);
+  expect([paths.up, paths.down, paths.unknown].map(count)).toEqual([2, 1, 1]);
+});
+
+test("the newest heartbeat is at the right edge, however few there are", () => {
+  expect(outlines([beat("up")], 30, 20).up).toMatch(/^M174 /);
+});
+
+test("a failed heartbeat is taller, so that colour is not the only difference", () => {
+  const { up, down } = outlines([beat("up"), beat("down")], 2, 20);
+  const height = (path: string) => Number(/v(\d+)/.exec(path)?.[1]);
+  expect(height(down)).toBeGreaterThan(height(up));
+});
+
+test("at most the maximum number of bars is drawn", () => {
+  expect(
+    count(
+      outlines(
+        Array.from({ length: 50 }, () => beat("up")),
+        30,
+        20,
+      ).up,
+    ),
+  ).toBe(30);
+});

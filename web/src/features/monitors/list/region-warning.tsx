@@ -1,0 +1,19 @@
+/** A warning on the dashboard about regions without a probe. */
+import { useQuery } from "@tanstack/react-query";
+import { useTexts } from "../../../shared/i18n";
+import { missing, regions } from "../regions";
+import styles from "./list.module.css";
+
+export function RegionWarning() {
+  const t = useTexts();
+  const { data } = useQuery(regions);
+  const gone = missing(data ?? []);
+  if (gone.length === 0) return null;
+  return (
+    <div className={styles.notice} role="status">
+      {gone.map(({ region, monitors, problem }) => (
+        <p key={region}>{t.regions.missing(region, monitors, problem ?? "")}</p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,202 @@
+/**
+ * Live updates. With many monitors, events arrive by the hundred, so they are
+ * collected briefly and applied together. Without a connection, the lists are
+ * polled, less often in a hidden tab.
+ */
+import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { GET, unwrap } from "../../shared/api/client";
+import { me } from "../../shared/api/session";
+import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { openEventStream } from "./event-stream";
+import { BEATS, summary, type Summary } from "./summary";
+
+const FLUSH_DELAY = 250;
+/** With more changes at once than this, refetching everything is cheaper. */
+const MAX_SINGLE_FETCHES = 20;
+const POLL_INTERVAL = 15_000;
+/** A hidden tab only has to update its title. */
+const HIDDEN_POLL_INTERVAL = 60_000;
+
+export interface Beat {
+  monitorid: string;
+  status: string;
+  previous_status: string | null;
+  heartbeat: Heartbeat;
+}
+
+let live = false;
+const listeners = new Set<() => void>();
+
+function setLive(to: boolean) {
+  live = to;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useLive(): boolean {
+  return useSyncExternalStore(subscribe, () => live);
+}
+
+/** Applies events to the query cache while the app is open. */
+export function useEvents(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const stop = listen(client);
+    return () => {
+      stop();
+      setLive(false);
+    };
+  }, [client]);
+}
+
+function listen(client: QueryClient): () => void {
+  let collected = new Map<string, Beat[]>();
+  let saved = new Set<string>();
+  let deleted = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let lost = false;
+
+  const flush = () => {
+    timer = undefined;
+    const [beats, changed, gone] = [collected, saved, deleted];
+    collected = new Map<string, Beat[]>();
+    saved = new Set<string>();
+    deleted = new Set<string>();
+    apply(client, beats);
+    if (gone.size > 0) forget(client, gone);
+    void read(
+      client,
+      [...changed].filter((id) => !gone.has(id)),
+    );
+  };
+  const soon = () => (timer ??= setTimeout(flush, FLUSH_DELAY));
+
+  const on = (source: EventSource, name: string, handle: (data: unknown) => void) =>
+    source.addEventListener(name, (event: MessageEvent<string>) => {
+      handle(JSON.parse(event.data));
+      soon();
+    });
+  const stop = openEventStream("/api/v1/events", {
+    listen: (source) => {
+      on(source, "heartbeat", (data) => {
+        const beat = data as Beat;
+        const some = collected.get(beat.monitorid);
+        if (some) some.push(beat);
+        else collected.set(beat.monitorid, [beat]);
+      });
+      on(source, "saved", (data) => saved.add((data as Beat).monitorid));
+      on(source, "deleted", (data) => deleted.add((data as Beat).monitorid));
+      source.addEventListener("missed", () => renew(client));
+    },
+    opened: () => {
+      if (lost) renew(client);
+      lost = false;
+      setLive(true);
+    },
+    lost: () => {
+      // The stream also ends with the session; this finds out at once instead of at the next request.
+      if (!lost && !document.hidden) void client.invalidateQueries({ queryKey: me.queryKey });
+      lost = true;
+      setLive(false);
+    },
+  });
+  const poll = setInterval(() => {
+    if (!live && navigator.onLine && !document.hidden) renew(client);
+  }, POLL_INTERVAL);
+  const pollHidden = setInterval(() => {
+    if (!live && navigator.onLine && document.hidden) void client.invalidateQueries({ queryKey: monitors.queryKey });
+  }, HIDDEN_POLL_INTERVAL);
+  return () => {
+    clearTimeout(timer);
+    clearInterval(poll);
+    clearInterval(pollHidden);
+    stop();
+  };
+}
+
+function renew(client: QueryClient) {
+  for (const key of ["monitors", "monitor", "beats", "summary", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
+}
+
+/** Fetches monitors that have been saved, by anyone in the team. */
+async function read(client: QueryClient, ids: string[]) {
+  if (ids.length > MAX_SINGLE_FETCHES) {
+    renew(client);
+    return;
+  }
+  for (const id of ids) {
+    try {
+      const params = { path: { monitorid: id } };
+      show(client, (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params }))).monitor);
+    } catch {
+      // Deleted meanwhile or unreachable: the next event or poll will show.
+    }
+  }
+}
+
+/** Updates a query. A response that is being fetched may be older than the event, so it is updated on arrival. */
+function change<T>(client: QueryClient, key: QueryKey, made: (read: T) => T) {
+  const set = () => client.setQueryData<T>(key, (read) => read && made(read));
+  const query = client.getQueryCache().get(hashKey(key));
+  if (query?.state.data !== undefined) set();
+  // If the request fails, the next one includes the event.
+  else if (query?.state.fetchStatus === "fetching") query.fetch().then(set, () => undefined);
+}
+
+export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
+  if (collected.size === 0) return;
+  client.setQueryData(monitors.queryKey, (old) => old && after(old, collected));
+  for (const [id, some] of collected) {
+    client.setQueryData(monitor(id).queryKey, (old) => old && one(old, some));
+    for (const [key] of client.getQueriesData({ queryKey: ["beats", id] })) {
+      change<Heartbeat[]>(client, key, (old) => appended(old, some, key[2] as number));
+    }
+    const { queryKey } = summary(id);
+    change<Summary>(client, queryKey, (old) => ({ ...old, beats: appended(old.beats, some, BEATS) }));
+    // An outage starts or ends, which affects uptime too.
+    if (some.some(changesStatus)) void client.invalidateQueries({ queryKey });
+  }
+  if ([...collected.values()].flat().some(changesStatus)) void client.invalidateQueries({ queryKey: ALERTS });
+}
+
+/** Whether the heartbeat changed the status. */
+function changesStatus(beat: Beat): boolean {
+  return beat.previous_status !== null && beat.previous_status !== beat.status;
+}
+
+/** The fields of a monitor that a heartbeat changes. */
+type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time">;
+
+/** Applies heartbeats to the list; rows without one remain the same objects. */
+export function after(list: MonitorRow[], collected: ReadonlyMap<string, Beat[]>): MonitorRow[] {
+  return list.map((monitor) => {
+    const some = collected.get(monitor.monitorid);
+    return some ? one(monitor, some) : monitor;
+  });
+}
+
+function one<M extends Status>(monitor: M, some: Beat[]): M {
+  const last = some.at(-1);
+  if (!last) return monitor;
+  const turn = some.findLast(changesStatus);
+  return {
+    ...monitor,
+    status: last.status,
+    status_since: turn ? turn.heartbeat.at : monitor.status_since,
+    last_check: last.heartbeat.at,
+    last_message: last.heartbeat.message,
+    load_time: last.heartbeat.load_time,
+  };
+}
+
+/** Appends heartbeats, without duplicates, and returns the newest `limit`. */
+export function appended<B extends Shown>(old: B[], some: readonly { heartbeat: B }[], limit: number): B[] {
+  const newest = old.at(-1)?.at ?? "";
+  const fresh = some.map((beat) => beat.heartbeat).filter((heartbeat) => heartbeat.at > newest);
+  return fresh.length === 0 ? old : [...old, ...fresh].slice(-limit);
+}

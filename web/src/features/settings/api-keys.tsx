@@ -1,0 +1,149 @@
+/** API keys: create, show once, remove. */
+import { Button } from "@mantine/core";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
+import type { components } from "../../shared/api/schema";
+import { useTexts } from "../../shared/i18n";
+import { Confirm } from "../../shared/ui/confirm";
+import { CopyLine } from "../../shared/ui/copy-line";
+import { Dialog } from "../../shared/ui/dialog";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { useForm } from "../../shared/ui/form";
+import { Plus, Trash } from "../../shared/ui/icons";
+import { ButtonRow, RequiredField, FormLayout } from "../../shared/ui/form-layout";
+import { Loading } from "../../shared/ui/loading";
+import { Panel } from "../../shared/ui/page";
+import { Ago } from "../../shared/ui/time";
+import styles from "./settings.module.css";
+
+type Key = components["schemas"]["ListedKey"];
+/** Both keys of a new pair, which are returned only once. */
+type CreatedKey = { apikey: string; enckey: string };
+
+const keys = queryOptions({
+  queryKey: ["apikeys"],
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/integrations/apikeys", { signal })).then((answer) => answer.apikeys),
+});
+
+export function ApiKeys() {
+  const t = useTexts();
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery(keys);
+  const [creating, setCreating] = useState(false);
+  const [removing, setRemoving] = useState<Key | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: keys.queryKey });
+  return (
+    <Panel
+      title={t.apiKeys.title}
+      lead={
+        <>
+          {t.apiKeys.lead} <a href="/api/docs/">{t.apiKeys.docs}</a>
+        </>
+      }
+      actions={
+        <Button variant="default" leftSection={<Plus />} onClick={() => setCreating(true)} className={styles.headButton}>
+          {t.apiKeys.new}
+        </Button>
+      }
+    >
+      {error && <ErrorNotice error={error} retry={() => void refetch()} />}
+      {!error && !data && <Loading />}
+      {data?.length === 0 && <p className={styles.quiet}>{t.apiKeys.none}</p>}
+      {data && data.length > 0 && (
+        <ul className={styles.rows}>
+          {data.map((key) => (
+            <li key={key.apikeyid}>
+              <div className={styles.words}>
+                <strong>{key.name}</strong>
+                <span className={styles.quiet}>
+                  <code>{key.prefix}…</code> · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
+                  {key.last_used ? (
+                    <>
+                      {t.apiKeys.lastUsed} <Ago at={key.last_used} />
+                    </>
+                  ) : (
+                    t.apiKeys.neverUsed
+                  )}
+                </span>
+              </div>
+              <Button
+                variant="subtle"
+                color="red"
+                size="xs"
+                leftSection={<Trash />}
+                aria-label={t.apiKeys.removeLabel(key.name)}
+                onClick={() => setRemoving(key)}
+              >
+                {t.common.remove}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {creating && <CreateDialog close={() => setCreating(false)} saved={renew} />}
+      {removing && (
+        <Confirm
+          title={t.apiKeys.removeTitle(removing.name)}
+          action={t.common.remove}
+          close={() => setRemoving(null)}
+          run={async () => {
+            const path = { apikeyid: removing.apikeyid };
+            await unwrap(DELETE("/api/v1/integrations/apikey/{apikeyid}/delete", { params: { path } }));
+            await renew();
+          }}
+        >
+          {t.apiKeys.removeHelp}
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function CreateDialog({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
+  const t = useTexts();
+  const [created, setCreated] = useState<CreatedKey | null>(null);
+  const form = useForm({ name: "" }, async (body) => {
+    const { apikey = "", enckey = "" } = await unwrap(POST("/api/v1/integrations/apikey/save", { body }));
+    setCreated({ apikey, enckey });
+    await saved();
+  });
+  return (
+    <Dialog
+      title={created ? t.apiKeys.createdTitle(form.values.name) : t.apiKeys.new}
+      close={close}
+      size={created ? "lg" : "md"}
+      // The keys are shown only once, so the dialog does not close by accident.
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
+    >
+      {created ? (
+        <div className={styles.form}>
+          <p>{t.apiKeys.once}</p>
+          <CopyLine label="X-API-Key" value={created.apikey} />
+          <CopyLine label="X-Enc-Key" value={created.enckey} />
+          <CopyLine label={t.apiKeys.curl} value={curl(created)} wrap />
+          <ButtonRow>
+            <Button onClick={close}>{t.apiKeys.saved}</Button>
+          </ButtonRow>
+        </div>
+      ) : (
+        <FormLayout form={form} action={t.apiKeys.create} cancel={close}>
+          <RequiredField
+            form={form}
+            field="name"
+            label={t.apiKeys.name}
+            description={t.apiKeys.nameHelp}
+            autoComplete="off"
+            data-autofocus
+          />
+        </FormLayout>
+      )}
+    </Dialog>
+  );
+}
+
+function curl({ apikey, enckey }: CreatedKey): string {
+  return [`curl ${window.location.origin}/api/v1/monitors`, `-H "X-API-Key: ${apikey}"`, `-H "X-Enc-Key: ${enckey}"`].join(" \\\n  ");
+}

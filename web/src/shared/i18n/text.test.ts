@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { de } from "./de";
+import { en } from "./en";
+import { localeOf, preferred } from "./index";
+
+test("the user's choice has priority over the browser's, and an unknown language means English", () => {
+  expect(preferred("de", ["en-US"])).toBe("de");
+  expect(preferred(null, ["fr-FR", "de-AT", "en"])).toBe("de");
+  expect(preferred("xx", ["fr"])).toBe("en");
+});
+
+test("times are formatted for the reader's region", () => {
+  expect(localeOf("en", ["de-DE", "en-GB"])).toBe("en-GB");
+  expect(localeOf("de", ["en-US"])).toBe("de");
+});
+
+/** Every text with its path. */
+function texts(node: unknown, path = ""): [string, string][] {
+  if (typeof node === "string") return [[path, node]];
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => texts(value, `${path}.${key}`));
+}
+
+test("no text is empty, and no German text is still English", () => {
+  const english = new Map(texts(en));
+  for (const [path, text] of texts(de)) expect(text.trim(), path).not.toBe("");
+  const same = texts(de).filter(([path, text]) => text.length > 12 && english.get(path) === text);
+  expect(same).toEqual([]);
+});

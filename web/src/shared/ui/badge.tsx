@@ -1,0 +1,11 @@
+import type { ReactNode } from "react";
+import styles from "./badge.module.css";
+
+/** A state as one word, in the colours of monitor statuses. */
+export function Badge({ tone, children }: { tone: "up" | "down" | "wait" | "rest" | "accent"; children: ReactNode }) {
+  return (
+    <span className={styles.badge} data-tone={tone}>
+      {children}
+    </span>
+  );
+}
