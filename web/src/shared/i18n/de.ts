@@ -94,6 +94,7 @@ export const de: Texts = {
       internal:
         "Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es erneut. Besteht das Problem weiter, wenden Sie sich an den Betreiber.",
       not_found: "Das gibt es in diesem Team nicht.",
+      misdirected_request: "Dieser Server ist unter dieser Adresse nicht erreichbar. Öffnen Sie ihn unter seiner öffentlichen Adresse.",
       bad_card_token: "Ihre Kartendaten sind abgelaufen. Geben Sie die Karte noch einmal ein.",
       monitor_inactive: "Der Monitor ist pausiert. Setzen Sie ihn zuerst fort.",
       no_push_url: "Dieser Monitor hat keine Push-URL.",

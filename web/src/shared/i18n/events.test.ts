@@ -9,7 +9,7 @@ const core = Object.values(
 ).join("\n");
 
 test("the event types are those of the service", () => {
-  const types = new Set([...core.matchAll(/"((?:monitor|notifier)\.[a-z_]+)"/g)].map(([, type]) => type ?? ""));
+  const types = new Set([...core.matchAll(/const [A-Z_]+: &str = "((?:monitor|notifier)\.[a-z_]+)"/g)].map(([, type]) => type ?? ""));
   expect([...types].sort()).toEqual([...eventTypes].sort());
 });
 
