@@ -1,10 +1,11 @@
 # The two commands that matter: `make run` and `make test`. `make help` lists the rest.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-SCRIPTS := .ci/run $(filter-out %.txt,$(wildcard scripts/*))
+SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*))
+DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-web screenshots lint fmt dist bench rust
+.PHONY: help run web test test-web screenshots lint deny fmt dist bench rust
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,10 +31,16 @@ test-web: rust ## run the page's tests alone, in a real browser
 screenshots: rust ## take the pictures of the docs from the running page
 	scripts/test-web screenshots
 
-lint: rust ## check format, lints and scripts
+lint: rust ## check format, lints, scripts and, with cargo-deny, dependencies
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@! command -v shellcheck >/dev/null || shellcheck $(SCRIPTS)
+	@! command -v cargo-deny >/dev/null || cargo deny --workspace --locked check licenses bans sources
+
+deny: rust ## install cargo-deny for `make lint`, some minutes, once
+	@command -v cargo-deny >/dev/null || CARGO_TARGET_DIR=target/tools/build \
+		cargo install --quiet --locked --root target/tools cargo-deny@$(DENY_VERSION)
+	@rm -rf target/tools/build
 
 fmt: rust ## format the Rust code
 	cargo fmt --all
