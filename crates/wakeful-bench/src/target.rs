@@ -346,12 +346,12 @@ mod tests {
         let board = Board::new();
         assert!(board.is_good(0));
         board.flap(1);
-        assert!(!board.is_good(10) && board.is_good(10) && !board.is_good(10));
-        assert!(board.is_good(11));
+        assert!(!board.is_good(100) && board.is_good(100) && !board.is_good(100));
+        assert!(board.is_good(101));
         assert_eq!(board.told(), (Vec::new(), 1));
-        board.tell(11, clock::mono());
-        board.tell(10, clock::mono());
-        board.tell(10, clock::mono());
+        board.tell(101, clock::mono());
+        board.tell(100, clock::mono());
+        board.tell(100, clock::mono());
         let (delays, untold) = board.told();
         assert_eq!((delays.len(), untold), (1, 0));
     }

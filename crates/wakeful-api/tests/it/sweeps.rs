@@ -308,6 +308,7 @@ const ROWS: &[Row] = &[
         ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
     },
     of_monitor("POST /api/v1/monitor/{monitorid}/check"),
+    of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate"),
     Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
     of_monitor("GET /api/v1/monitor/{monitorid}/heartbeats"),
     of_monitor("GET /api/v1/monitor/{monitorid}/stats"),
