@@ -158,6 +158,8 @@ struct Team {
     /// A session beside the one that calls.
     sessionid: String,
     monitorid: String,
+    /// A monitor that has a push URL.
+    push_monitorid: String,
     notifierid: String,
     deliveryid: String,
     methodid: String,
@@ -176,7 +178,7 @@ impl Team {
         let receiver = Receiver::start().await;
         let hook = webhook(None, &receiver.url);
         let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
-        let deliveryid = Self::deliver(&user, &hook).await;
+        let (push_monitorid, deliveryid) = Self::deliver(&user, &hook).await;
         let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let methodid = text(&saved["methodid"]);
         let reset = app.lose_password(&user, 0).await;
@@ -186,6 +188,7 @@ impl Team {
             apikeyid,
             sessionid,
             monitorid,
+            push_monitorid,
             notifierid,
             deliveryid,
             methodid,
@@ -201,20 +204,22 @@ impl Team {
         text(&sessions.find(|session| session["current"] == false).unwrap()["sessionid"])
     }
 
-    /// Something that another notifier had to tell.
-    async fn deliver(user: &User, hook: &Value) -> String {
+    /// A push monitor and the delivery of its outage, by another notifier.
+    async fn deliver(user: &User, hook: &Value) -> (String, String) {
         let notifier = user.client.post("notifier/save", hook).await.json();
         let body = json!({"type": "api", "name": "job", "heartbeat_interval": 86400,
             "isactive": true, "upside_down_mode": false, "notifiers": notifier["notifierid"]});
         let saved = user.client.post("monitor/save", &body).await.ok();
-        let notify = format!("monitor/notify/{}", text(&saved["monitor"]["monitorid"]));
+        let monitorid = text(&saved["monitor"]["monitorid"]);
+        let notify = format!("monitor/notify/{monitorid}");
         user.client.post(&notify, &json!({"status": "down"})).await.ok();
         let path = format!("notifier/{}/deliveries", text(&notifier["notifierid"]));
-        until("a delivery", async || {
+        let deliveryid = until("a delivery", async || {
             let list = user.client.get(&path).await.ok();
             list["deliveries"].get(0).map(|delivery| text(&delivery["deliveryid"]))
         })
-        .await
+        .await;
+        (monitorid, deliveryid)
     }
 }
 
@@ -308,7 +313,10 @@ const ROWS: &[Row] = &[
         ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
     },
     of_monitor("POST /api/v1/monitor/{monitorid}/check"),
-    of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate"),
+    Row {
+        id: |team| &team.push_monitorid,
+        ..of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate")
+    },
     Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
     of_monitor("GET /api/v1/monitor/{monitorid}/heartbeats"),
     of_monitor("GET /api/v1/monitor/{monitorid}/stats"),
