@@ -14,6 +14,7 @@ use uuid::Uuid;
 use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, Via};
 
+use crate::body_memory::BodyMemory;
 use crate::error::ApiError;
 use crate::push_limits::PushLimits;
 
@@ -73,6 +74,7 @@ struct Inner {
     calls: DefaultKeyedRateLimiter<Uuid>,
     counted: AtomicU32,
     pushes: PushLimits,
+    bodies: BodyMemory,
 }
 
 impl Api {
@@ -86,7 +88,17 @@ impl Api {
         let calls = RateLimiter::keyed(Quota::per_minute(settings.api_calls_per_minute));
         let counted = AtomicU32::new(0);
         let pushes = PushLimits::new(settings.pushes_per_minute);
-        Self(Arc::new(Inner { engine, settings, metrics, shutdown, calls, counted, pushes }))
+        let bodies = BodyMemory::default();
+        Self(Arc::new(Inner {
+            engine,
+            settings,
+            metrics,
+            shutdown,
+            calls,
+            counted,
+            pushes,
+            bodies,
+        }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -103,6 +115,10 @@ impl Api {
 
     pub(crate) fn push_limits(&self) -> &PushLimits {
         &self.0.pushes
+    }
+
+    pub(crate) fn body_memory(&self) -> &BodyMemory {
+        &self.0.bodies
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {

@@ -2,12 +2,14 @@
 //! with every wrong field told at once.
 
 use axum::body::HttpBody as _;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use zeroize::Zeroizing;
 
+use crate::address::ClientIp;
 use crate::app::Api;
+use crate::body_memory::Reservation;
 use crate::error::ApiError;
 use crate::wire::{Fields, Wire};
 
@@ -28,7 +30,7 @@ impl<T: Wire> FromRequest<Api> for Body<T> {
                 "Send the body as JSON with Content-Type: application/json.",
             ));
         }
-        let bytes = collect(request, api.settings().body_limit).await?;
+        let (bytes, _reservation) = collect(request, api).await?;
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             ApiError::new(
@@ -44,12 +46,16 @@ impl<T: Wire> FromRequest<Api> for Body<T> {
 }
 
 /// A whole body in memory of our own, which is wiped when it goes: it may hold a
-/// card or a password.
+/// card or a password. The memory it takes is the client's while it is in use.
 pub(crate) async fn collect(
     request: Request,
-    limit: usize,
-) -> Result<Zeroizing<Vec<u8>>, ApiError> {
-    let mut body = Limited::new(request.into_body(), limit);
+    api: &Api,
+) -> Result<(Zeroizing<Vec<u8>>, Reservation<'_>), ApiError> {
+    let (mut parts, body) = request.into_parts();
+    let Ok(ClientIp(client)) = ClientIp::from_request_parts(&mut parts, api).await;
+    let mut reservation = api.body_memory().reserve(client);
+    let limit = api.settings().body_limit;
+    let mut body = Limited::new(body, limit);
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut bytes = Zeroizing::new(Vec::with_capacity(announced.min(TRUSTED)));
     while let Some(frame) = body.frame().await {
@@ -58,10 +64,15 @@ pub(crate) async fn collect(
             false => incomplete(),
         })?;
         if let Ok(data) = frame.into_data() {
+            if !reservation.grow(data.len()) {
+                return Err(ApiError::unavailable(
+                    "Too many request bodies are being received; send fewer at the same time.",
+                ));
+            }
             append(&mut bytes, &data);
         }
     }
-    Ok(bytes)
+    Ok((bytes, reservation))
 }
 
 /// Adds to a buffer. A vector that grows by itself would leave a copy behind.

@@ -80,12 +80,12 @@ mod tests {
     use super::*;
     use axum::body::Body;
 
-    fn is_served(request: Request) -> bool {
+    fn is_served(request: &Request) -> bool {
         let served = Served {
             public_url: "https://Wakeful.example.com",
             listener: "127.0.0.5".parse().expect("an address"),
         };
-        hosts(&request).all(|host| host.is_some_and(|host| served.includes(&host)))
+        hosts(request).all(|host| host.is_some_and(|host| served.includes(&host)))
     }
 
     fn request(target: &str, hosts: &[&str]) -> Request {
@@ -110,10 +110,10 @@ mod tests {
             "wakeful.example.com",
             "WAKEFUL.example.com:443",
         ] {
-            assert!(is_served(request("/", &[host])), "{host}");
+            assert!(is_served(&request("/", &[host])), "{host}");
         }
-        assert!(is_served(request("/", &[])), "HTTP/1.0 without a host");
-        assert!(is_served(request("http://localhost:8080/", &[])), "an absolute target");
+        assert!(is_served(&request("/", &[])), "HTTP/1.0 without a host");
+        assert!(is_served(&request("http://localhost:8080/", &[])), "an absolute target");
     }
 
     #[test]
@@ -136,10 +136,10 @@ mod tests {
             "user@",
             "example.com",
         ] {
-            assert!(!is_served(request("/", &[host])), "{host}");
+            assert!(!is_served(&request("/", &[host])), "{host}");
         }
-        assert!(!is_served(request("/", &["localhost", "evil.example"])), "two hosts");
-        assert!(!is_served(request("http://evil.example/", &["localhost"])), "the target");
-        assert!(!is_served(request("http://localhost/", &["evil.example"])), "the header");
+        assert!(!is_served(&request("/", &["localhost", "evil.example"])), "two hosts");
+        assert!(!is_served(&request("http://evil.example/", &["localhost"])), "the target");
+        assert!(!is_served(&request("http://localhost/", &["evil.example"])), "the header");
     }
 }

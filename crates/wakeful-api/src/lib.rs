@@ -6,6 +6,7 @@
 mod address;
 mod app;
 mod body;
+mod body_memory;
 mod caller;
 mod cookie;
 mod docs;

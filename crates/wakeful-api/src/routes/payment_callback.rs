@@ -18,7 +18,7 @@ use crate::wire::Done;
 pub(crate) async fn stripe(State(api): State<Api>, request: Request) -> ApiResult<Done> {
     let signature = request.headers().get("stripe-signature");
     let signature = signature.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-    let body = collect(request, api.settings().body_limit).await?;
+    let (body, _reservation) = collect(request, &api).await?;
     match api.engine().payment_callback(&body, &signature).await? {
         true => Done::say("Taken."),
         false => Err(ApiError::new(

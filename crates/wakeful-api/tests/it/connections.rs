@@ -292,6 +292,37 @@ async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served(
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_are_never_finished_do_not_fill_the_memory() {
+    const MIB: usize = 1024 * 1024;
+    let app = start(Limits::default()).await;
+    let unfinished = format!(
+        "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {MIB}\r\n\r\n{}",
+        " ".repeat(MIB - 1)
+    );
+    let mut held = Vec::new();
+    for _ in 0..33 {
+        let mut stream = connect(&app, 1).await;
+        // Beyond the client's share the server responds and closes before the end.
+        let _ = timeout(PATIENCE, stream.write_all(unfinished.as_bytes())).await.unwrap();
+        held.push(stream);
+    }
+    let one_is_refused = async {
+        loop {
+            for stream in &mut held {
+                let mut start = [0; 12];
+                let read = timeout(Duration::from_millis(10), stream.read_exact(&mut start));
+                if read.await.is_ok_and(|read| read.is_ok()) && &start == b"HTTP/1.1 503" {
+                    return;
+                }
+            }
+        }
+    };
+    timeout(PATIENCE, one_is_refused).await.expect("one is refused");
+    app.sign_up("ann@example.com").await;
+}
+
 /// As many as there are connections in production, all at once, of one kind.
 async fn with_4096_hostile_connections(kind: Hostile) {
     const FILES: &str = "--nofile=12000:";

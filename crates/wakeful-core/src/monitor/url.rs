@@ -19,7 +19,7 @@ pub struct HttpUrl {
 impl HttpUrl {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let url = Self::parse_stored(text)?;
-        host(&url.parsed)?.check_new().map_err(in_host)?;
+        host(&url.parsed)?.check_new().map_err(|why| in_host(&why))?;
         Ok(url)
     }
 
@@ -66,10 +66,10 @@ fn check(url: &Url) -> Result<(), Invalid> {
 
 fn host(url: &Url) -> Result<Host, Invalid> {
     let host = url.host().ok_or_else(not_a_url)?;
-    Host::checked(host.to_owned()).map_err(in_host)
+    Host::checked(host.to_owned()).map_err(|why| in_host(&why))
 }
 
-fn in_host(why: Invalid) -> Invalid {
+fn in_host(why: &Invalid) -> Invalid {
     Invalid(format!("its host {why}"))
 }
 

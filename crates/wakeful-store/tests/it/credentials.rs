@@ -35,7 +35,7 @@ async fn account(store: &Store, user: UserId) -> Account {
 }
 
 #[track_caller]
-fn assert_gone<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
+fn assert_gone<T: std::fmt::Debug>(outcome: &Result<T, StoreError>) {
     assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");
 }
 
@@ -52,11 +52,11 @@ async fn session_by_password(store: Store) {
     let (_, user, _) = sign_up(&store).await;
     store.add_session(&session(user), PASSWORD, NOW).await.unwrap();
     let with_mfa = Credential::Password { hash: "-", mfa_enabled: true };
-    assert_gone(store.add_session(&session(user), with_mfa, NOW).await);
+    assert_gone(&store.add_session(&session(user), with_mfa, NOW).await);
     store.renew_hash(&account(&store, user).await, "new").await.unwrap();
-    assert_gone(store.add_session(&session(user), PASSWORD, NOW).await);
+    assert_gone(&store.add_session(&session(user), PASSWORD, NOW).await);
     let nobody = UserId::new(NOW, next());
-    assert_gone(store.add_session(&session(nobody), PASSWORD, NOW).await);
+    assert_gone(&store.add_session(&session(nobody), PASSWORD, NOW).await);
 }
 
 async fn by_credential(store: Store) {
@@ -68,12 +68,12 @@ async fn by_credential(store: Store) {
     let by_key = Credential::ApiKey(key.id);
     store.add_session(&session(user), by_key, NOW).await.unwrap();
     // Those of one user are good for this user alone.
-    assert_gone(store.add_api_key(&api_key(other), by_session, NOW).await);
-    assert_gone(store.add_session(&session(other), by_key, NOW).await);
+    assert_gone(&store.add_api_key(&api_key(other), by_session, NOW).await);
+    assert_gone(&store.add_session(&session(other), by_key, NOW).await);
     assert!(store.team(team).revoke(&[user], NOW).await.unwrap());
-    assert_gone(store.add_api_key(&api_key(user), by_session, NOW).await);
-    assert_gone(store.add_api_key(&api_key(user), by_key, NOW).await);
-    assert_gone(store.add_session(&session(user), by_key, NOW).await);
+    assert_gone(&store.add_api_key(&api_key(user), by_session, NOW).await);
+    assert_gone(&store.add_api_key(&api_key(user), by_key, NOW).await);
+    assert_gone(&store.add_session(&session(user), by_key, NOW).await);
     assert!(store.api_keys(user).await.unwrap().is_empty());
 }
 
@@ -92,7 +92,7 @@ async fn changes(store: Store) {
     let team = store.team(team);
     assert!(team.change_user(&change(second.id, "by the second"), NOW).await.unwrap());
     // The first session has ended with that change.
-    assert_gone(team.change_user(&change(first, "by the first"), NOW).await);
+    assert_gone(&team.change_user(&change(first, "by the first"), NOW).await);
     assert_eq!(account(&store, user).await.password_hash, "by the second");
     let bob = UserId::new(NOW, next());
     let bob = NewAccount {
@@ -102,7 +102,7 @@ async fn changes(store: Store) {
         password_hash: "-".into(),
     };
     let by = |id| (user, Credential::Session(id));
-    assert_gone(team.add_user(&bob, None, by(first), NOW).await);
+    assert_gone(&team.add_user(&bob, None, by(first), NOW).await);
     team.add_user(&bob, None, by(second.id), NOW).await.unwrap();
 }
 
@@ -161,7 +161,7 @@ async fn resets(store: Store) {
         assert_eq!(store.reset_password(digest, address, "x", NOW).await.unwrap(), None);
     }
     // One that was on its way while the address changed.
-    assert_gone(store.add_reset(&before, digest, later, None, NOW).await);
+    assert_gone(&store.add_reset(&before, digest, later, None, NOW).await);
     let after = account(&store, user).await;
     store.add_reset(&after, digest, later, None, NOW).await.unwrap();
     assert_eq!(store.reset_password(digest, &before.email, "x", NOW).await.unwrap(), None);
@@ -193,6 +193,6 @@ async fn a_session_waits_for_a_password_change_in_progress() {
         change.commit().await.unwrap();
     };
     let (opened, ()) = tokio::join!(opening, committing);
-    assert_gone(opened);
+    assert_gone(&opened);
     assert_eq!(database.rows("sessions").await, 0);
 }
