@@ -18,9 +18,10 @@ const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Responds with 421 to a request for a host that a loopback listener does not serve.
 pub(crate) async fn check(State(api): State<Api>, request: Request, next: Next) -> Response {
-    let listener = request.extensions().get::<ConnectionContext>().map(|context| context.listener);
-    if let Some(listener) = listener.filter(|listener| listener.ip().is_loopback()) {
-        let served = Served { public_url: api.engine().public_url(), listener: listener.ip() };
+    let context = request.extensions().get::<ConnectionContext>();
+    let listener = context.map(|context| context.listener.ip().to_canonical());
+    if let Some(listener) = listener.filter(IpAddr::is_loopback) {
+        let served = Served { public_url: api.engine().public_url(), listener };
         if !hosts(&request).all(|host| host.is_some_and(|host| served.includes(&host))) {
             return served.misdirected().into_response();
         }

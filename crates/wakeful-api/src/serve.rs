@@ -40,7 +40,7 @@ use streams::StreamExecutor;
 /// After an error such as "too many open files", accepting again at once spins.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(60);
-const MAX_HTTP2_STREAMS: u32 = 100;
+const MAX_HTTP2_STREAMS: u32 = 32;
 const MAX_HTTP2_HEADER_LIST: u32 = 16 * 1024;
 /// Streams that a client opened and reset before they were accepted.
 const MAX_HTTP2_PENDING_RESETS: usize = 20;

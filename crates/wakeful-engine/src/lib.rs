@@ -43,7 +43,7 @@ pub use mfa::MfaSetup;
 pub use monitors::{Draft, MonitorView, Page, PushTarget};
 pub use notifiers::{
     ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft, vet_recipients,
-    vet_sender, vet_subject, vet_template,
+    vet_sender,
 };
 pub use probe::{ProbeView, RegionView};
 pub use team::SaveUser;

@@ -108,7 +108,7 @@ impl Engine {
     }
 
     async fn make_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
-        self.vet(&draft.channel)?;
+        self.vet(&draft.channel).await?;
         let notifier = self.drafted_notifier(caller, draft, None);
         let added = self.store().team(caller.team).add_notifier(&notifier).await;
         added.map_err(|error| match error {
@@ -127,7 +127,7 @@ impl Engine {
         before: &Notifier,
         draft: NotifierDraft,
     ) -> Result<Option<NotifierView>> {
-        self.vet(&draft.channel)?;
+        self.vet(&draft.channel).await?;
         let notifier = self.drafted_notifier(caller, draft, Some(before));
         if notifier == (Notifier { modified: notifier.modified, ..before.clone() }) {
             return Ok(Some(before.clone().into()));
@@ -150,7 +150,7 @@ impl Engine {
     }
 
     /// Refuses at once what would fail at the first message.
-    fn vet(&self, channel: &ChannelDraft) -> Result<()> {
+    async fn vet(&self, channel: &ChannelDraft) -> Result<()> {
         let parts = match channel {
             ChannelDraft::Email(spec) => vec![
                 ("email.hostname", self.vet_server(&spec.hostname, spec.port)),
@@ -158,17 +158,28 @@ impl Engine {
                 ("email.to_email", vet_recipients(&spec.to_email)),
                 ("email.to_cc", vet_recipients(&spec.to_cc)),
                 ("email.to_bcc", vet_recipients(&spec.to_bcc)),
-                ("email.subject", vet_subject(&spec.subject)),
             ],
-            ChannelDraft::Webhook { url, template, .. } => vec![
-                ("webhook.url", self.vet_url(url)),
-                ("webhook.template", vet_template(template)),
-            ],
+            ChannelDraft::Webhook { url, .. } => vec![("webhook.url", self.vet_url(url))],
         };
         match parts.into_iter().find_map(|(field, vetted)| Some((field, vetted.err()?))) {
             Some((field, why)) => Err(Error::Refused { field, why: why.to_string() }),
-            None => Ok(()),
+            None => self.vet_template(channel).await,
         }
+    }
+
+    /// Refuses a template that does not work: it is tried on a sample.
+    async fn vet_template(&self, channel: &ChannelDraft) -> Result<()> {
+        let (field, template) = match channel {
+            ChannelDraft::Email(spec) => ("email.subject", spec.subject.template()),
+            ChannelDraft::Webhook { template: Template::Own(own), .. } => {
+                ("webhook.template", Some(own))
+            }
+            ChannelDraft::Webhook { .. } => return Ok(()),
+        };
+        let Some(template) = template.cloned() else { return Ok(()) };
+        let trying = self.net().renderers().for_request(move || template::check(&template));
+        let tried = trying.await.ok_or(Error::Overloaded)?;
+        tried.map_err(|why| Error::Refused { field, why: why.to_string() })
     }
 
     /// Refuses a mail server that may not be reached. Whoever reads a request
@@ -286,8 +297,7 @@ impl Engine {
             Error::Refused { field: "event", why: format!("must be one of {}", kinds.join(", ")) }
         })?;
         let link = self.public_url().to_owned();
-        // Rendered aside: that may take a while, and others wait on this thread.
-        let rendering = tokio::task::spawn_blocking(move || match &draft.channel {
+        let rendering = self.net().renderers().for_request(move || match &draft.channel {
             PreviewChannel::Email { subject } => preview::email(subject, &notice, &link)
                 .map_err(|why| Error::Refused { field: "email.subject", why: why.to_string() }),
             PreviewChannel::Webhook { template, url } => {
@@ -296,7 +306,7 @@ impl Engine {
                 )
             }
         });
-        rendering.await.expect("a panic of the template engine is an error of the template")
+        rendering.await.ok_or(Error::Overloaded)?
     }
 
     pub async fn delete_notifier(&self, caller: &Caller, id: NotifierId) -> Result<()> {
@@ -344,19 +354,6 @@ pub fn vet_sender(sender: &Mailbox) -> std::result::Result<(), Invalid> {
 /// Refuses recipients that no letter can go to.
 pub fn vet_recipients(all: &Mailboxes) -> std::result::Result<(), Invalid> {
     all.iter().try_for_each(mail::check_recipient)
-}
-
-/// Refuses a subject that is a template and does not work.
-pub fn vet_subject(subject: &Subject) -> std::result::Result<(), Invalid> {
-    subject.template().map_or(Ok(()), template::check)
-}
-
-/// Refuses a template of a user's own that does not work.
-pub fn vet_template(template: &Template) -> std::result::Result<(), Invalid> {
-    match template {
-        Template::Own(own) => template::check(own),
-        Template::Standard | Template::Ready(_) => Ok(()),
-    }
 }
 
 fn keys(notifier: &Notifier) -> Option<&Keys> {

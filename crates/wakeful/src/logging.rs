@@ -22,7 +22,10 @@ pub struct BadFilter(String);
 /// Starts logging for the whole process. `level` is the value of WAKEFUL_LOG.
 pub fn start(level: Option<&str>) -> Result<(), BadFilter> {
     let filter = filter(level)?;
-    let lines = fmt().with_writer(|| Masked(stderr())).with_env_filter(filter);
+    // A line that cannot be written is lost. To report that on standard error, too,
+    // would panic: nobody reads it any more.
+    let lines =
+        fmt().with_writer(|| Masked(stderr())).with_env_filter(filter).log_internal_errors(false);
     if stderr().is_terminal() {
         lines.with_target(false).init();
     } else {

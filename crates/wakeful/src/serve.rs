@@ -1,10 +1,11 @@
 //! `wakeful serve`: listens, opens storage, starts the loops, and on SIGTERM
 //! or Ctrl-C stops taking work, lets what has begun end, and leaves.
 
+use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,9 @@ use crate::settings::{DatabaseUrl, PaymentProcessor, Settings};
 use crate::wiring::{self, Failure, Outcome};
 use crate::{commands, lock, metrics};
 
+/// Connections that wait to be accepted: when there is no room, a client's first packet
+/// is lost, and it tries again after a second at the earliest.
+const BACKLOG: u32 = 4096;
 /// Kept of the time to stop for what comes after the last request.
 const LAST_STEPS: Duration = Duration::from_secs(2);
 /// For releasing what background work still held then.
@@ -24,9 +28,9 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub async fn run(settings: &Settings) -> Outcome {
     let shutdown = stop_signal()?;
-    let listener = listen(settings.server.listen, "server.listen").await?;
+    let listener = listen(settings.server.listen, "server.listen")?;
     let metrics_listener = match settings.server.metrics_listen {
-        Some(address) => Some(listen(address, "server.metrics_listen").await?),
+        Some(address) => Some(listen(address, "server.metrics_listen")?),
         None => None,
     };
     let address = listener.local_addr()?;
@@ -131,9 +135,19 @@ async fn finish(tasks: &TaskTracker, engine: &Engine) {
     engine.settle().await;
 }
 
-async fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|error| format!("{setting}: cannot listen on {address}: {error}").into())
+fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
+    let listener = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listener().map_err(|error: io::Error| {
+        format!("{setting}: cannot listen on {address}: {error}").into()
+    })
 }
 
 /// A token that is cancelled by the first SIGTERM or SIGINT.

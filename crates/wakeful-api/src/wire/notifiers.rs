@@ -18,7 +18,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
     ChannelDraft, Engine, ListedDelivery, NotifierDraft, NotifierView, Preview, PreviewChannel,
-    PreviewDraft, vet_recipients, vet_sender, vet_subject, vet_template,
+    PreviewDraft, vet_recipients, vet_sender,
 };
 
 use super::fields::{Fields, Wire};
@@ -150,7 +150,7 @@ fn email(fields: &mut Fields, old: Option<&EmailSpec>, engine: &Engine) -> Optio
     let to_email = fields.require("to_email", to_email);
     let to_cc = addresses(fields, "to_cc", Mailboxes::parse);
     let to_bcc = addresses(fields, "to_bcc", Mailboxes::parse);
-    let subject = fields.optional("subject", vetted(Subject::parse, vet_subject));
+    let subject = fields.optional("subject", Subject::parse);
     Some(EmailSpec {
         hostname: hostname?,
         port,
@@ -185,7 +185,7 @@ fn hook(fields: &mut Fields, old: Option<&WebhookSpec>, engine: &Engine) -> Opti
     let url = url.or_else(|| old.map(|old| old.url.clone()));
     let url = fields.require("url", url);
     let headers = fields.optional("headers", webhook::headers);
-    let template = fields.optional("template", vetted(Template::parse, vet_template));
+    let template = fields.optional("template", Template::parse);
     let secret = fields.optional("secret", SigningSecret::parse);
     Some(ChannelDraft::Webhook {
         url: url?,

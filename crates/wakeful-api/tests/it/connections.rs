@@ -281,6 +281,11 @@ async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served(
     for count in 0..limits.connections + limits.reserved {
         held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
     }
+    // Those in reserved slots are refused and leave, as soon as the machine gets to it.
+    until("a reserved slot", || async {
+        visit(&app, 999, &push).await.contains("{\"ok\":true}").then_some(())
+    })
+    .await;
     for client in 1000..1020 {
         assert!(visit(&app, client, &push).await.contains("{\"ok\":true}"));
         let healthy = visit(&app, client, "/healthz").await;

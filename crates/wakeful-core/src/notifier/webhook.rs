@@ -150,6 +150,7 @@ pub enum Template {
 }
 
 impl Template {
+    /// A template of the user's own is not validated here: that takes a while.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.trim().is_empty() {
             return Ok(Self::Standard);
@@ -167,7 +168,7 @@ impl Template {
         }
         // A word that is no ready-made template is a slip, and would tell nothing.
         match text.contains("{{") || text.contains("{%") {
-            true => UserTemplate::parse(text).map(Self::Own),
+            true => Ok(Self::Own(UserTemplate::stored(text))),
             false => Err(Invalid::new(format!(
                 "must be empty, one of {}, or a template of your own with {{{{ text }}}} in it",
                 Ready::words()

@@ -4,7 +4,6 @@
 
 use minijinja::value::{Serde, StringInput};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -13,7 +12,7 @@ use super::Fields;
 use crate::Invalid;
 
 /// Instructions that one rendering may take.
-const MAX_INSTRUCTIONS: u64 = 20_000;
+const MAX_INSTRUCTIONS: u64 = 10_000;
 /// Bytes that one rendering may give.
 const MAX_OUTPUT: usize = 20_000;
 /// Bytes that one filter may give.
@@ -77,7 +76,6 @@ fn environment(budget: &Budget) -> Environment<'static> {
         true => Ok(()),
         false => minijinja::escape_formatter(out, state, value),
     });
-    env.add_filter("length", minijinja::filters::length);
     env.add_filter("default", or_else);
     let add = |env: &mut Environment<'static>, name, filter: fn(&str) -> String| {
         let budget = budget.clone();
@@ -98,9 +96,15 @@ fn environment(budget: &Budget) -> Environment<'static> {
         Ok::<_, Error>(value.preserve_safety(made))
     });
     let spent = budget.clone();
-    env.add_filter("trim", move |value: StringInput<'_>, chars: Option<Cow<'_, str>>| {
+    // White space only: a set of characters would be searched for each character.
+    env.add_filter("trim", move |value: StringInput<'_>| {
         spent.take(value.as_str().len())?;
-        Ok::<_, Error>(minijinja::filters::trim(value, chars))
+        Ok::<_, Error>(minijinja::filters::trim(value, None))
+    });
+    let spent = budget.clone();
+    env.add_filter("length", move |value: &Value| {
+        spent.take(value.as_str().map_or(0, str::len))?;
+        minijinja::filters::length(value)
     });
     let spent = budget.clone();
     env.add_filter("truncate", move |text: &str, most: usize| {

@@ -471,3 +471,20 @@ fn expressions() -> impl Strategy<Value = String> {
         ]
     })
 }
+
+#[test]
+fn one_instruction_does_not_do_the_work_of_many() {
+    // Each of these would search or copy a long text in a single instruction.
+    let long = "ab".repeat(3_000);
+    for source in [
+        format!("{{% for c in text %}}{{{{ '{long}'|trim('{long}') }}}}{{% endfor %}}"),
+        format!("{{% for c in text %}}{{{{ '{long}'[::1][:0] }}}}{{% endfor %}}"),
+        "{{ text[:3] }}".to_owned(),
+    ] {
+        let begun = Instant::now();
+        assert!(rendered(&source).is_err(), "{}", &source[..40.min(source.len())]);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+    assert_eq!(rendered("{{ ' a '|trim }}").as_deref(), Ok("a"));
+    assert_eq!(rendered("{{ monitor.tags|length }}{{ status|length }}").as_deref(), Ok("24"));
+}

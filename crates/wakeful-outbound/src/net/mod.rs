@@ -24,6 +24,7 @@ use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
 use wakeful_core::time::Clock;
 
 use crate::check::ping::Pinger;
+use crate::notify::renderers::Renderers;
 use guard::{Guard, Policy};
 use resolve::Names;
 use tls::Tls;
@@ -44,6 +45,7 @@ pub struct Net {
     tls: Tls,
     pinger: Pinger,
     clock: Arc<dyn Clock>,
+    renderers: Renderers,
 }
 
 impl Net {
@@ -55,7 +57,8 @@ impl Net {
 
     /// A net of chosen parts, for a private resolver or a private authority.
     pub fn with(guard: Guard, names: Names, tls: Tls, clock: Arc<dyn Clock>) -> Self {
-        Self { guard, names, tls, pinger: Pinger::default(), clock }
+        let (pinger, renderers) = (Pinger::default(), Renderers::default());
+        Self { guard, names, tls, pinger, clock, renderers }
     }
 
     pub fn guard(&self) -> &Guard {
@@ -68,6 +71,11 @@ impl Net {
 
     pub(crate) fn pinger(&self) -> &Pinger {
         &self.pinger
+    }
+
+    /// Where users' templates are rendered.
+    pub fn renderers(&self) -> &Renderers {
+        &self.renderers
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

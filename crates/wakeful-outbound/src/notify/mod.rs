@@ -4,6 +4,7 @@
 pub mod email;
 pub mod letters;
 pub mod preview;
+pub mod renderers;
 pub mod template;
 pub mod webhook;
 

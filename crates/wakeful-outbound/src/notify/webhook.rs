@@ -41,7 +41,7 @@ pub fn deliver<'a>(
     now: Millis,
 ) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
-        let request = match composed(hook, notice, link, now).await {
+        let request = match composed(net, hook, notice, link, now).await {
             Ok(request) => request,
             Err(why) => return Outcome::Refused(why),
         };
@@ -126,6 +126,7 @@ fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
 /// The request, with a template of the user's own rendered aside: that may take a
 /// while, and others wait on this thread.
 async fn composed(
+    net: &Net,
     hook: &WebhookSpec,
     notice: &Notice,
     link: &str,
@@ -135,8 +136,8 @@ async fn composed(
         return request(hook, notice, link, now);
     }
     let (hook, notice, link) = (hook.clone(), notice.clone(), link.to_owned());
-    let composing = tokio::task::spawn_blocking(move || request(&hook, &notice, &link, now));
-    composing.await.unwrap_or_else(|_| Err("the message could not be composed".to_owned()))
+    let composing = net.renderers().for_delivery(move || request(&hook, &notice, &link, now));
+    composing.await.unwrap_or_else(|| Err("the message could not be composed".to_owned()))
 }
 
 fn request(

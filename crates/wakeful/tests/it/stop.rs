@@ -95,6 +95,15 @@ async fn sigint_lets_what_has_begun_end() {
 }
 
 #[tokio::test]
+async fn when_nobody_reads_its_log_it_goes_on_and_ends_as_ever() {
+    let home = Home::new(Engine::Sqlite).await;
+    let server = home.serve_unread().await;
+    User::sign_up(&server.anonymous(), "ann@example.com").await;
+    server.signal("TERM").await;
+    assert_eq!(server.ended().await, Some(0));
+}
+
+#[tokio::test]
 async fn a_client_that_never_finishes_does_not_hold_up_the_end() {
     let home = Home::new(Engine::Sqlite).await.set("SERVER_SHUTDOWN_SECONDS", "3");
     let server = home.serve().await;
