@@ -13,6 +13,7 @@ use wakeful_core::notifier::{
     Channel, Disabled, EmailSpec, Keys, Mailbox, Mailboxes, Notifier, SigningSecret, Subject,
     Template, WebhookSpec,
 };
+use wakeful_core::template::UserTemplate;
 use wakeful_outbound::mail;
 use wakeful_outbound::notify::preview::{self, Preview};
 use wakeful_outbound::notify::{email, letters, template, webhook};
@@ -167,7 +168,7 @@ impl Engine {
         }
     }
 
-    /// Refuses a template that does not work: it is tried on a sample.
+    /// Refuses a template that does not work.
     async fn vet_template(&self, channel: &ChannelDraft) -> Result<()> {
         let (field, template) = match channel {
             ChannelDraft::Email(spec) => ("email.subject", spec.subject.template()),
@@ -176,10 +177,28 @@ impl Engine {
             }
             ChannelDraft::Webhook { .. } => return Ok(()),
         };
-        let Some(template) = template.cloned() else { return Ok(()) };
-        let trying = self.net().renderers().for_request(move || template::check(&template));
-        let tried = trying.await.ok_or(Error::Overloaded)?;
-        tried.map_err(|why| Error::Refused { field, why: why.to_string() })
+        let templates = template.map(|template| (field, template.clone())).into_iter().collect();
+        match self.wrong_templates(templates).await?.pop() {
+            Some((field, why)) => Err(Error::Refused { field, why: why.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Those that do not work, and why: each is tried on a sample, aside from requests.
+    pub async fn wrong_templates<F: Send + 'static>(
+        &self,
+        templates: Vec<(F, UserTemplate)>,
+    ) -> Result<Vec<(F, Invalid)>> {
+        if templates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let trying = self.net().renderers().for_request(move || {
+            let wrong = templates
+                .into_iter()
+                .filter_map(|(field, template)| Some((field, template::check(&template).err()?)));
+            wrong.collect()
+        });
+        trying.await.ok_or(Error::Overloaded)
     }
 
     /// Refuses a mail server that may not be reached. Whoever reads a request

@@ -51,9 +51,14 @@ pub(crate) async fn save(
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierBody> {
     let id = fields.optional_text("notifierid").map(|notifierid| id(&notifierid)).transpose()?;
+    let templates = wire::own_templates(&mut fields.again());
+    let wrong = api.engine().wrong_templates(templates).await?;
     let merge = |stored: Option<&Notifier>| {
         let mut fields = fields.again();
         let draft = wire::draft(&mut fields, stored, api.engine());
+        for (field, why) in &wrong {
+            fields.refuse(field, why.0.as_str());
+        }
         fields.finish(draft)
     };
     let view = api.engine().save_notifier(&caller.who, id, merge).await?;

@@ -15,6 +15,7 @@ use wakeful_core::notifier::{
     Template, WebhookSpec, webhook,
 };
 use wakeful_core::secret::Secret;
+use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
     ChannelDraft, Engine, ListedDelivery, NotifierDraft, NotifierView, Preview, PreviewChannel,
@@ -119,6 +120,23 @@ pub(crate) fn draft(
         }
     };
     Some(NotifierDraft { name: name?, channel: channel?, isactive })
+}
+
+/// The templates of the user's own in a request, with the fields they are in.
+pub(crate) fn own_templates(fields: &mut Fields) -> Vec<(&'static str, UserTemplate)> {
+    let kind = fields.optional("type", Kind::parse);
+    let subject = fields.within("email", |fields| fields.optional("subject", Subject::parse));
+    let subject = subject.filter(|_| kind != Some(Kind::Webhook));
+    let template = fields.within("webhook", |fields| fields.optional("template", Template::parse));
+    let template = template.filter(|_| kind != Some(Kind::Email));
+    let mut own = Vec::new();
+    if let Some(template) = subject.as_ref().and_then(Subject::template) {
+        own.push(("email.subject", template.clone()));
+    }
+    if let Some(Template::Own(template)) = template {
+        own.push(("webhook.template", template));
+    }
+    own
 }
 
 /// A parser whose value must also pass `vet`.

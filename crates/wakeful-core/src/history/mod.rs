@@ -3,6 +3,8 @@
 //! keeps it and the engine asks for it. The formulas are in docs/history.md.
 
 mod bits;
+#[cfg(test)]
+mod block_format;
 mod checksum;
 mod coder;
 pub mod month;

@@ -397,4 +397,4 @@ impl PhasesForm {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -166,4 +166,4 @@ impl Rollup {
 pub struct Damaged;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -74,7 +74,7 @@ fn check_expression(root: &Expr<'_>) -> Result<(), Invalid> {
         match expression {
             Expr::Var(_) | Expr::Const(_) => {}
             // One instruction that copies a whole text: `truncate` does it within the budget.
-            Expr::Slice(slice) => return Err(not_allowed("slices, but truncate", slice.span())),
+            Expr::Slice(slice) => return Err(not_allowed("slices (use truncate)", slice.span())),
             Expr::UnaryOp(unary) => pending.push(&unary.expr),
             Expr::BinOp(binary) => {
                 if let Some(sign) = builds_values(binary.op) {

@@ -34,7 +34,7 @@ fn region() -> impl Strategy<Value = RegionBeat> {
     })
 }
 
-fn entries() -> impl Strategy<Value = Vec<Entry>> {
+pub(in crate::history) fn entries() -> impl Strategy<Value = Vec<Entry>> {
     let entry = (any::<i64>(), 0_u64..5, any::<u32>(), beat()).prop_map(
         |(seq, standing, interval, heartbeat)| Entry {
             seq,
@@ -87,7 +87,7 @@ fn a_block_of_another_version_is_not_read() {
 
 /// Checks as they come: every minute, a little late, log-normal phases to a
 /// tenth of a millisecond, and an outage now and then.
-fn realistic(count: usize) -> Vec<Entry> {
+pub(in crate::history) fn realistic(count: usize) -> Vec<Entry> {
     let mut dice = 0x9E37_79B9_7F4A_7C15_u64;
     let mut roll = move || {
         dice ^= dice << 13;

@@ -5,7 +5,7 @@ use crate::verdict::{Beat, Heartbeat};
 use proptest::prelude::*;
 use std::time::Duration;
 
-fn entry() -> impl Strategy<Value = Entry> {
+pub(in crate::history) fn entry() -> impl Strategy<Value = Entry> {
     let span = || prop::option::of((0_u64..2_000_000).prop_map(Duration::from_micros));
     let phases = (span(), span(), span(), span(), span());
     (0_i64..90_000_000, 0_u64..5, 1_u32..90_000, span(), phases).prop_map(
