@@ -7,7 +7,7 @@
                                      block DATA [PHASES|-] [REGIONS|-]
                                      rollup DATA
 
-Prints one JSON object a line (with hex, one array for each row). Times are
+Prints one JSON object per line (with hex, one array for each row). Times are
 milliseconds since 1970 in UTC, durations are microseconds. Damaged rows are
 reported and skipped; the exit status is then 1.
 
@@ -137,7 +137,7 @@ class RangeDecoder:
         return node - (1 << bits)
 
 
-# 5. Models. A decision model is [chance, seen], made when it is first needed.
+# 5. Models. A decision model is [chance, seen], created when first needed.
 
 
 class Decision:
@@ -543,7 +543,7 @@ def rows_of(database, table, columns, monitor, condition="", order=""):
 
 
 def heartbeats_of(database, monitor, report):
-    """Those in blocks, then the recent ones, for each monitor in order of time."""
+    """For each monitor, the heartbeats in blocks and the recent ones, in order of time."""
     ids = "select monitor_id from blocks union select monitor_id from heartbeats order by 1"
     monitors = [monitor] if monitor else [uuid.UUID(bytes=row[0]) for row in database.execute(ids)]
     for one in monitors:
@@ -562,10 +562,10 @@ def heartbeats_of(database, monitor, report):
                 except Damaged as error:
                     report(f"a part of the block of monitor {one} from {at} on", error)
             found.update(((beat["at"], beat["seq"]), beat) for beat in heartbeats)
-        for place, beat in recent(database, one):
-            found.setdefault(place, beat)
-        for place in sorted(found):
-            yield one, found[place]
+        for key, beat in recent(database, one):
+            found.setdefault(key, beat)
+        for key in sorted(found):
+            yield one, found[key]
 
 
 def recent(database, monitor):
@@ -617,7 +617,7 @@ def from_hex(line, trace):
         return read_block(*columns, trace=trace)
     if kind == "rollup":
         return read_rollups(*columns)
-    raise ValueError(f"a line begins with block or rollup, not with {kind}")
+    raise ValueError(f"a line must begin with block or rollup, not with {kind}")
 
 
 def main():
@@ -634,7 +634,7 @@ def main():
     def report(what, error):
         nonlocal failed
         failed = True
-        print(f"{what} is damaged and skipped: {error}", file=sys.stderr)
+        print(f"{what} is damaged, skipping it: {error}", file=sys.stderr)
 
     def show(value):
         print(json.dumps(value, ensure_ascii=False))
@@ -654,7 +654,7 @@ def main():
                 report(f"row {number}", error)
         return failed
     if options.file is None:
-        parser.error("name the database file")
+        parser.error("the database file is required")
     database = sqlite3.connect(f"{options.file.resolve().as_uri()}?mode=ro", uri=True)
     if options.what == "heartbeats":
         found = heartbeats_of(database, options.monitor, report)

@@ -2,9 +2,10 @@
 // and features do not import each other.
 import js from "@eslint/js";
 import hooks from "eslint-plugin-react-hooks";
+import { readdirSync } from "node:fs";
 import tseslint from "typescript-eslint";
 
-const features = ["auth", "billing", "monitors", "notifiers", "settings", "team"];
+const features = readdirSync(new URL("src/features", import.meta.url));
 
 const forbid = (group, message) => ({
   "no-restricted-imports": ["error", { patterns: [{ group, message }] }],
@@ -16,18 +17,23 @@ export default tseslint.config(
   tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] } },
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs", "public/*.js"] } },
       globals: { console: "readonly", process: "readonly", URL: "readonly" },
     },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": "off",
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }],
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
     },
   },
   // A Playwright fixture is set up because a test names it, whether the test uses it or not.
   { files: ["e2e/**"], rules: { "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }] } },
   { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    files: ["public/*.js"],
+    languageOptions: { globals: { self: "readonly", caches: "readonly", fetch: "readonly", Response: "readonly" } },
+  },
   { files: ["src/**/*.{ts,tsx}"], extends: [hooks.configs.flat.recommended] },
   {
     files: ["src/shared/**"],

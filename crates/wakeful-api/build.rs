@@ -1,5 +1,5 @@
-//! Files come and go in `web/dist` under new names; the crate is built again
-//! when they do.
+//! The files in `web/dist` change their names with every build of the web app; this
+//! crate is then rebuilt.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../web/dist");

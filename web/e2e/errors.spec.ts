@@ -21,7 +21,7 @@ test("a page that cannot be loaded has its heading, a message and a retry button
 });
 
 test("if the user cannot be loaded, a message says so", async ({ page, member: _member }) => {
-  await page.route("**/api/v1/users/me", (route) => route.fulfill({ status: 503, body: "" }));
+  await page.route("**/api/v1/session", (route) => route.fulfill({ status: 503, body: "" }));
   await page.goto("/");
   await expect(page.getByRole("heading", { name: "Wakeful" })).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("alert")).toContainText("Try again in a moment.");

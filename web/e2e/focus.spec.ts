@@ -1,4 +1,4 @@
-/** Keyboard focus: in dialogs, and after they close. */
+/** Keyboard focus: in dialogs, after they close, and when the route changes. */
 import type { Page } from "@playwright/test";
 import { axeViolations, openPage } from "./axe";
 import { expect, test } from "./service";
@@ -15,6 +15,53 @@ async function choose(page: Page, button: string | RegExp, item: string) {
   await page.getByRole("button", { name: button }).click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
 }
+
+/** The focus is inside the page, not on the document's body. */
+async function onPage(page: Page) {
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest("main") !== null)).toBe(true);
+}
+
+test("every change of the route moves the focus to the page and announces its title", async ({ page, member }) => {
+  await member.api.monitor({ name: "job" });
+  await openPage(page, "/");
+  const announced = page.locator("[data-announced]");
+  await expect(announced).toHaveText("");
+  await page.getByRole("link", { name: "job" }).click();
+  await expect(announced).toHaveText("job · Wakeful");
+  await onPage(page);
+  await page.getByRole("link", { name: "Edit" }).click();
+  await expect(announced).toHaveText("Edit job · Wakeful");
+  await onPage(page);
+  await page.goBack();
+  await expect(announced).toHaveText("job · Wakeful");
+  await onPage(page);
+  for (const name of ["Alerts", "Notifiers", "Team", "Settings", "Monitors"]) {
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).press("Enter");
+    await expect(announced).toHaveText(`${name} · Wakeful`);
+    await onPage(page);
+  }
+});
+
+test("the name of a control contains its visible text", async ({ page, member }) => {
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  const { monitorid } = await member.api.monitor({ name: "backup", notifiers: notifierid });
+  await member.api.report(monitorid, "down", { message: "disk full" });
+  for (const path of ["/alerts", `/notifier/${notifierid}`]) {
+    await openPage(page, path);
+    await expect(page.getByRole("button", { name: "Retry now: message about backup" }).first()).toBeVisible();
+    const wrong = await page.evaluate(() => {
+      const controls = Array.from(document.querySelectorAll<HTMLElement>("a[aria-label], button[aria-label]"));
+      const visible = (control: HTMLElement) => {
+        const copy = control.cloneNode(true) as HTMLElement;
+        copy.querySelectorAll("[aria-hidden=true]").forEach((hidden) => hidden.remove());
+        return copy.textContent.trim().toLowerCase();
+      };
+      return controls.filter((one) => !one.ariaLabel?.toLowerCase().includes(visible(one))).map((one) => one.outerHTML);
+    });
+    expect(wrong, path).toEqual([]);
+  }
+});
 
 test("a dialog opened from a menu takes the keyboard input", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "job" });
@@ -84,7 +131,7 @@ test("the list of shortcuts returns the focus, whether opened by key or by menu"
   await expect(page.getByRole("button", { name: /Account menu/ })).toBeFocused();
 });
 
-test("keep editing, bulk tags and two-factor setup do not lose the focus", async ({ page, member }) => {
+test("keep editing, bulk editing and two-factor setup do not lose the focus", async ({ page, member }) => {
   await member.api.monitor({ name: "job" });
   await openPage(page, "/monitor/new");
   await page.getByLabel("URL").fill("https://example.com");
@@ -97,13 +144,14 @@ test("keep editing, bulk tags and two-factor setup do not lose the focus", async
 
   await openPage(page, "/");
   await page.getByLabel("Select job").check();
-  const tags = page.getByRole("button", { name: "Add tags" });
-  await tags.press("Enter");
+  const edit = page.getByRole("toolbar").getByRole("button", { name: "Edit" });
+  await edit.press("Enter");
   await inside(page);
-  await page.keyboard.type("prod");
-  await expect(dialog(page).getByLabel("Tags")).toHaveValue("prod");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("3");
+  await expect(dialog(page).getByLabel("Retries")).toHaveValue("3");
   await dialog(page).getByRole("button", { name: "Cancel" }).click();
-  await expect(tags).toBeFocused();
+  await expect(edit).toBeFocused();
 
   await openPage(page, "/settings");
   const begin = page.getByRole("button", { name: "Set up two-factor authentication" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Locator } from "@playwright/test";
 import { expect, test } from "./service";
 
-const row = "li[data-row]";
+const row = "[data-row]";
 
 test("the chart: percentiles and phases, an hour to a year, zoom and reset", async ({ page, member, service }) => {
   const { monitorid } = await member.api.monitor({
@@ -45,7 +45,7 @@ test("an outage is shown in the statistics and in the chart", async ({ page, mem
   const day = page.getByRole("row", { name: /^24 h/ });
   await expect(day).toContainText("%");
   await expect(day.getByRole("cell").nth(1)).toHaveText("1");
-  await expect(page.getByRole("img", { name: /^Response time: / })).toHaveAccessibleName(/1 outage/);
+  await expect(page.getByRole("img", { name: /^Reported duration: / })).toHaveAccessibleName(/1 outage/);
   await expect(page.getByRole("row")).toHaveCount(6);
 
   // The report covers the whole team, so it is on the alerts page.
@@ -82,7 +82,7 @@ test("an outage over several checks is one range in the chart, from start to end
   const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
   execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Response time: / });
+  const chart = page.getByRole("img", { name: /^Reported duration: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
   await expect(page.getByRole("row", { name: /^24 h/ }).getByRole("cell").nth(1)).toHaveText("1");
   await expect.poll(() => stripes(chart)).toHaveLength(1);
@@ -92,12 +92,136 @@ test("an outage over several checks is one range in the chart, from start to end
   expect(to - from).toBeLessThan(0.08);
 });
 
+/** The columns with a line or an area of the chart, as fractions of its width. */
+function drawn(chart: Locator): Promise<number[]> {
+  return chart.locator("canvas").evaluate((canvas: HTMLCanvasElement) => {
+    const { data = [] } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+    const columns = new Set<number>();
+    for (let at = 0; at < data.length; at += 4) {
+      const [red = 0, , blue = 0, alpha = 0] = data.slice(at, at + 4);
+      if (alpha > 20 && blue > red + 60) columns.add((at / 4) % canvas.width);
+    }
+    return [...columns].map((x) => x / canvas.width);
+  });
+}
+
+test("nothing is drawn across an outage, and the line reaches the present", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
+  execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
+  // At 24 h, a step is longer than the outage, so that every step has a value.
+  for (const range of ["1h", "24h"]) {
+    await page.goto(`/monitor/${monitorid}?range=${range}`);
+    const chart = page.getByRole("img", { name: /^Reported duration: / });
+    await expect.poll(() => stripes(chart)).toHaveLength(1);
+    const [[from, to] = [0, 0]] = await stripes(chart);
+    const columns = await drawn(chart);
+    // The edges are blurred over a pixel.
+    expect(columns.filter((x) => x > from + 0.002 && x < to - 0.002)).toEqual([]);
+    expect(columns.some((x) => x < from)).toBe(true);
+    expect(columns.some((x) => x > to)).toBe(true);
+    const width = await chart.locator("canvas").evaluate((canvas) => canvas.clientWidth);
+    expect(Math.max(...columns)).toBeGreaterThan((width - 11) / width);
+  }
+});
+
+test("the chart of a young monitor covers the chosen range and marks the time before its first check", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  await member.api.report(monitorid, "up", { load_time: 20 });
+  const labels = page.locator("[data-axis=x]");
+  const first = page.getByRole("listitem").filter({ hasText: "Before the first check" });
+  await page.goto(`/monitor/${monitorid}`);
+  await expect(labels.first()).toHaveText(/^\d\d:\d\d$|^\d+ \w+$/);
+  await expect(first).toBeVisible();
+  expect(await labels.count()).toBeGreaterThan(3);
+  await page.getByRole("button", { name: "1 year" }).click();
+  await expect(page).toHaveURL(/\?range=365d$/);
+  await expect(labels.filter({ hasText: /^[A-Z][a-z]+( \d{4})?$/ }).nth(5)).toBeVisible();
+  await expect(first).toBeVisible();
+  const columns = await drawn(page.getByRole("img", { name: /^Reported duration: / }));
+  expect(Math.min(...columns), "only the last days have data").toBeGreaterThan(0.9);
+});
+
+test("range and zoom are in the URL, so that an outage can be linked", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
+  execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
+  await page.goto(`/monitor/${monitorid}`);
+  await page.getByRole("button", { name: "6 h", exact: true }).click();
+  await page.reload();
+  await expect(page.getByRole("button", { name: "6 h", exact: true })).toHaveAttribute("aria-pressed", "true");
+  const chart = page.getByRole("img", { name: /^Reported duration: / });
+  await chart.scrollIntoViewIfNeeded();
+  const box = await chart.boundingBox();
+  if (!box) throw new Error("the chart is not visible");
+  await page.mouse.move(box.x + box.width * 0.9, box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.985, box.y + 100, { steps: 5 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\dZ&to=/);
+  const link = page.url();
+  await page.goto("/");
+  const asked = page.waitForRequest(/\/series\?/);
+  await page.goto(link);
+  const query = new URL((await asked).url()).searchParams;
+  for (const end of ["from", "to"]) {
+    expect(Date.parse(query.get(end) ?? ""), end).toBe(Date.parse(new URL(link).searchParams.get(end) ?? ""));
+  }
+  await expect(chart).toHaveAccessibleName(/, 1 outage$/);
+  await page.getByRole("button", { name: "Reset zoom" }).click();
+  await expect(page).toHaveURL(/\?range=6h$/);
+  await expect(page.getByRole("button", { name: "6 h", exact: true })).toHaveAttribute("aria-pressed", "true");
+});
+
+test("labels of the axes do not touch, none is cut off, and no date is repeated", async ({ page, member, service }) => {
+  const { monitorid } = await member.api.monitor({ name: member.email, heartbeat_interval: 60, grace: 3600 });
+  execFileSync("python3", [join(import.meta.dirname, "outage.py"), join(service.data, "wakeful.db"), member.email]);
+  const chart = page.getByRole("img", { name: /^Reported duration: / });
+  for (const width of [320, 834, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`/monitor/${monitorid}`);
+    for (const range of ["6 h", "24 h", "7 d", "30 d", "90 d", "1 year", "1 h"]) {
+      await page.getByRole("button", { name: range, exact: true }).click();
+      await expect(page.locator("[data-old]")).toHaveCount(0);
+      await expect(chart.locator("[data-axis=x]").nth(1)).toBeVisible();
+      const { frame, boxes } = await chart.evaluate((element) => ({
+        frame: element.getBoundingClientRect().toJSON() as Box,
+        boxes: Array.from(element.querySelectorAll("[data-axis]"), (label) => ({
+          ...(label.getBoundingClientRect().toJSON() as Box),
+          text: label.textContent,
+        })),
+      }));
+      const where = `${range} at ${width} px`;
+      for (const box of boxes) {
+        expect(box.left >= frame.left && box.right <= frame.right && box.top >= frame.top, `${box.text}, ${where}`).toBe(true);
+        const touched = boxes.filter((other) => other !== box && meet(box, other)).map(({ text }) => text);
+        expect(touched, `${box.text}, ${where}`).toEqual([]);
+      }
+      const texts = boxes.map(({ text }) => text);
+      expect(texts, where).toEqual([...new Set(texts)]);
+      const values = texts.filter((text) => text === "0" || text.endsWith(" ms"));
+      expect(values, where).toEqual(["0", "5 ms", "10 ms", "15 ms", "20 ms", "25 ms"]);
+    }
+  }
+});
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** Whether two labels are less than four pixels apart. */
+function meet(one: Box, other: Box): boolean {
+  const apart = one.right + 4 < other.left || other.right + 4 < one.left || one.bottom < other.top || other.bottom < one.top;
+  return !apart;
+}
+
 test("a single down report is an outage until now in the chart", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
   await member.api.report(monitorid, "up", { load_time: 20 });
   await member.api.report(monitorid, "down", { message: "disk full" });
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Response time: / });
+  const chart = page.getByRole("img", { name: /^Reported duration: / });
   await expect(chart).toHaveAccessibleName(/, 1 outage$/);
   // Moves the page's clock one minute ahead; it requests data until then.
   await page.clock.install({ time: Date.now() + 60_000 });
@@ -175,7 +299,7 @@ test("after switching the scheme, the chart is drawn in its colours", async ({ p
   for (const load_time of [20, 40]) await member.api.report(monitorid, "up", { load_time });
   await page.evaluate(() => localStorage.setItem("wakeful.scheme", "dark"));
   await page.goto(`/monitor/${monitorid}`);
-  const chart = page.getByRole("img", { name: /^Response time: / });
+  const chart = page.getByRole("img", { name: /^Reported duration: / });
   await expect(chart.locator("canvas")).toBeVisible();
   // The brightness of the chart's grid, 0 to 255.
   const grid = () =>

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./service";
 
-const row = "li[data-row]";
+const row = "[data-row]";
 
 /** Simulates switching tabs; the test browser reports every tab as visible. */
 function turn(page: Page, hidden: boolean) {

@@ -1,7 +1,7 @@
 import { startHook, startMailServer } from "./receiver";
-import { choose, expect, test } from "./service";
+import { choose, expect, test, type Api } from "./service";
 
-const row = "li[data-row]";
+const row = "[data-row]";
 
 test("a webhook is created, shows its secret once, is tested, and its response is shown", async ({ page, member: _member }) => {
   const hook = await startHook();
@@ -91,17 +91,17 @@ test("a refused message is being retried, says why, and can be retried at once",
 
   await page.goto("/alerts");
   const alert = page.getByRole("listitem").filter({ hasText: "disk full" });
-  await expect(alert.first()).toContainText("on call: retrying");
+  await expect(alert.first()).toContainText("on call: outage retrying");
   await expect(alert.first()).toContainText("next attempt");
   await expect(alert.first()).toContainText("no room");
-  await alert.getByRole("button", { name: "Retry the message about backup now" }).click();
+  await alert.getByRole("button", { name: "Retry now: message about backup" }).click();
   await expect.poll(() => hook.bodies.length).toBeGreaterThan(1);
 
   await page.goto(`/notifier/${notifierid}`);
   const sent = page.getByRole("listitem").filter({ hasText: "is down" });
   await expect(sent).toContainText("Retrying");
   hook.status = 200;
-  await sent.getByRole("button", { name: "Retry the message about backup now" }).click();
+  await sent.getByRole("button", { name: "Retry now: message about backup" }).click();
   await expect(sent).toContainText("Delivered");
   hook.close();
 });
@@ -123,7 +123,7 @@ test("a notifier chosen in the form is notified of an outage, and a message can 
   const monitorid = page.url().split("/").at(-1) ?? "";
   await member.api.report(monitorid, "up");
   await member.api.report(monitorid, "down", { message: "disk full" });
-  await expect(page.getByText("on call: delivered")).toBeVisible();
+  await expect(page.getByText("on call: outage delivered")).toBeVisible();
 
   await page.goto(`/notifier/${notifierid}`);
   const sent = page.getByRole("listitem").filter({ hasText: "is down" });
@@ -152,12 +152,11 @@ test("notifiers are added to and removed from many monitors at once", async ({ p
   const change = async (way: string) => {
     await page.goto("/");
     for (const name of ["one", "two"]) await page.locator(row).filter({ hasText: name }).getByRole("checkbox").check();
-    await page.getByRole("button", { name: "Notifiers", exact: true }).click();
+    await page.getByRole("toolbar").getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: way, exact: true }).click();
-    await dialog.getByRole("checkbox", { name: "chat" }).check();
+    await dialog.getByLabel("Change for chat").selectOption(way);
     await dialog.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByText("Updated 2 monitors.")).toBeVisible();
+    await expect(page.getByText("Changed 2 monitors.")).toBeVisible();
   };
   await change("Add");
   await page.goto("/notifiers");
@@ -184,4 +183,137 @@ test("the message is previewed while its template is edited, for every event, an
   await choose(page, "Email");
   await page.getByLabel("Subject").fill("{{ name }} says {{ status }}");
   await expect(page.getByText("Storefront says up")).toBeVisible();
+});
+
+interface Saved {
+  notifierid: string;
+}
+
+/** A monitor whose outage is reported through a notifier. */
+async function outage(api: Api, notifierid: string): Promise<string> {
+  const { monitorid } = await api.monitor({ name: "backup", notifiers: notifierid });
+  await api.report(monitorid, "up");
+  await api.report(monitorid, "down", { message: "disk full" });
+  return monitorid;
+}
+
+test("a failing notifier is shown in the list, on its page, in the navigation and as a banner", async ({ page, member }) => {
+  const hook = await startHook();
+  hook.status = 500;
+  const { notifierid } = await member.api.post<Saved>("notifier/save", { name: "on call", type: "webhook", webhook: { url: hook.url } });
+  await page.goto("/notifiers");
+  const listed = page.getByRole("main").getByRole("listitem").filter({ hasText: "on call" });
+  await expect(listed).toContainText("Nothing sent yet");
+  await outage(member.api, notifierid);
+  await expect(listed).toContainText("Failing", { timeout: 20_000 });
+  await expect(listed).toContainText("500");
+  await page.goto("/");
+  await expect(page.getByRole("status").filter({ hasText: "on call isn’t delivering notifications." })).toContainText("500");
+  await expect(page.getByRole("link", { name: "Notifiers 1 notifier is failing" })).toBeVisible();
+  await page.getByRole("link", { name: "Show", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("on call");
+  await expect(page.getByRole("status").filter({ hasText: "Nothing has been delivered since" })).toContainText("500");
+  hook.status = 200;
+  await page.getByRole("button", { name: /^Retry/ }).click();
+  await expect(page.getByText("Working", { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText("Nothing has been delivered since")).toBeHidden();
+  hook.close();
+});
+
+test("recipients that the mail server refuses are named in the test, the delivery and the alert", async ({ page, member }) => {
+  const mailServer = await startMailServer();
+  mailServer.refused = ["gone@example.com"];
+  const email = { hostname: "127.0.0.1", port: mailServer.port, security: "none", from_email: "w@example.com" };
+  const { notifierid } = await member.api.post<Saved>("notifier/save", {
+    name: "ops",
+    type: "email",
+    email: { ...email, to_email: "ops@example.com, gone@example.com" },
+  });
+  const refused = "Delivered to 1 of 2; refused: gone@example.com (550 5.1.1 no such user)";
+  await page.goto(`/notifier/${notifierid}`);
+  await page.getByRole("button", { name: "Send test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Test delivered to some recipients" })).toContainText(refused);
+  await outage(member.api, notifierid);
+  const sent = page.getByRole("listitem").filter({ hasText: "is down" });
+  await expect(sent).toContainText("Partly delivered", { timeout: 20_000 });
+  await expect(sent).toContainText(refused);
+  await page.goto("/alerts");
+  await expect(page.getByRole("listitem").filter({ hasText: "ops: outage partly delivered" }).first()).toContainText(refused);
+  mailServer.close();
+});
+
+test("an alert lists each notifier once, with outage and recovery", async ({ page, member }) => {
+  const hook = await startHook();
+  const { notifierid } = await member.api.post<Saved>("notifier/save", { name: "pager", type: "webhook", webhook: { url: hook.url } });
+  const monitorid = await outage(member.api, notifierid);
+  await member.api.report(monitorid, "up");
+  await page.goto("/alerts");
+  await expect(page.getByText("pager: outage delivered · recovery delivered")).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole("main").getByRole("link", { name: "pager" })).toHaveCount(1);
+  hook.close();
+});
+
+test("a notifier is tested before it is saved, and errors are shown at their fields", async ({ page, member }) => {
+  const hook = await startHook();
+  await page.goto("/notifier/new?kind=standard");
+  await page.getByRole("button", { name: "Send test" }).click();
+  await expect(page.getByLabel("Webhook URL")).toHaveAttribute("aria-invalid", "true");
+  await page.getByLabel("Webhook URL").fill(hook.url);
+  await page.getByRole("button", { name: "Send test" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Test delivered" })).toContainText("noted, thanks");
+  expect(hook.bodies).toHaveLength(1);
+  expect((await member.api.get<{ notifiers: object[] }>("notifiers")).notifiers).toEqual([]);
+  hook.close();
+});
+
+test("the mail is previewed as it will look", async ({ page, member: _member }) => {
+  await page.goto("/notifier/new?kind=email");
+  const mail = page.frameLocator('iframe[title="Preview"]');
+  await expect(mail.getByRole("heading", { name: "Storefront is down" })).toBeVisible();
+  // The styles of the mail are applied, although the content security policy forbids inline styles.
+  await expect(mail.getByText("Down", { exact: true }).first()).toHaveCSS("text-transform", "uppercase");
+  await expect(mail.getByRole("link")).toHaveCount(0);
+  await page.getByRole("button", { name: "Recovered" }).click();
+  await expect(mail.getByRole("heading", { name: /Storefront/ })).not.toHaveText("Storefront is down");
+  await page.getByRole("button", { name: "Plain text" }).click();
+  await expect(page.getByRole("group", { name: "Preview" })).toContainText("Storefront");
+});
+
+test("a notifier is created in the form of a monitor; the picker shows kind and destination, and names do not collide", async ({
+  page,
+  member,
+}) => {
+  const webhook = { url: "https://hooks.slack.com/services/one", template: "slack" };
+  await member.api.post("notifier/save", { name: "hooks.slack.com", type: "webhook", webhook });
+  await page.goto("/monitor/new?type=api");
+  await page.getByLabel("Name", { exact: true }).fill("backup");
+  await page.getByRole("main").getByRole("button", { name: "New notifier" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("label").filter({ hasText: "Slack" }).click();
+  await dialog.getByLabel("Webhook URL").fill("https://hooks.slack.com/services/two");
+  await dialog.getByRole("button", { name: "Create notifier" }).click();
+  await expect(dialog).toBeHidden();
+  const picker = page.getByRole("group", { name: "Notify" });
+  await expect(picker.getByRole("checkbox", { name: "hooks.slack.com (2)" })).toBeChecked();
+  await expect(picker.getByText("Slack · hooks.slack.com")).toHaveCount(2);
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("backup");
+});
+
+test("a notifier is removed from a monitor on its page, and added to all of them", async ({ page, member }) => {
+  const { notifierid } = await member.api.post<Saved>("notifier/save", {
+    name: "chat",
+    type: "webhook",
+    webhook: { url: "http://127.0.0.1:9/", template: "slack" },
+  });
+  await member.api.monitor({ name: "one", notifiers: notifierid });
+  for (const name of ["two", "three"]) await member.api.monitor({ name });
+  await page.goto(`/notifier/${notifierid}`);
+  await page.getByRole("button", { name: "Stop notifying about one" }).click();
+  await expect(page.getByText("Removed from one.")).toBeVisible();
+  await expect(page.getByText("Not used by any monitor.")).toBeVisible();
+  await page.getByRole("button", { name: "Add to all monitors" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add to all monitors" }).click();
+  await expect(page.getByText("Updated 3 monitors.")).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Stop notifying about/ })).toHaveCount(3);
 });

@@ -31,6 +31,8 @@ export async function startHook(): Promise<Hook> {
 export interface MailServer {
   port: number;
   emails: string[];
+  /** Recipients that it refuses with 550. */
+  refused: string[];
   close: () => void;
 }
 
@@ -51,6 +53,7 @@ export async function startMailServer(): Promise<MailServer> {
         email = "";
         socket.write("354 go on\r\n");
       } else if (/^quit/i.test(text)) socket.end("221 bye\r\n");
+      else if (mailServer.refused.some((address) => text.includes(address))) socket.write("550 5.1.1 no such user\r\n");
       else socket.write("250 ok\r\n");
     };
     socket.on("error", () => undefined);
@@ -62,6 +65,6 @@ export async function startMailServer(): Promise<MailServer> {
     socket.write("220 mail.test\r\n");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const mailServer: MailServer = { port: (server.address() as AddressInfo).port, emails: [], close: () => server.close() };
+  const mailServer: MailServer = { port: (server.address() as AddressInfo).port, emails: [], refused: [], close: () => server.close() };
   return mailServer;
 }

@@ -79,6 +79,10 @@ test("a page that cannot load offline says so, and opens when the network is bac
 test("a page whose files were removed by an update says that there is a new version", async ({ page, member }) => {
   await member.api.monitor({ name: "job" });
   await openPage(page, "/");
+  const isHome = (url: URL) => url.pathname === "/";
+  await page.route(isHome, (route) =>
+    route.fulfill({ contentType: "text/html", body: '<script type="module" src="/assets/new.js"></script>' }),
+  );
   await page.route("**/assets/**", (route) => route.fulfill({ status: 404, body: "" }));
   for (const name of ["Team", "Settings", "Alerts"]) {
     await page.getByRole("navigation").getByRole("link", { name }).click();

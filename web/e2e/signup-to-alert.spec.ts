@@ -13,7 +13,9 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
   await page.getByLabel("URL").fill(service.target.url);
   await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.getByRole("button", { name: "Start monitoring" }).click();
-  await expect(page).toHaveURL(/\/monitor\//);
+  await expect(page.getByRole("heading", { name: "Who should be notified?" })).toBeVisible();
+  await page.getByRole("button", { name: "Skip for now" }).click();
+  await expect(page).toHaveURL(/\/monitor\/[^/]+$/);
   await expect(page.getByText("Up", { exact: true })).toBeVisible();
   const monitor = page.url();
   const name = service.target.url.replace("http://", "");
@@ -37,7 +39,7 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
   await expect(page.getByText("Down", { exact: true })).toBeVisible({ timeout: 30_000 });
   const alert = page.getByRole("listitem").filter({ hasText: "Ongoing" });
   await expect(alert).toContainText("503");
-  await expect(alert).toContainText("pager: delivered", { timeout: 30_000 });
+  await expect(alert).toContainText("pager: outage delivered", { timeout: 30_000 });
   const events = hook.bodies.map((body) => JSON.parse(body) as { type: string; data: { monitor: { name: string }; message: string } });
   expect(events.map(({ type, data }) => [type, data.monitor.name])).toEqual([["monitor.down", name]]);
   expect(events[0]?.data.message).toContain("503");
@@ -45,12 +47,41 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
   await page.goto("/");
   await expect(page).toHaveTitle("(1) Monitors · Wakeful");
   await page.goto("/alerts");
-  await expect(page.getByRole("listitem").filter({ hasText: name }).first()).toContainText("pager: delivered");
+  await expect(page.getByRole("listitem").filter({ hasText: name }).first()).toContainText("pager: outage delivered");
 
   await page.goto(monitor);
   service.target.status = 200;
   await page.getByRole("button", { name: "Check now" }).click();
   await expect(page.getByText("Up", { exact: true })).toBeVisible();
   await expect.poll(() => hook.bodies.some((body) => body.includes("monitor.up"))).toBe(true);
+  hook.close();
+});
+
+test("from the first monitor to the first notification in six clicks", async ({ page, member, service }) => {
+  const hook = await startHook();
+  let clicks = 0;
+  const click = async (name: string) => {
+    clicks++;
+    await page.getByRole("button", { name, exact: true }).click();
+  };
+  await page.goto("/");
+  await page.getByLabel("URL").fill(service.target.url);
+  await click("Check");
+  await click("Start monitoring");
+  await click("Webhook");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Webhook URL").fill(hook.url);
+  await click("Send test");
+  await expect(dialog.getByRole("status")).toContainText("Test delivered");
+  await click("Create notifier");
+  await click("I’ve saved it");
+  await expect(page).toHaveURL(/\/monitor\/[^/]+$/);
+  expect(clicks).toBe(6);
+  expect(hook.bodies.join()).toContain("notifier.test");
+  const { monitors } = await member.api.get<{ monitors: { notifiers: object[] }[] }>("monitors");
+  expect(monitors.map(({ notifiers }) => notifiers.length)).toEqual([1]);
+  // The first notifier is the default for the next monitors.
+  await page.goto("/monitor/new");
+  await expect(page.getByRole("group", { name: "Notify" }).getByRole("checkbox")).toBeChecked();
   hook.close();
 });

@@ -2,14 +2,14 @@
 import { openPage, horizontalOverflow } from "./axe";
 import { expect, test } from "./service";
 
-const widths = [721, 768, 834, 901, 1000, 1001, 1024];
+const widths = [721, 768, 834, 901, 1020, 1021, 1024];
 const NAME = "a monitor with a name of some length";
 
 test("a row has room for its name at every width", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: NAME, tags: "prod, eu" });
   await member.api.report(monitorid, "up", { load_time: 84 });
   await openPage(page, "/");
-  const name = page.locator("li[data-row]").getByRole("link", { name: NAME });
+  const name = page.locator("[data-row]").getByRole("link", { name: NAME });
   for (const width of [360, ...widths, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await expect(name).toBeVisible();

@@ -1,5 +1,5 @@
-//! What every handler may use: the engine, the operator's choices for HTTP,
-//! and the counters that hold a credential to its share of calls.
+//! The state that all handlers share: the engine, the HTTP settings, and the rate
+//! limiter for the calls of each credential.
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -14,33 +14,34 @@ use uuid::Uuid;
 use wakeful_core::secret::Secret;
 use wakeful_engine::{Engine, Via};
 
-use crate::body_memory::BodyMemory;
+use crate::client_shares::ClientShares;
 use crate::error::ApiError;
+use crate::event_streams::EventStreams;
 use crate::push_limits::PushLimits;
 
-/// After so many calls the counters of credentials that went quiet are dropped.
-const TIDY_EVERY: u32 = 10_000;
+/// After this many calls, the counters of inactive credentials are dropped.
+const CLEANUP_EVERY_CALLS: u32 = 10_000;
 
 #[derive(Clone, Debug)]
 pub struct ApiSettings {
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Origins whose pages may call the API; none by default.
+    /// Origins that may call the API from a browser; none by default.
     pub cors_origins: Vec<String>,
     pub body_limit: usize,
     pub api_calls_per_minute: NonZeroU32,
-    /// The page is reached over TLS, so browsers are told to insist on it.
+    /// The web app is served over TLS, so browsers get an HSTS header.
     pub https: bool,
-    /// Whether that includes the subdomains of the page's host.
+    /// Whether HSTS includes the subdomains of the host.
     pub hsts_subdomains: bool,
-    /// Reports by push address a minute from one client.
+    /// Reports to push URLs per minute from one client.
     pub pushes_per_minute: NonZeroU32,
-    /// How long the page's cookie is kept: as long as a session can last.
+    /// The lifetime of the web app's cookie: as long as a session can last.
     pub session_max: Duration,
     pub docs: bool,
     pub metrics_token: Option<Secret>,
-    /// With it the page takes cards by Stripe's own form, and its content policy
-    /// lets that in where cards are taken.
+    /// If set, cards are entered in Stripe's own form, and the content security policy
+    /// of the billing view allows it.
     pub stripe_publishable_key: Option<String>,
 }
 
@@ -62,7 +63,7 @@ impl Default for ApiSettings {
     }
 }
 
-/// The state behind the router.
+/// The state of the router.
 #[derive(Clone)]
 pub struct Api(Arc<Inner>);
 
@@ -74,11 +75,12 @@ struct Inner {
     calls: DefaultKeyedRateLimiter<Uuid>,
     counted: AtomicU32,
     pushes: PushLimits,
-    bodies: BodyMemory,
+    bodies: ClientShares,
+    event_streams: EventStreams,
 }
 
 impl Api {
-    /// `shutdown` ends the streams that would otherwise go on for ever.
+    /// `shutdown` ends the event streams, which have no end of their own.
     pub fn new(
         engine: Engine,
         settings: ApiSettings,
@@ -88,7 +90,7 @@ impl Api {
         let calls = RateLimiter::keyed(Quota::per_minute(settings.api_calls_per_minute));
         let counted = AtomicU32::new(0);
         let pushes = PushLimits::new(settings.pushes_per_minute);
-        let bodies = BodyMemory::default();
+        let bodies = ClientShares::of_memory();
         Self(Arc::new(Inner {
             engine,
             settings,
@@ -98,6 +100,7 @@ impl Api {
             counted,
             pushes,
             bodies,
+            event_streams: EventStreams::new(),
         }))
     }
 
@@ -117,30 +120,33 @@ impl Api {
         &self.0.pushes
     }
 
-    pub(crate) fn body_memory(&self) -> &BodyMemory {
+    pub(crate) fn body_memory(&self) -> &ClientShares {
         &self.0.bodies
+    }
+
+    pub(crate) fn event_streams(&self) -> &EventStreams {
+        &self.0.event_streams
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {
         self.0.metrics.as_ref()
     }
 
-    /// Counts a call of a credential that was proved, or refuses it. Counting
-    /// after the proof keeps strangers from filling the table.
+    /// Counts a call with a verified credential, or rejects it. Only verified
+    /// credentials are counted, so that unauthenticated clients cannot fill the table.
     pub(crate) fn count_call(&self, via: Via) -> Result<(), ApiError> {
         let key = match via {
             Via::Session(id) => id.uuid(),
             Via::ApiKey(id) => id.uuid(),
         };
-        if self.0.counted.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY == TIDY_EVERY - 1 {
+        if self.0.counted.fetch_add(1, Ordering::Relaxed) % CLEANUP_EVERY_CALLS
+            == CLEANUP_EVERY_CALLS - 1
+        {
             self.0.calls.retain_recent();
         }
         self.0.calls.check_key(&key).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            ApiError::too_many(
-                "too many calls with this credential",
-                wait.max(Duration::from_secs(1)),
-            )
+            ApiError::too_many("calls with this credential", wait.max(Duration::from_secs(1)))
         })
     }
 }

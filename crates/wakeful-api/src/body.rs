@@ -1,42 +1,59 @@
-//! Reading a JSON body: bounded, of the right content type, an object, and
-//! with every wrong field told at once.
+//! Reads a JSON body: limited in size, with the right content type, an object. All
+//! invalid fields are reported at once.
 
 use axum::body::HttpBody as _;
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use wakeful_core::client_network::ClientNetwork;
 use zeroize::Zeroizing;
 
-use crate::address::ClientIp;
 use crate::app::Api;
-use crate::body_memory::Reservation;
-use crate::error::ApiError;
-use crate::wire::{Fields, Wire};
+use crate::client_ip::ClientIp;
+use crate::client_shares::HeldReservation;
+use crate::dto::{Fields, FromFields};
+use crate::error::{ApiError, ErrorCode};
 
-/// How much room a client's word gets before the body is there.
-const TRUSTED: usize = 64 * 1024;
+/// The most memory that is allocated on the strength of `Content-Length` alone.
+const MAX_INITIAL_BUFFER: usize = 4 * 1024;
+
+/// The beginning of a body does not count as memory of its client: the number of requests in
+/// progress bounds it, and a short report must not be rejected because of others' long bodies.
+const UNCOUNTED: usize = 16 * 1024;
+
+/// Values in a body. Parsed, small ones take up to 70 times the memory of their text.
+const MAX_VALUES: usize = 10_000;
+/// Deeper values are refused by the parser.
+const MAX_DEPTH: usize = 128;
 
 /// A request body, read and checked.
 pub(crate) struct Body<T>(pub(crate) T);
 
-impl<T: Wire> FromRequest<Api> for Body<T> {
+impl<T: FromFields> FromRequest<Api> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         if !is_json(request.headers()) {
             return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
+                ErrorCode::UnsupportedMediaType,
                 "Send the body as JSON with Content-Type: application/json.",
             ));
         }
-        let (bytes, _reservation) = collect(request, api).await?;
+        let bytes = collect(request, api).await?;
+        if count_values(&bytes) > MAX_VALUES {
+            return Err(ApiError::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                ErrorCode::BodyTooLarge,
+                format!("The body has more than {MAX_VALUES} values; send fewer."),
+            ));
+        }
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| {
-            let place = format!("line {}, column {}", error.line(), error.column());
+            let position = format!("line {}, column {}", error.line(), error.column());
             ApiError::new(
                 StatusCode::BAD_REQUEST,
-                "malformed_json",
-                format!("The body is not valid JSON: see {place}."),
+                ErrorCode::MalformedJson,
+                format!("The body is not valid JSON: see {position}."),
             )
         })?;
         let mut fields = Fields::of(value)?;
@@ -45,37 +62,59 @@ impl<T: Wire> FromRequest<Api> for Body<T> {
     }
 }
 
-/// A whole body in memory of our own, which is wiped when it goes: it may hold a
-/// card or a password. The memory it takes is the client's while it is in use.
-pub(crate) async fn collect(
-    request: Request,
-    api: &Api,
-) -> Result<(Zeroizing<Vec<u8>>, Reservation<'_>), ApiError> {
+/// A whole body in a buffer that is wiped when dropped, because it may contain a card
+/// or a password. The memory counts against the client's limit until the request has been
+/// handled: the values that are read from it take as much.
+pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec<u8>>, ApiError> {
     let (mut parts, body) = request.into_parts();
     let Ok(ClientIp(client)) = ClientIp::from_request_parts(&mut parts, api).await;
-    let mut reservation = api.body_memory().reserve(client);
+    let held = parts.extensions.remove::<HeldReservation>().unwrap_or_default();
+    // The headers take more memory than most bodies, and a body may take long to arrive.
+    drop(parts);
+    let mut reservation = api.body_memory().reserve(Some(ClientNetwork::of(client)));
     let limit = api.settings().body_limit;
     let mut body = Limited::new(body, limit);
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.min(TRUSTED)));
+    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.min(MAX_INITIAL_BUFFER)));
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-            true => too_large(limit),
-            false => incomplete(),
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() { too_large(limit) } else { incomplete() }
         })?;
         if let Ok(data) = frame.into_data() {
-            if !reservation.grow(data.len()) {
+            let counted = (bytes.len() + data.len()).saturating_sub(UNCOUNTED);
+            if !reservation.grow(counted.saturating_sub(reservation.amount())) {
                 return Err(ApiError::unavailable(
-                    "Too many request bodies are being received; send fewer at the same time.",
+                    "Too many request bodies are being received; send fewer at a time.",
                 ));
             }
             append(&mut bytes, &data);
         }
     }
-    Ok((bytes, reservation))
+    held.hold(reservation);
+    Ok(bytes)
 }
 
-/// Adds to a buffer. A vector that grows by itself would leave a copy behind.
+/// How many values the parser reads at most: one more than there are separators and
+/// brackets outside strings, up to the depth where the parser gives up.
+fn count_values(json: &[u8]) -> usize {
+    let (mut count, mut depth, mut in_string, mut escaped) = (1, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b',' => count += 1,
+            b'[' | b'{' if depth == MAX_DEPTH => break,
+            b'[' | b'{' => (count, depth) = (count + 1, depth + 1),
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Appends to a buffer. A vector that reallocates would leave an unwiped copy behind.
 fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
     let needed = bytes.len() + data.len();
     if needed > bytes.capacity() {
@@ -89,7 +128,7 @@ fn append(bytes: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
 fn incomplete() -> ApiError {
     ApiError::new(
         StatusCode::BAD_REQUEST,
-        "incomplete_body",
+        ErrorCode::IncompleteBody,
         "The body ended before its announced length; send it again.",
     )
 }
@@ -97,7 +136,7 @@ fn incomplete() -> ApiError {
 pub(crate) fn too_large(limit: usize) -> ApiError {
     ApiError::new(
         StatusCode::PAYLOAD_TOO_LARGE,
-        "body_too_large",
+        ErrorCode::BodyTooLarge,
         format!("The body is larger than {limit} bytes; send less."),
     )
 }
@@ -106,4 +145,16 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.and_then(|kind| kind.split(';').next())
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_inside_strings_are_no_values() {
+        assert_eq!(count_values(br#"{"a": 1, "b": [2, 3]}"#), 5);
+        assert_eq!(count_values(br#"{"a,[{": "x\",,,"}"#), 2);
+        assert_eq!(count_values("[".repeat(100_000).as_bytes()), 1 + MAX_DEPTH);
+    }
 }

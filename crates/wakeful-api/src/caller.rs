@@ -1,5 +1,5 @@
-//! Who calls. A handler that takes a `Caller` cannot be reached without valid
-//! credentials; one that takes none is public and stands so in the router.
+//! The authenticated caller. A handler that takes a `Caller` cannot be reached without
+//! valid credentials; a handler without one is public and listed as such in the router.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -15,15 +15,16 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
 
 pub(crate) struct Caller {
-    pub(crate) who: wakeful_engine::Caller,
+    pub(crate) identity: wakeful_engine::Caller,
     pub(crate) credentials: Credentials,
 }
 
-/// What the caller came with.
+/// The credentials that the caller sent.
 pub(crate) enum Credentials {
     Token(Secret),
     Keys(KeyPair),
-    /// A token in the page's cookie. It is kept from scripts, so no answer tells it.
+    /// A token in the web app's cookie. Scripts cannot read the cookie, so no response
+    /// may contain the token.
     Cookie(Secret),
 }
 
@@ -39,7 +40,7 @@ impl Credentials {
         }
     }
 
-    /// Who they belong to now; an error once they have ended.
+    /// The user they belong to now; an error once they have expired.
     pub(crate) async fn caller(
         &self,
         engine: &Engine,
@@ -58,26 +59,26 @@ impl FromRequestParts<Api> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let credentials = Credentials::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
-        let who = credentials.caller(api.engine()).await?;
-        api.count_call(who.via)?;
-        Ok(Self { who, credentials })
+        let identity = credentials.caller(api.engine()).await?;
+        api.count_call(identity.via)?;
+        Ok(Self { identity, credentials })
     }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<Secret> {
-    let value = only(headers, &header::AUTHORIZATION)?;
+    let value = single_header(headers, &header::AUTHORIZATION)?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| Secret::new(token.trim()))
 }
 
 fn key_pair(headers: &HeaderMap) -> Option<KeyPair> {
-    let apikey = Secret::new(only(headers, &API_KEY)?);
-    let enckey = Secret::new(only(headers, &ENC_KEY)?);
+    let apikey = Secret::new(single_header(headers, &API_KEY)?);
+    let enckey = Secret::new(single_header(headers, &ENC_KEY)?);
     Some(KeyPair { apikey, enckey })
 }
 
-/// The value of a header that stands there exactly once and is not empty.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+/// The value of a header that occurs exactly once and is not empty.
+fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     (values.next().is_none() && !value.is_empty()).then_some(value)

@@ -1,6 +1,6 @@
-//! The one shape of an error: a sentence a person can act on, a stable code,
-//! and on 422 every wrong field. What the engine says becomes words and a
-//! status here and nowhere else.
+//! The format of all errors: a sentence for people, a stable code, and with status 422
+//! every invalid field. This is the only place that maps errors of the engine to
+//! messages and statuses.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,10 +8,59 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::ToSchema;
+use wakeful_core::named_enum;
 use wakeful_engine::Error;
+use wakeful_engine::billing::Decline;
 
-/// When a check on request that found no free slot may be tried again.
+use crate::dto::enums;
+
+/// `Retry-After` for an on-demand check that found no free slot.
 const CHECK_RETRY_AFTER: Duration = Duration::from_secs(5);
+
+named_enum! {
+    /// Error codes, ordered by HTTP status. Declined payments have the codes of `Decline`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum ErrorCode {
+        MalformedJson = "malformed_json",
+        IncompleteBody = "incomplete_body",
+        MalformedQuery = "malformed_query",
+        BadSignature = "bad_signature",
+        NotAuthenticated = "not_authenticated",
+        BadCredentials = "bad_credentials",
+        MfaRequired = "mfa_required",
+        MfaInvalid = "mfa_invalid",
+        BadToken = "bad_token",
+        PlanLimit = "plan_limit",
+        AdministratorNeeded = "administrator_needed",
+        SignupClosed = "signup_closed",
+        NotFound = "not_found",
+        NoSuchPath = "no_such_path",
+        MethodNotAllowed = "method_not_allowed",
+        EmailTaken = "email_taken",
+        MfaAlreadyOn = "mfa_already_on",
+        MfaNotSetUp = "mfa_not_set_up",
+        MonitorInactive = "monitor_inactive",
+        MonitorPassive = "monitor_passive",
+        NoPushUrl = "no_push_url",
+        ChangedMeanwhile = "changed_meanwhile",
+        NotifierLinked = "notifier_linked",
+        NotifierUnsigned = "notifier_unsigned",
+        NotifierOff = "notifier_off",
+        NoPlan = "no_plan",
+        PaymentUnderWay = "payment_under_way",
+        BodyTooLarge = "body_too_large",
+        UnsupportedMediaType = "unsupported_media_type",
+        MisdirectedRequest = "misdirected_request",
+        InvalidFields = "invalid_fields",
+        TooManyRequests = "too_many_requests",
+        TooManyHeaders = "too_many_headers",
+        Internal = "internal",
+        NotDelivered = "not_delivered",
+        ProcessorFailed = "processor_failed",
+        PaymentUnclear = "payment_unclear",
+        Unavailable = "unavailable",
+    }
+}
 
 pub(crate) type ApiResult<T> = Result<axum::Json<T>, ApiError>;
 
@@ -23,20 +72,21 @@ pub(crate) struct ApiError {
     cause: Option<Cause>,
 }
 
-/// Why we failed, carried to the log line of the request and not to the client.
+/// The cause of an internal error, for the log line of the request only.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause(pub(crate) Arc<dyn std::error::Error + Send + Sync>);
 
-/// An error as clients read it.
+/// The body of every error response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     /// Always false.
     success: bool,
-    /// One sentence: what happened and what to do.
+    /// One sentence for people: what happened and what to do.
     message: String,
-    /// A stable word for programs.
+    /// A stable identifier for programs.
+    #[schema(value_type = enums::ErrorCode)]
     code: &'static str,
-    /// Every wrong field; only with status 422.
+    /// All invalid fields; with status 422 only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     errors: Option<Vec<FieldError>>,
@@ -50,8 +100,17 @@ pub(crate) struct FieldError {
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        let body = ErrorBody { success: false, message: message.into(), code, errors: None };
+    pub(crate) fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
+        Self::with_code(status, code.as_str(), message.into())
+    }
+
+    fn declined(decline: Decline) -> Self {
+        let message = decline.sentence().to_owned();
+        Self::with_code(StatusCode::PAYMENT_REQUIRED, decline.as_str(), message)
+    }
+
+    fn with_code(status: StatusCode, code: &'static str, message: String) -> Self {
+        let body = ErrorBody { success: false, message, code, errors: None };
         Self { status, body, retry_after: None, cause: None }
     }
 
@@ -60,15 +119,16 @@ impl ApiError {
             [one] => format!("{} {}.", one.field, one.message),
             many => {
                 let names: Vec<&str> = many.iter().map(|error| error.field.as_str()).collect();
-                format!("{} fields are wrong: {}.", many.len(), names.join(", "))
+                format!("{} fields are invalid: {}.", many.len(), names.join(", "))
             }
         };
-        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_fields", message);
+        let mut error =
+            Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidFields, message);
         error.body.errors = Some(errors);
         error
     }
 
-    /// The names of the wrong fields, in the order they were found.
+    /// The names of the invalid fields, in the order they were found.
     #[cfg(test)]
     pub(crate) fn field_names(&self) -> Vec<String> {
         self.body.errors.iter().flatten().map(|error| error.field.clone()).collect()
@@ -76,40 +136,45 @@ impl ApiError {
 
     pub(crate) fn too_many(what: &str, wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        let message = format!("There were {what}; try again in {seconds} s.");
-        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
+        let message = format!("Too many {what}; try again in {seconds} s.");
+        let mut error =
+            Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::TooManyRequests, message);
         error.retry_after = Some(Duration::from_secs(seconds));
         error
     }
 
     pub(crate) fn unavailable(message: &str) -> Self {
-        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         error.retry_after = Some(Duration::from_secs(2));
         error
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
-        let message = format!("There is no such {what} in this team.");
-        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+        let message = format!("No such {what}.");
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, message)
+    }
+
+    pub(crate) fn is_not_authenticated(&self) -> bool {
+        self.body.code == ErrorCode::NotAuthenticated.as_str()
     }
 
     pub(crate) fn not_authenticated() -> Self {
         Self::new(
             StatusCode::UNAUTHORIZED,
-            "not_authenticated",
-            "Send a valid Bearer Token in Authorization, or an API key pair in X-API-Key and X-Enc-Key.",
+            ErrorCode::NotAuthenticated,
+            "Send a valid bearer token in Authorization, or an API key pair in X-API-Key and X-Enc-Key.",
         )
     }
 
     pub(crate) fn internal() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            "Something went wrong on our side; it is in the log under this request's X-Request-Id.",
+            ErrorCode::Internal,
+            "Internal error; the operator can find the cause in the log by this response's X-Request-Id.",
         )
     }
 
-    fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+    fn with_cause(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Cause(Arc::new(cause)));
         self
     }
@@ -121,73 +186,77 @@ impl From<Error> for ApiError {
         let conflict = |code, message| Self::new(StatusCode::CONFLICT, code, message);
         match error {
             Error::BadCredentials => unauthorized(
-                "bad_credentials",
-                "The email or the password is wrong; check both, or ask for a new password.",
+                ErrorCode::BadCredentials,
+                "The email or the password is wrong; check both, or reset the password.",
             ),
             Error::NotAuthenticated => Self::not_authenticated(),
             Error::MfaRequired => unauthorized(
-                "mfa_required",
+                ErrorCode::MfaRequired,
                 "This account uses multi-factor authentication; send the code as mfacode.",
             ),
             Error::MfaInvalid => unauthorized(
-                "mfa_invalid",
-                "The mfacode is wrong or was used before; wait for the next code, or use a recovery code.",
+                ErrorCode::MfaInvalid,
+                "The mfacode is wrong or was already used; wait for the next code, or use a recovery code.",
             ),
             Error::BadResetToken => unauthorized(
-                "bad_token",
-                "The tokenid is unknown, used, too old or belongs to another email; ask for a new link.",
+                ErrorCode::BadToken,
+                "The tokenid is invalid, expired, already used, or for another account; request a new link.",
             ),
             Error::MfaAlreadyOn => conflict(
-                "mfa_already_on",
+                ErrorCode::MfaAlreadyOn,
                 "Multi-factor authentication is on; disable it before setting it up again.",
             ),
             Error::MfaNotSetUp => conflict(
-                "mfa_not_set_up",
+                ErrorCode::MfaNotSetUp,
                 "Multi-factor authentication is not set up; call mfa/setup first.",
             ),
+            Error::MfaNotOn => conflict(
+                ErrorCode::MfaNotSetUp,
+                "Multi-factor authentication is not on; there is nothing to disable.",
+            ),
             Error::EmailTaken => conflict(
-                "email_taken",
-                "This email is already used by another user; choose another or log in.",
+                ErrorCode::EmailTaken,
+                "An account with this email already exists; log in or use another email.",
             ),
             Error::SignUpClosed => Self::new(
                 StatusCode::FORBIDDEN,
-                "signup_closed",
-                "Sign-up is closed here; ask a member of your team or the operator for an account.",
+                ErrorCode::SignupClosed,
+                "Sign-up is closed; ask a member of your team or the operator for an account.",
             ),
             Error::NotFound(what) => Self::not_found(what),
-            Error::Overtaken => conflict(
-                "changed_meanwhile",
-                "Others keep changing this at the same moment; nothing was saved, send it again.",
+            Error::Conflict => conflict(
+                ErrorCode::ChangedMeanwhile,
+                "The resource was modified concurrently; nothing was saved. Load it again and repeat the change.",
             ),
             Error::Inactive => conflict(
-                "monitor_inactive",
+                ErrorCode::MonitorInactive,
                 "The monitor is not active: set isactive to true first.",
             ),
             Error::Passive => conflict(
-                "monitor_passive",
-                "A monitor of type api is never called: its target reports to it.",
+                ErrorCode::MonitorPassive,
+                "Monitors of type api cannot be checked on demand; their target reports its status.",
             ),
             Error::NoPushUrl => conflict(
-                "no_push_url",
+                ErrorCode::NoPushUrl,
                 "The monitor has no push_url: only monitors of type api have one.",
             ),
             Error::NotRecorded => Self::unavailable(
-                "Storage is not available right now; the report counts and will be recorded when it is back.",
+                "Storage is unavailable; the result was accepted and will be recorded later.",
             ),
             Error::UnknownNotifiers(ids) => {
                 let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-                let message = format!("names notifiers that do not exist: {}", ids.join(", "));
+                let message = format!("contains unknown notifiers: {}", ids.join(", "));
                 Self::fields(vec![FieldError { field: "notifiers".into(), message }])
             }
-            Error::StillLinked(monitors) => {
-                Self::new(StatusCode::CONFLICT, "notifier_linked", still_linked(&monitors))
+            Error::NotifierInUse(monitors) => {
+                Self::new(StatusCode::CONFLICT, ErrorCode::NotifierLinked, still_linked(&monitors))
             }
             Error::Unsigned => conflict(
-                "notifier_unsigned",
-                "Only webhooks are signed: this notifier has no secret to rotate.",
+                ErrorCode::NotifierUnsigned,
+                "This notifier has no signing secret to rotate; only webhooks have one.",
             ),
             Error::NotifierOff => conflict(
-                "notifier_off",
+                ErrorCode::NotifierOff,
                 "The notifier is turned off: set its isactive to true first.",
             ),
             Error::Refused { field, why } => {
@@ -195,80 +264,77 @@ impl From<Error> for ApiError {
             }
             Error::NotDelivered(why) => Self::new(
                 StatusCode::BAD_GATEWAY,
-                "not_delivered",
-                format!("The message was not taken: {}.", why.trim_end_matches('.')),
+                ErrorCode::NotDelivered,
+                format!("The message was not delivered: {}.", why.trim_end_matches('.')),
             ),
             Error::UnknownPlan | Error::PlanNotForSale => Self::fields(vec![FieldError {
                 field: "plan".into(),
                 message: wrong_plan(&error).into(),
             }]),
-            Error::NoPlan => conflict("no_plan", "The team has no plan that could be stopped."),
+            Error::NoPlan => conflict(ErrorCode::NoPlan, "The team has no plan to cancel."),
             Error::PlanByAdministrator => Self::new(
                 StatusCode::FORBIDDEN,
-                "administrator_needed",
-                "This plan is set by an administrator; ask the operator of the service.",
+                ErrorCode::AdministratorNeeded,
+                "This plan is set by the operator of the service; ask the operator to change it.",
             ),
-            Error::Declined(decline) => {
-                Self::new(StatusCode::PAYMENT_REQUIRED, decline.code(), decline.sentence())
-            }
+            Error::Declined(decline) => Self::declined(decline),
             Error::PaymentUnderWay => conflict(
-                "payment_under_way",
-                "A payment of the team is under way; look at membership/get before trying again.",
+                ErrorCode::PaymentUnderWay,
+                "A payment of the team is in progress; check membership/get before you retry.",
             ),
             Error::PaymentUnclear => Self::new(
                 StatusCode::BAD_GATEWAY,
-                "payment_unclear",
-                "The payment processor did not answer; the payment is looked after, see membership/get before paying again.",
+                ErrorCode::PaymentUnclear,
+                "The payment processor did not respond; Wakeful is still confirming the payment. Check membership/get before paying again.",
             ),
             Error::Processor(error) => Self::new(
                 StatusCode::BAD_GATEWAY,
-                "processor_failed",
+                ErrorCode::ProcessorFailed,
                 "The payment processor failed; nothing was charged, try again later.",
             )
-            .because(error),
+            .with_cause(error),
             Error::PlanLimit { limit, plan, next } => {
                 let next = match next {
-                    Some(next) => format!("the next plan with room is {next}"),
+                    Some(next) => format!("upgrade to {next}"),
                     None => "no plan allows more".to_owned(),
                 };
-                let message = format!("The plan {plan} allows {limit}; {next}.");
-                Self::new(StatusCode::FORBIDDEN, "plan_limit", message)
+                let message = format!("The {plan} plan allows {limit}; {next}.");
+                Self::new(StatusCode::FORBIDDEN, ErrorCode::PlanLimit, message)
             }
-            Error::Limited { retry_after } => Self::too_many("too many attempts", retry_after),
+            Error::Limited { retry_after } => Self::too_many("attempts", retry_after),
             Error::TooManyChecks => {
-                Self::too_many("too many checks of your team on request at once", CHECK_RETRY_AFTER)
+                Self::too_many("on-demand checks at the same time", CHECK_RETRY_AFTER)
             }
-            Error::Overloaded => {
-                Self::unavailable("Too many people are logging in at once; try again.")
-            }
+            Error::Overloaded => Self::unavailable("The server is busy; try again in a moment."),
             Error::Store(error) => match error {
-                wakeful_engine::StoreError::Unavailable(_) => Self::unavailable(
-                    "Storage is not available right now; nothing was changed, try again.",
-                )
-                .because(error),
-                error => Self::internal().because(error),
+                wakeful_engine::StoreError::Unavailable(_) => {
+                    Self::unavailable("Storage is unavailable; nothing was changed, try again.")
+                        .with_cause(error)
+                }
+                error => Self::internal().with_cause(error),
             },
         }
     }
 }
 
-/// What is wrong with a plan that cannot be chosen.
+/// Why a plan cannot be chosen.
 pub(crate) fn wrong_plan(error: &Error) -> &'static str {
     match error {
-        Error::PlanNotForSale => "cannot be None here: call membership/stop to end a plan",
-        _ => "is no plan: membership/plans lists them",
+        Error::PlanNotForSale => "None cannot be purchased; call membership/stop to cancel a plan",
+        _ => "is not a known plan; see membership/plans",
     }
 }
 
 fn still_linked(monitors: &[String]) -> String {
-    const NAMED: usize = 10;
-    let mut names = monitors.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if let Some(more) = monitors.len().checked_sub(NAMED).filter(|more| *more > 0) {
+    const MAX_NAMED: usize = 10;
+    let mut names = monitors.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = monitors.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         names.push_str(&format!(" and {more} more"));
     }
-    match names.is_empty() {
-        true => "The notifier is still linked to a monitor; remove it there first.".to_owned(),
-        false => format!("The notifier is still linked to {names}; remove it there first."),
+    if names.is_empty() {
+        "The notifier is still linked to a monitor; remove it there first.".to_owned()
+    } else {
+        format!("The notifier is still linked to {names}; remove it there first.")
     }
 }
 

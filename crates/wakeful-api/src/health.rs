@@ -1,4 +1,4 @@
-//! Whether the service lives, whether it can work, and what it counted.
+//! Liveness, readiness and metrics.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -6,24 +6,24 @@ use axum::response::{IntoResponse, Response};
 use wakeful_core::token::Digest;
 
 use crate::app::Api;
-use crate::error::{ApiError, ApiResult};
+use crate::dto::Ack;
+use crate::error::{ApiError, ApiResult, ErrorCode};
 use crate::layers::no_such_path;
-use crate::wire::Done;
 
-/// The process answers.
-pub(crate) async fn alive() -> ApiResult<Done> {
-    Done::say("Wakeful is alive.")
+/// The process responds.
+pub(crate) async fn alive() -> ApiResult<Ack> {
+    Ack::with_message("Wakeful is alive.")
 }
 
-/// Storage answers and the monitors are being watched.
-pub(crate) async fn ready(State(api): State<Api>) -> ApiResult<Done> {
+/// Storage responds and the monitors have been loaded.
+pub(crate) async fn ready(State(api): State<Api>) -> ApiResult<Ack> {
     if !api.engine().ready().await? {
         return Err(ApiError::unavailable("The monitors are being loaded; wait a moment."));
     }
-    Done::say("Wakeful is ready.")
+    Ack::with_message("Wakeful is ready.")
 }
 
-/// The metrics, for whoever holds the token; nothing is here without one.
+/// The metrics, for clients with the token; 404 if no token is set.
 pub(crate) async fn metrics(
     State(api): State<Api>,
     headers: HeaderMap,
@@ -31,18 +31,18 @@ pub(crate) async fn metrics(
     let Some(token) = &api.settings().metrics_token else { return Err(no_such_path()) };
     let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let sent = sent.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim());
-    // Digests are compared, so that the time tells nothing of the token.
+    // Comparing digests keeps the timing independent of the token.
     if sent.map(Digest::of) != Some(Digest::of(token.expose())) {
         return Err(ApiError::new(
             StatusCode::UNAUTHORIZED,
-            "not_authenticated",
-            "Send the metrics token as a Bearer Token in Authorization.",
+            ErrorCode::NotAuthenticated,
+            "Send the metrics token as a bearer token in Authorization.",
         ));
     }
     open_metrics(State(api)).await
 }
 
-/// The metrics, for a listener that only the operator reaches.
+/// The metrics, for a listener that only the operator can reach.
 pub(crate) async fn open_metrics(State(api): State<Api>) -> Result<Response, ApiError> {
     let metrics = api.metrics().ok_or_else(no_such_path)?;
     metrics.run_upkeep();

@@ -1,7 +1,7 @@
-//! The host that a request names. A page of another site can have its own name
-//! resolve to loopback (DNS rebinding) and then call a service there as if it were
-//! its own, so a loopback listener serves only the names that belong to it. Other
-//! listeners can be reached by any name, and whoever reaches them needs no such trick.
+//! Checks the host that a request names. A malicious site can have its own name resolve
+//! to loopback (DNS rebinding) and then call a local service as its own origin, so a
+//! loopback listener serves only its own names. Other listeners can be reached
+//! directly, without such a trick, and serve any name.
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 
 use crate::app::Api;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorCode};
 use crate::serve::ConnectionContext;
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -38,12 +38,12 @@ fn hosts(request: &Request) -> impl Iterator<Item = Option<String>> {
     target.into_iter().chain(named).map(|authority| Some(normalized(authority?.host())))
 }
 
-/// Names are the same in any case, and with the dot of the root at the end.
+/// Host names are case-insensitive and may end with the dot of the root.
 fn normalized(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// What a loopback listener serves.
+/// The hosts that a loopback listener serves.
 struct Served<'a> {
     public_url: &'a str,
     listener: IpAddr,
@@ -67,7 +67,7 @@ impl Served<'_> {
         names.extend(self.public_host().filter(|host| !LOOPBACK_HOSTS.contains(&host.as_str())));
         ApiError::new(
             StatusCode::MISDIRECTED_REQUEST,
-            "misdirected_request",
+            ErrorCode::MisdirectedRequest,
             format!(
                 "This listener serves only the hosts {}; to use another name, set server.public_url to it.",
                 names.join(", ")
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn it_serves_no_other_name_however_it_is_sent() {
+    fn a_loopback_listener_serves_no_other_name() {
         for host in [
             "evil.example",
             "evil.example:8080",

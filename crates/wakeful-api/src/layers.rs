@@ -1,5 +1,5 @@
-//! What happens around every request: an id and a log line, bounds on size and
-//! time, headers for browsers, one shape for every refusal.
+//! The middleware around every request: an id and a log line, limits on size and time,
+//! security headers, and one format for all errors.
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -8,27 +8,26 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use std::time::{Duration, Instant};
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
-use wakeful_core::chain::Chain;
+use wakeful_core::error_chain::ErrorChain;
 
 use crate::app::Api;
 use crate::body::too_large;
-use crate::error::{ApiError, Cause};
+use crate::error::{ApiError, Cause, ErrorCode};
 use crate::serve::ConnectionContext;
-use crate::{host, page, requestid};
+use crate::{compression, host, request_id, spa};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many headers a request may have; proxies add some dozen.
-pub(crate) const MOST_HEADERS: usize = 100;
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many headers a request may have; proxies add about a dozen.
+pub(crate) const MAX_HEADERS: usize = 100;
 
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
-/// Sent with every answer, whatever it is.
+/// Sent with every response.
 const HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
@@ -38,14 +37,14 @@ const HEADERS: &[(&str, &str)] = &[
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Puts the layers around the routes. The last one added is the outermost.
-pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
+/// Adds the layers to the routes. The last one added is the outermost.
+pub(crate) fn apply(router: Router<Api>, state: &Api) -> Router<Api> {
     let router = router
-        .fallback(page::answer)
+        .fallback(spa::serve)
         .method_not_allowed_fallback(|| async { wrong_method() })
-        .layer(middleware::from_fn_with_state(state.clone(), bounds))
+        .layer(middleware::from_fn_with_state(state.clone(), check_bounds))
         .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))
-        .layer(CompressionLayer::new());
+        .layer(middleware::from_fn(compression::compress));
     let origins = &state.settings().cors_origins;
     let router = if origins.is_empty() { router } else { router.layer(cors(origins)) };
     router
@@ -58,7 +57,7 @@ pub(crate) fn around(router: Router<Api>, state: &Api) -> Router<Api> {
 pub(crate) fn no_such_path() -> ApiError {
     ApiError::new(
         StatusCode::NOT_FOUND,
-        "no_such_path",
+        ErrorCode::NoSuchPath,
         "There is nothing at this path; the API is described at /api/docs.",
     )
 }
@@ -66,13 +65,13 @@ pub(crate) fn no_such_path() -> ApiError {
 fn wrong_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        "method_not_allowed",
-        "This path does not take this method; the Allow header names those it does.",
+        ErrorCode::MethodNotAllowed,
+        "This path does not support this method; the Allow header lists the methods it supports.",
     )
 }
 
-/// While all other connections are taken, serves only what must not wait: reports,
-/// without which a monitor goes down, and the health of the service.
+/// On reserved connections, and when there are too many requests, serves only those that
+/// must not wait: reports, without which a monitor goes down, and health checks.
 async fn reserved_connections(request: Request, next: Next) -> Response {
     const SERVED: [&str; 5] =
         ["/api/push/", "/api/v1/monitor/notify/", "/healthz", "/readyz", "/metrics"];
@@ -89,18 +88,18 @@ async fn reserved_connections(request: Request, next: Next) -> Response {
 fn too_many_headers() -> ApiError {
     ApiError::new(
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-        "too_many_headers",
-        format!("The request has more than {MOST_HEADERS} headers; send fewer."),
+        ErrorCode::TooManyHeaders,
+        format!("The request has more than {MAX_HEADERS} headers; send fewer."),
     )
 }
 
-/// Refuses what announces itself as too large, and what takes too long; and a
-/// path that is no text, which extractors would refuse in a shape of their own.
-async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
+/// Rejects requests that announce a body that is too large, or that take too long, and
+/// paths that are not UTF-8, for which extractors would respond in another format.
+async fn check_bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
     if !is_text(request.uri().path()) {
         return no_such_path().into_response();
     }
-    if request.headers().len() > MOST_HEADERS {
+    if request.headers().len() > MAX_HEADERS {
         return too_many_headers().into_response();
     }
     let limit = api.settings().body_limit;
@@ -111,12 +110,12 @@ async fn bounds(State(api): State<Api>, request: Request, next: Next) -> Respons
     }
     match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => ApiError::unavailable("The request took too long and was given up; try again.")
+        Err(_) => ApiError::unavailable("The request took too long and was aborted; try again.")
             .into_response(),
     }
 }
 
-/// Whether a path is UTF-8 once its `%xx` are read.
+/// Whether a path is UTF-8 once it is percent-decoded.
 fn is_text(path: &str) -> bool {
     let mut parts = path.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -142,19 +141,20 @@ async fn headers(State(api): State<Api>, request: Request, next: Next) -> Respon
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
     if api.settings().https {
-        let policy = match api.settings().hsts_subdomains {
-            true => "max-age=31536000; includeSubDomains",
-            false => "max-age=31536000",
+        let policy = if api.settings().hsts_subdomains {
+            "max-age=31536000; includeSubDomains"
+        } else {
+            "max-age=31536000"
         };
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(policy));
     }
     response
 }
 
-/// One line a request. The route stands in it and not the path as sent, which
-/// may hold a token; nothing of the query, the headers or the body.
+/// One line per request. It contains the route instead of the path as sent, which may
+/// contain a token, and nothing from the query, the headers or the body.
 async fn log(request: Request, next: Next) -> Response {
-    let id = requestid::new();
+    let id = request_id::new();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "(none)".to_owned());
@@ -166,10 +166,9 @@ async fn log(request: Request, next: Next) -> Response {
     let cause = response.extensions_mut().remove::<Cause>();
     span.in_scope(|| match &cause {
         Some(Cause(error)) => {
-            let error = tracing::field::display(Chain(error.as_ref()));
-            tracing::error!(%method, route, status, ms = took.as_secs_f64() * 1e3, error, "{method} {route} answered {status}");
+            tracing::error!(%method, route, status, ms = took.as_secs_f64() * 1e3, error = %ErrorChain(error.as_ref()), "{method} {route} returned {status}");
         }
-        None => tracing::info!(%method, route, status, ms = took.as_secs_f64() * 1e3, "{method} {route} answered {status}"),
+        None => tracing::info!(%method, route, status, ms = took.as_secs_f64() * 1e3, "{method} {route} returned {status}"),
     });
     let labels = [
         ("method", method_label(&method).to_owned()),
@@ -184,7 +183,7 @@ async fn log(request: Request, next: Next) -> Response {
     response
 }
 
-/// A client may send any word as its method; a metric has a label for few.
+/// A client may send any word as its method; the number of labels must stay small.
 fn method_label(method: &Method) -> &str {
     match method.as_str() {
         known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known,

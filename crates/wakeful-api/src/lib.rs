@@ -1,29 +1,31 @@
-//! HTTP in, JSON out. `router.rs` has every route on one screen; lenient
-//! readers end in `wire/`; handlers in `routes/` make four moves: who, what,
-//! do, show. No handler opens a transaction, and no type from here reaches
-//! the engine.
+//! The HTTP API. `router.rs` assembles it; `dto/` has the types of requests and
+//! responses, and lenient parsing ends there; the handlers in `routes/` authenticate
+//! the caller, read the request, call the engine and write the response. No handler
+//! opens a transaction, and no type of this crate reaches the engine.
 
-mod address;
 mod app;
 mod body;
-mod body_memory;
 mod caller;
+mod client_ip;
+mod client_shares;
+mod compression;
 mod cookie;
 mod docs;
+mod dto;
 mod error;
+mod event_streams;
 mod health;
 mod host;
 mod layers;
 mod openapi;
-mod page;
-mod pathid;
+mod path_id;
 mod push_limits;
 mod query;
-mod requestid;
+mod request_id;
 mod router;
 mod routes;
 mod serve;
-mod wire;
+mod spa;
 
 pub use app::{Api, ApiSettings};
 pub use openapi::document;

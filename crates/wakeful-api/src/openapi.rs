@@ -1,6 +1,5 @@
-//! The OpenAPI document. Handlers describe what is their own; what is true of
-//! every route (which errors it may answer, what credentials it takes) is added
-//! here by rule, so that it cannot be forgotten.
+//! The OpenAPI document. Each handler describes its own responses; the errors and
+//! credentials that all routes share are added here, so that none can be forgotten.
 
 use std::collections::BTreeSet;
 use utoipa::openapi::path::Operation;
@@ -11,9 +10,9 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-use crate::error::{ErrorBody, FieldError};
+use crate::error::ErrorBody;
 
-/// The document as it is served and committed.
+/// The document as it is served and committed to the repository.
 pub fn document() -> OpenApi {
     crate::router::api().1
 }
@@ -22,9 +21,10 @@ pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
     let mut info = Info::new("Wakeful", env!("CARGO_PKG_VERSION"));
     info.description = Some("Uptime monitoring: monitors, notifiers, teams and accounts.".into());
     let no_strings: [String; 0] = [];
+    let mut schemas = vec![(ErrorBody::name().into_owned(), ErrorBody::schema())];
+    ErrorBody::schemas(&mut schemas);
     let components = ComponentsBuilder::new()
-        .schema(ErrorBody::name(), ErrorBody::schema())
-        .schema(FieldError::name(), FieldError::schema())
+        .schemas_from_iter(schemas)
         .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("api_key", header("X-API-Key"))
         .security_scheme("enc_key", header("X-Enc-Key"))
@@ -34,8 +34,8 @@ pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
         SecurityRequirement::new("bearer", no_strings.clone()),
         SecurityRequirement::new("api_key", no_strings.clone()).add("enc_key", no_strings),
     ];
-    document.merge(described(public, &[]));
-    document.merge(described(protected, &either));
+    document.merge(describe(public, &[]));
+    document.merge(describe(protected, &either));
     document
 }
 
@@ -43,31 +43,43 @@ fn header(name: &str) -> SecurityScheme {
     SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(name)))
 }
 
-fn described(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi {
+fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi {
     let paths: BTreeSet<String> = document.paths.paths.keys().cloned().collect();
     for (path, item) in &mut document.paths.paths {
-        // What has a second address without a version has a name for that one too.
+        // A route that also exists without a version needs a second operation id.
         let twin = paths.contains(&path.replacen("/api/", "/api/v1/", 1));
         for (method, operation) in operations(item) {
             let id = operation_id(method, path);
             operation.operation_id = Some(if twin { id + "_unversioned" } else { id });
             if !security.is_empty() {
                 operation.security = Some(security.to_vec());
-                refusal(operation, "401", "No valid credentials were sent");
+                add_error_response(operation, "401", "No valid credentials were sent");
             }
             if operation.request_body.is_some() {
-                refusal(operation, "400", "The body is not valid JSON");
-                refusal(operation, "415", "The body is not sent as application/json");
-                refusal(operation, "422", "Fields are wrong; all of them are listed");
+                add_error_response(operation, "400", "The body is not valid JSON");
+                add_error_response(operation, "415", "The body is not sent as application/json");
+                add_error_response(
+                    operation,
+                    "422",
+                    "Fields are invalid; `errors` lists all of them",
+                );
             }
-            refusal(operation, "413", "The body is too large");
-            refusal(operation, "431", "The request has too many headers");
-            refusal(operation, "500", "A defect of ours; the log has it under the X-Request-Id");
-            refusal(operation, "429", "Too often; Retry-After says when to come back");
-            refusal(
+            add_error_response(operation, "413", "The body is too large");
+            add_error_response(operation, "431", "The request has too many headers");
+            add_error_response(
+                operation,
+                "500",
+                "Internal error; the operator can find the cause in the log by the X-Request-Id",
+            );
+            add_error_response(
+                operation,
+                "429",
+                "Too many requests; Retry-After says when to retry",
+            );
+            add_error_response(
                 operation,
                 "503",
-                "Storage is not available; Retry-After says when to come back",
+                "The service is unavailable or busy; Retry-After says when to retry",
             );
         }
     }
@@ -90,8 +102,8 @@ fn operation_id(method: &str, path: &str) -> String {
     format!("{method}_{}", words.join("_"))
 }
 
-/// Adds an error answer, unless the handler described it in its own words.
-fn refusal(operation: &mut Operation, status: &str, description: &str) {
+/// Adds an error response, unless the handler has described it.
+fn add_error_response(operation: &mut Operation, status: &str, description: &str) {
     let schema = RefOr::Ref(Ref::from_schema_name(ErrorBody::name()));
     let content = ContentBuilder::new().schema(Some(schema)).build();
     let response = ResponseBuilder::new()

@@ -1,7 +1,6 @@
-//! How often a monitor's push address may be used, in memory. Guesses are counted
-//! apart from reports, so that nobody who guesses can keep a monitor behind the same
-//! address from reporting: an address that was good before is not held to the
-//! limit on guesses.
+//! Rate limits for push URLs, in memory. All requests of a client count towards one limit
+//! (60,000 per minute by default). Below it, unknown tokens are limited separately, after
+//! the lookup, so that they do not count against monitors behind the same address.
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -16,17 +15,17 @@ use wakeful_core::token::Digest;
 
 use crate::error::ApiError;
 
-/// Unknown push addresses a minute from one client. A job whose monitor was deleted
-/// counts as well, and a host may have many of those.
+/// Unknown push URLs per minute from one client. Jobs whose monitors were deleted count
+/// as well, and a host may have many of those.
 const MAX_UNKNOWN_PER_MINUTE: u32 = 600;
-/// Reports a minute of one monitor, as many at once or one each second, which is the
+/// Reports per minute for one monitor, in a burst or one per second, which is the
 /// shortest interval.
 const MAX_REPORTS_PER_MINUTE: u32 = 60;
 const MINUTE: Duration = Duration::from_secs(60);
-/// More clients or monitors than this are forgotten. What is lost is only a count.
+/// The size limits of the tables. A table that is full of active counts is cleared.
 const MAX_CLIENTS: usize = 10_000;
 const MAX_MONITORS: usize = 100_000;
-/// After so many reports the counts of quiet clients are dropped.
+/// After this many reports, the counts of inactive clients are dropped.
 const TIDY_INTERVAL: u32 = 10_000;
 
 pub(crate) struct PushLimits {
@@ -37,12 +36,12 @@ pub(crate) struct PushLimits {
 #[derive(Default)]
 struct Table {
     unknown: HashMap<ClientNetwork, Bucket>,
-    /// By the beginning of the token's digest; only tokens of monitors.
+    /// By a prefix of the token's digest; only tokens of existing monitors.
     monitors: HashMap<u64, Bucket>,
     counted: u32,
 }
 
-/// A leaky bucket: it takes a minute's worth at once and is empty a minute later.
+/// A leaky bucket: it holds one minute's worth and drains in a minute.
 #[derive(Clone, Copy)]
 struct Bucket {
     empty_at: Instant,
@@ -54,8 +53,8 @@ impl PushLimits {
         Self { clients, table: Mutex::default() }
     }
 
-    /// To be called before the token is looked up.
-    pub(crate) fn check(&self, client: IpAddr, token: &str) -> Result<(), ApiError> {
+    /// Must be called before the token is looked up.
+    pub(crate) fn check(&self, client: IpAddr) -> Result<(), ApiError> {
         let client = ClientNetwork::of(client);
         self.clients.check_key(&client).map_err(|until| {
             too_many(
@@ -68,34 +67,21 @@ impl PushLimits {
         if table.counted.is_multiple_of(TIDY_INTERVAL) {
             self.clients.retain_recent();
         }
-        if table.monitors.contains_key(&key(token)) {
-            return Ok(());
-        }
-        let unknown = table.unknown.get(&client);
-        match unknown.and_then(|bucket| bucket.wait(MAX_UNKNOWN_PER_MINUTE, Instant::now())) {
-            Some(wait) => Err(too_many("unknown push addresses from this address", wait)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    /// The token belongs to no monitor.
-    pub(crate) fn unknown(&self, client: IpAddr, token: &str) {
+    /// Counts a token that belongs to no monitor.
+    pub(crate) fn unknown(&self, client: IpAddr) -> Result<(), ApiError> {
         let mut table = self.table();
-        table.monitors.remove(&key(token));
         let bucket = bucket(&mut table.unknown, ClientNetwork::of(client), MAX_CLIENTS);
-        bucket.add(MAX_UNKNOWN_PER_MINUTE, Instant::now());
+        bucket.take(MAX_UNKNOWN_PER_MINUTE, "unknown push URLs from this address")
     }
 
-    /// The token belongs to a monitor, which has one more report.
+    /// Counts a report for a monitor.
     pub(crate) fn known(&self, token: &str) -> Result<(), ApiError> {
         let mut table = self.table();
         let bucket = bucket(&mut table.monitors, key(token), MAX_MONITORS);
-        let now = Instant::now();
-        if let Some(wait) = bucket.wait(MAX_REPORTS_PER_MINUTE, now) {
-            return Err(too_many("reports of this monitor", wait));
-        }
-        bucket.add(MAX_REPORTS_PER_MINUTE, now);
-        Ok(())
+        bucket.take(MAX_REPORTS_PER_MINUTE, "reports for this monitor")
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -104,14 +90,17 @@ impl PushLimits {
 }
 
 impl Bucket {
-    /// How long until there is room again, when there is none.
-    fn wait(&self, per_minute: u32, now: Instant) -> Option<Duration> {
-        let level = self.empty_at.saturating_duration_since(now) + MINUTE / per_minute;
-        level.checked_sub(MINUTE).filter(|wait| !wait.is_zero())
-    }
-
-    fn add(&mut self, per_minute: u32, now: Instant) {
-        self.empty_at = self.empty_at.max(now) + MINUTE / per_minute;
+    /// Adds one, unless the bucket is full.
+    fn take(&mut self, per_minute: u32, what: &str) -> Result<(), ApiError> {
+        let now = Instant::now();
+        let full_at = self.empty_at.max(now) + MINUTE / per_minute;
+        match full_at.duration_since(now).checked_sub(MINUTE).filter(|wait| !wait.is_zero()) {
+            Some(wait) => Err(too_many(what, wait)),
+            None => {
+                self.empty_at = full_at;
+                Ok(())
+            }
+        }
     }
 }
 
@@ -126,14 +115,14 @@ fn bucket<K: Hash + Eq>(buckets: &mut HashMap<K, Bucket>, key: K, most: usize) -
     buckets.entry(key).or_insert(Bucket { empty_at: now })
 }
 
-/// A token is random, so eight bytes of its digest are enough to tell it from others.
+/// A token is random, so eight bytes of its digest identify it.
 fn key(token: &str) -> u64 {
     let Digest(bytes) = Digest::of(token);
     bytes.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
 }
 
 fn too_many(what: &str, wait: Duration) -> ApiError {
-    ApiError::too_many(&format!("too many {what}"), wait.max(Duration::from_secs(1)))
+    ApiError::too_many(what, wait.max(Duration::from_secs(1)))
 }
 
 #[cfg(test)]
@@ -149,23 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn guesses_are_limited_by_client_and_keep_no_known_monitor_from_reporting() {
+    fn guesses_are_limited_by_client_and_keep_no_monitor_from_reporting() {
         let limits = limits();
         let guesser = client("2001:db8:1:2::1");
-        limits.check(guesser, "job").expect("nothing was guessed yet");
-        limits.known("job").expect("the first report");
-        for count in 0..MAX_UNKNOWN_PER_MINUTE {
-            let token = format!("guess {count}");
-            limits.check(guesser, &token).expect("within the limit");
-            limits.unknown(guesser, &token);
+        for _ in 0..MAX_UNKNOWN_PER_MINUTE {
+            limits.check(guesser).expect("within the limit");
+            limits.unknown(guesser).expect("within the limit");
         }
-        assert!(limits.check(guesser, "another guess").is_err());
-        assert!(limits.check(client("2001:db8:1:2::2"), "a guess").is_err(), "the same network");
-        assert!(limits.check(client("2001:db8:1:3::1"), "a guess").is_ok(), "another network");
-        assert!(limits.check(guesser, "job").is_ok(), "a known monitor");
-        // A monitor that is deleted is a guess from then on.
-        limits.unknown(guesser, "job");
-        assert!(limits.check(guesser, "job").is_err());
+        assert!(limits.unknown(guesser).is_err());
+        assert!(limits.unknown(client("2001:db8:1:2::2")).is_err(), "the same network");
+        assert!(limits.unknown(client("2001:db8:1:3::1")).is_ok(), "another network");
+        // A monitor behind the guesser's address can still report.
+        limits.check(guesser).expect("the token may be looked up");
+        limits.known("job").expect("a report is not a guess");
     }
 
     #[test]
@@ -175,7 +160,7 @@ mod tests {
         for round in 0..2 {
             for monitor in 0..10_000 {
                 let token = format!("job {monitor}");
-                assert!(limits.check(host, &token).is_ok(), "{round} {monitor}");
+                assert!(limits.check(host).is_ok(), "{round} {monitor}");
                 assert!(limits.known(&token).is_ok(), "{round} {monitor}");
             }
         }
@@ -187,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_tables_are_bounded() {
         let limits = limits();
         for count in 0..MAX_CLIENTS + 10 {
             let bits = u128::try_from(count).expect("small") << 64;
-            limits.unknown(IpAddr::V6(bits.into()), "guess");
+            limits.unknown(IpAddr::V6(bits.into())).expect("the first of its network");
         }
         assert!(limits.table().unknown.len() <= MAX_CLIENTS);
     }

@@ -1,5 +1,5 @@
-//! Time that all processes of a run agree on: nanoseconds of the monotonic
-//! clock, and what separates them from the wall's.
+//! Time shared by all processes of a run: nanoseconds of the monotonic clock,
+//! and its offset to the wall clock.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 

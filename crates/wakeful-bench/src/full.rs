@@ -1,41 +1,43 @@
-//! Full speed: more monitors at one second than two cores can check, beside the
-//! bare loop. What counts are heartbeats in the database, not checks begun.
+//! Full speed: more monitors at one second than two cores can check, compared
+//! with the bare loop. Heartbeats in the database count, not started checks.
 
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
-use crate::bare::Came;
+use crate::baseline::LoopResult;
 use crate::kind::Kind;
 use crate::report::Report;
-use crate::seed::Crowd;
+use crate::seed::MonitorSet;
 use crate::service::Service;
 use crate::target::Target;
 use crate::{Outcome, Run, site};
 
 const WARM_UP: Duration = Duration::from_secs(4);
 const WINDOW: Duration = Duration::from_secs(8);
-const BARE: u64 = 5;
+const BASELINE_SECONDS: u64 = 5;
 
 pub async fn measure(run: &Run, target: &Target, kind: Kind, report: &mut Report) -> Outcome<()> {
     println!("full speed: {kind}");
-    let bare = bare(target, kind).await?;
-    let came = checked(run, target, kind).await?;
-    let [bare_cost, cost] = [&bare, &came].map(|came| came.cpu * 1_000.0 / came.count as f64);
-    let [bare_rate, rate] = [&bare, &came].map(|came| came.count as f64 / came.seconds);
+    let baseline = baseline(target, kind).await?;
+    let result = checked(run, target, kind).await?;
+    let [baseline_cost, cost] =
+        [&baseline, &result].map(|result| result.cpu * 1_000.0 / result.count as f64);
+    let [baseline_rate, rate] =
+        [&baseline, &result].map(|result| result.count as f64 / result.seconds);
     report.ratio(
         &format!("full speed, {kind}: CPU s per 1,000 checks"),
         cost,
         "bare loop",
-        bare_cost,
+        baseline_cost,
         kind.bar(),
     );
     report.at_least_half(
         &format!("full speed, {kind}: checks a second"),
         rate,
         "bare loop",
-        bare_rate,
+        baseline_rate,
     );
     if kind == Kind::Ping {
         match fping().await? {
@@ -43,7 +45,7 @@ pub async fn measure(run: &Run, target: &Target, kind: Kind, report: &mut Report
                 let name = "full speed, ping beside fping: checks a second";
                 report.at_least_half(name, rate, "fping", theirs);
             }
-            None => println!("  fping is not installed: its rate is not compared"),
+            None => println!("  fping is not installed, skipping the comparison"),
         }
     }
     Ok(())
@@ -59,10 +61,10 @@ fn ports(target: &Target, kind: Kind) -> Vec<u16> {
     }
 }
 
-async fn bare(target: &Target, kind: Kind) -> Outcome<Came> {
+async fn baseline(target: &Target, kind: Kind) -> Outcome<LoopResult> {
     let ports: Vec<String> = ports(target, kind).iter().map(ToString::to_string).collect();
     let output = Command::new(std::env::current_exe()?)
-        .args(["bare", &kind.to_string(), "--seconds", &BARE.to_string()])
+        .args(["baseline", &kind.to_string(), "--seconds", &BASELINE_SECONDS.to_string()])
         .args(["--ports", &ports.join(",")])
         .arg("--authority")
         .arg(target.authority())
@@ -72,8 +74,8 @@ async fn bare(target: &Target, kind: Kind) -> Outcome<Came> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<Came> {
-    let crowd = Crowd {
+async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<LoopResult> {
+    let monitors_to_seed = MonitorSet {
         kind,
         count: kind.too_many(),
         interval: 1,
@@ -82,7 +84,7 @@ async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<Came> {
         retries: 1,
         hook: None,
     };
-    let service = Service::start(run, target, &crowd).await?;
+    let service = Service::start(run, target, &monitors_to_seed).await?;
     sleep(WARM_UP).await;
     let (before, _) = service.stored().await?;
     let (began, cpu) = (Instant::now(), service.cpu()?);
@@ -90,13 +92,14 @@ async fn checked(run: &Run, target: &Target, kind: Kind) -> Outcome<Came> {
     let (cpu, seconds) = ((service.cpu()? - cpu).as_secs_f64(), began.elapsed().as_secs_f64());
     let (after, not_up) = service.stored().await?;
     if not_up > 0 {
-        println!("  {not_up} of {after} heartbeats say something else than up");
+        println!("  {not_up} of {after} heartbeats are not up");
     }
     service.stop().await?;
-    Ok(Came { count: after - before, cpu, seconds })
+    Ok(LoopResult { count: after - before, cpu, seconds })
 }
 
-/// Echoes a second of fping over one socket, as fast as it can; nothing without it.
+/// Echoes per second of fping over one socket, at full speed; `None` if it is
+/// not installed.
 async fn fping() -> Outcome<Option<f64>> {
     const ECHOES: u32 = 20_000;
     let folder = tempfile::tempdir()?;

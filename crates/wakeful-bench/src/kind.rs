@@ -1,4 +1,4 @@
-//! The checks that are compared, and what is asked of each.
+//! The types of checks to compare, and their limits.
 
 use clap::ValueEnum;
 use std::fmt;
@@ -13,7 +13,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many monitors at one second are more than two cores can check.
+    /// A number of monitors at one second that two cores cannot keep up with.
     pub fn too_many(self) -> u32 {
         match self {
             Self::Https => 4_000,

@@ -1,26 +1,26 @@
-//! `make bench`: what Wakeful costs, beside loops that do the same work and
-//! store nothing. Wakeful runs as its real release process; the target and the
-//! loops are here. Everything stays on loopback and ends by itself.
+//! `make bench`: the cost of Wakeful, compared with loops that do the same work
+//! and store nothing. Wakeful runs as its real release binary; the target and
+//! the loops are here. Everything stays on loopback and ends automatically.
 
-#![expect(unreachable_pub, reason = "in a binary, `pub` marks what a module offers to the others")]
-#![expect(clippy::print_stdout, reason = "a measurement is for reading")]
+#![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
+#![expect(clippy::print_stdout, reason = "prints its measurements")]
 #![expect(
     clippy::disallowed_methods,
-    reason = "the bare loops are what the guard and the tracker are compared with"
+    reason = "the bare loops have neither guard nor tracker, for comparison"
 )]
 
 mod alerts;
-mod bare;
+mod baseline;
+mod chart;
 mod clock;
-mod floor;
 mod full;
-mod grid;
 mod history;
+mod jitter;
 mod kind;
 mod million;
 mod nodes;
 mod paced;
-mod picture;
+mod paced_baseline;
 mod process;
 mod reader;
 mod receiver;
@@ -47,7 +47,7 @@ use target::Target;
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]
-#[command(about = "Measures what Wakeful costs, on loopback")]
+#[command(about = "Measures the cost of Wakeful, on loopback")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -69,10 +69,10 @@ enum Command {
     },
     /// The loop at full speed: connect, send, read, store nothing
     #[command(hide = true)]
-    Bare(bare::Bare),
-    /// A task for each monitor that does the same on time
+    Baseline(baseline::Baseline),
+    /// A task for each monitor that does the same on schedule
     #[command(hide = true)]
-    Floor(floor::Floor),
+    PacedBaseline(paced_baseline::PacedBaseline),
 }
 
 #[derive(Parser)]
@@ -80,17 +80,17 @@ pub struct Run {
     /// The release binary of Wakeful
     #[arg(long)]
     wakeful: PathBuf,
-    /// How long the schedule is looked at; 600 for ten minutes
+    /// How many seconds the schedule is measured; 600 for ten minutes
     #[arg(long, default_value_t = 45)]
     seconds: u64,
     /// How long the soak lasts, in minutes
     #[arg(long, default_value_t = 120)]
     soak_minutes: u64,
-    /// Only these parts; `full` stands for the five kinds of checks, `history`
+    /// Only these parts; `full` stands for the five types of checks, `history`
     /// for the month and the year
     #[arg(long, value_delimiter = ',')]
     parts: Vec<Part>,
-    /// Renew the figures in DIR/performance.md and the pictures in DIR/pictures
+    /// Update the figures in DIR/performance.md and the charts in DIR/pictures
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
 }
@@ -112,7 +112,7 @@ enum Part {
     Year,
     Nodes,
     Remote,
-    /// Two hours; runs only when it is named
+    /// Two hours; runs only when named
     Soak,
 }
 
@@ -148,11 +148,11 @@ fn main() -> Outcome<()> {
     runtime.block_on(async {
         match cli.command {
             Command::Run(run) => measure(&run).await,
-            Command::Bare(bare) => bare::run(bare).await,
-            Command::Floor(floor) => floor::run(&floor).await,
+            Command::Baseline(baseline) => baseline::run(baseline).await,
+            Command::PacedBaseline(baseline) => paced_baseline::run(&baseline).await,
             Command::Seed { data, monitors, interval, port } => {
-                let crowd = seed::Crowd::paced(monitors, interval, port);
-                let token = seed::seed(&data, &crowd).await?;
+                let monitors_to_seed = seed::MonitorSet::paced(monitors, interval, port);
+                let token = seed::seed(&data, &monitors_to_seed).await?;
                 println!("{monitors} monitors in {}; Bearer {token}", data.display());
                 Ok(())
             }
@@ -183,9 +183,9 @@ async fn measure(run: &Run) -> Outcome<()> {
             continue;
         }
         let began = Instant::now();
-        // One that breaks off must not take what the others measure with it.
+        // A part that fails must not discard the results of the others.
         if let Err(why) = measure_part(run, &target, part, &mut report).await {
-            report.broke_off(&format!("{part:?}").to_lowercase(), &why.to_string());
+            report.add_failure(&format!("{part:?}").to_lowercase(), &why.to_string());
         }
         println!("  ({:.0} s)", began.elapsed().as_secs_f64());
     }

@@ -1,28 +1,28 @@
-//! A million monitors in one process: how soon it is ready, what it holds in
-//! memory, and how quick the list stays.
+//! A million monitors in one process: how soon it is ready, how much memory it
+//! takes, and how fast the list stays.
 
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::reader::times;
 use crate::report::Report;
-use crate::seed::Crowd;
+use crate::seed::MonitorSet;
 use crate::service::Service;
 use crate::stats::{Spread, percentile};
 use crate::target::Target;
 use crate::{Outcome, Run};
 
 const COUNT: u32 = 1_000_000;
-/// An hour: 278 checks a second go on meanwhile.
+/// An hour: 278 checks per second run in the meantime.
 const INTERVAL: u64 = 3_600;
 const PAGES: usize = 500;
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     println!("a million monitors");
     let began = Instant::now();
-    let crowd = Crowd::paced(COUNT, INTERVAL, target.http);
-    let service = Service::start(run, target, &crowd).await?;
-    println!("  made and loaded in {:.0} s", began.elapsed().as_secs_f64());
+    let monitors_to_seed = MonitorSet::paced(COUNT, INTERVAL, target.http);
+    let service = Service::start(run, target, &monitors_to_seed).await?;
+    println!("  created and loaded in {:.0} s", began.elapsed().as_secs_f64());
     report.at_most("start, 1000000 monitors: ready, s", service.watching.as_secs_f64(), 15.0);
     sleep(Duration::from_secs(5)).await;
     let each = |bytes: u64| bytes as f64 / f64::from(COUNT);
@@ -35,7 +35,7 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     service.stop().await
 }
 
-/// The first page again and again, and pages from all over the list.
+/// The first page repeatedly, and pages from all over the list.
 async fn pages(service: &Service) -> Outcome<Vec<String>> {
     let first = "/api/v1/monitors?limit=100";
     let mut paths = vec![first.to_owned()];
@@ -50,6 +50,6 @@ async fn pages(service: &Service) -> Outcome<Vec<String>> {
     let shown = page["monitors"].as_array().map(Vec::len);
     match shown {
         Some(100) => Ok(paths),
-        _ => Err(format!("a page of 100 shows {shown:?}").into()),
+        _ => Err(format!("a page of 100 has {shown:?}").into()),
     }
 }

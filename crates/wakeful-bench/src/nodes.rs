@@ -1,6 +1,6 @@
-//! Results recorded a second into one PostgreSQL, by one node and by two: the
-//! store's own transaction, with the fence that several nodes need, in the
-//! batches that the recorder makes. The server is the one that
+//! Results recorded per second in one PostgreSQL, by one node and by two: the
+//! store's own transaction, with the fencing that several nodes need, in the
+//! batches of the result writer. The server is the one that
 //! `scripts/with-postgres` started.
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -8,25 +8,25 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use wakeful_core::chain::Chain;
+use wakeful_core::cluster::slot::{Grant, LEASE_DURATION, SLOT_COUNT, Slot};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::id::{MonitorId, NodeId};
-use wakeful_core::observation::Phases;
-use wakeful_core::slot::{Grant, LEASE, SLOTS, Slot};
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::{Beat, Heartbeat, State, Status};
+use wakeful_core::verdict::{State, Status};
 use wakeful_store::{Keyring, Location, Node, Options, Record, Store};
 
 use crate::report::Report;
 use crate::{Outcome, clock, seed};
 
 const MONITORS: i64 = 20_000;
-/// As many as the recorder writes at once.
+/// As many as the result writer writes at once.
 const BATCH: usize = 2_000;
 const WINDOW: Duration = Duration::from_secs(10);
 
 pub async fn measure(report: &mut Report) -> Outcome<()> {
     let server = std::env::var("WAKEFUL_TEST_POSTGRES")
-        .map_err(|_| "no PostgreSQL: run it under scripts/with-postgres")?;
+        .map_err(|_| "no PostgreSQL: run under scripts/with-postgres")?;
     let folder = tempfile::tempdir()?;
     let mut rates = Vec::new();
     for nodes in [1, 2] {
@@ -44,7 +44,7 @@ pub async fn measure(report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// A database of its own on the server.
+/// A new database on the server.
 pub async fn fresh(server: &str, part: &str) -> Outcome<String> {
     let name = format!("bench_{}_{part}", std::process::id());
     let mut db = PgConnection::connect(server).await?;
@@ -59,10 +59,10 @@ async fn open(url: &str, key: &std::path::Path) -> Outcome<Store> {
     Ok(Store::open(&options, Keyring::load_or_create(key)?).await?)
 }
 
-/// One monitor through the store, the others as its copies.
+/// Creates one monitor through the store, the others as its copies.
 async fn fill(store: &Store, url: &str) -> Outcome<()> {
     let (team, _) = seed::sign_up(store).await?;
-    store.team(team).add_monitor(&seed::Crowd::paced(1, 60, 9).monitor(team, 0)?).await?;
+    store.team(team).add_monitor(&seed::MonitorSet::paced(1, 60, 9).monitor(team, 0)?).await?;
     let mut db = PgConnection::connect(url).await?;
     sqlx::query(
         "with made as (
@@ -83,7 +83,8 @@ async fn fill(store: &Store, url: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Every node writes as fast as it can; results a second of all together.
+/// Every node writes as fast as it can; returns the results per second of all
+/// together.
 async fn race(url: &str, key: &std::path::Path, nodes: i64) -> Outcome<f64> {
     let mut running = JoinSet::new();
     let began = Instant::now();
@@ -91,8 +92,8 @@ async fn race(url: &str, key: &std::path::Path, nodes: i64) -> Outcome<f64> {
         let store = open(url, key).await?;
         let id = NodeId::new(Millis(clock::wall_millis()), [u8::try_from(number)?; 10]);
         let node = Node { id, name: "bench".into(), home: String::new(), version: String::new() };
-        store.renew_node(&node, LEASE * 10).await?;
-        let most = usize::from(SLOTS) / usize::try_from(nodes)?;
+        store.renew_node(&node, LEASE_DURATION * 10).await?;
+        let most = usize::from(SLOT_COUNT) / usize::try_from(nodes)?;
         let taken = store.take_slots(id, most, true).await?;
         running.spawn(write(store, taken.into_iter().map(|taken| taken.grant).collect()));
     }
@@ -108,7 +109,7 @@ async fn write(store: Store, grants: Vec<Grant>) -> Outcome<usize> {
     let grants: HashMap<Slot, Grant> =
         grants.into_iter().map(|grant| (grant.slot, grant)).collect();
     let monitors: Vec<MonitorId> =
-        store.active_in(&slots).await?.iter().map(|stored| stored.monitor.id).collect();
+        store.active_in_slots(&slots).await?.iter().map(|stored| stored.monitor.id).collect();
     let (mut written, mut seq) = (0, 0);
     let began = Instant::now();
     while began.elapsed() < WINDOW {
@@ -119,10 +120,11 @@ async fn write(store: Store, grants: Vec<Grant>) -> Outcome<usize> {
                 .iter()
                 .map(|id| record(*id, seq, at, grants.get(&Slot::of(*id)).copied()))
                 .collect();
-            // The chain says which statement, and why.
-            let done = store.record(&records).await.map_err(|error| Chain(&error).to_string())?;
+            // The chain names the statement and the reason.
+            let done =
+                store.record(&records).await.map_err(|error| ErrorChain(&error).to_string())?;
             if !done.stale.is_empty() {
-                return Err("results were refused".into());
+                return Err("results were rejected".into());
             }
             written += done.heartbeats;
         }

@@ -1,17 +1,19 @@
-//! What the kernel has counted of a process: processor time and memory.
+//! Kernel statistics of a process: processor time and memory.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::Outcome;
 
-/// Ticks a second in /proc: fixed for programs on Linux, whatever the kernel's own.
+/// Ticks per second in /proc: fixed for programs on Linux, whatever the
+/// kernel's own rate.
 const TICKS: u64 = 100;
 
 /// User and system time of all threads so far.
 pub fn cpu(pid: u32) -> Outcome<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The name in brackets may hold anything, so the fields are counted behind it.
+    // The name in brackets may contain anything, so the fields are counted
+    // after it.
     let (_, fields) = stat.rsplit_once(')').ok_or("a process without a name")?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok());
@@ -29,7 +31,7 @@ pub fn proportional(pid: u32) -> Outcome<u64> {
     kib(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?, "Pss:")
 }
 
-/// The most bytes in memory so far.
+/// The peak number of bytes in memory so far.
 pub fn peak(pid: u32) -> Outcome<u64> {
     status(pid, "VmHWM:")
 }

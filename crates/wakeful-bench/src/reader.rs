@@ -1,4 +1,4 @@
-//! Somebody who looks at the list of monitors all the time.
+//! A client that reads the list of monitors all the time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::time::{Instant, interval};
 use crate::service::Service;
 
 /// How often the whole list is read.
-const EVERY: Duration = Duration::from_secs(1);
+const READ_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Reader(JoinHandle<()>);
 
 impl Reader {
     pub fn start(service: Arc<Service>) -> Self {
         Self(tokio::spawn(async move {
-            let mut turn = interval(EVERY);
+            let mut turn = interval(READ_INTERVAL);
             loop {
                 turn.tick().await;
                 // A list that cannot be read shows in the figures for the list.
@@ -26,12 +26,12 @@ impl Reader {
 
     pub async fn stop(self) {
         self.0.abort();
-        // It lets go of the service only when it has ended.
+        // It releases the service only when it has ended.
         let _ = self.0.await;
     }
 }
 
-/// How long it takes to get these, one after the other, in milliseconds.
+/// How long it takes to get these paths, one after the other, in milliseconds.
 pub async fn times(service: &Service, paths: &[String]) -> crate::Outcome<Vec<f64>> {
     let mut times = Vec::with_capacity(paths.len());
     for path in paths {

@@ -1,5 +1,5 @@
-//! Who is told: a webhook's receiver and a mail server, which take everything
-//! and remember what matters of it.
+//! The recipients of notifications: a webhook receiver and a mail server, which
+//! accept everything and record the relevant parts.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,14 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes webhooks and answers after a while.
+/// Accepts webhooks and responds after a delay.
 pub struct Receiver {
     pub url: String,
-    told: Arc<Mutex<Told>>,
+    received: Arc<Mutex<ReceivedHooks>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct ReceivedHooks {
     ids: HashSet<String>,
     count: usize,
     now: usize,
@@ -34,31 +34,35 @@ impl Receiver {
     pub async fn start(delay: Duration) -> Outcome<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/hook", listener.local_addr()?);
-        let told = Arc::new(Mutex::new(Told::default()));
-        let shared = told.clone();
+        let received = Arc::new(Mutex::new(ReceivedHooks::default()));
+        let shared = received.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let told = shared.clone();
-                tokio::spawn(async move { drop(take_hook(stream, &told, delay).await) });
+                let received = shared.clone();
+                tokio::spawn(async move { drop(take_hook(stream, &received, delay).await) });
             }
         });
-        Ok(Self { url, told })
+        Ok(Self { url, received })
     }
 
     pub fn count(&self) -> usize {
-        lock(&self.told).count
+        lock(&self.received).count
     }
 
     pub fn distinct(&self) -> usize {
-        lock(&self.told).ids.len()
+        lock(&self.received).ids.len()
     }
 
     pub fn most_at_once(&self) -> usize {
-        lock(&self.told).most
+        lock(&self.received).most
     }
 }
 
-async fn take_hook(stream: TcpStream, told: &Mutex<Told>, delay: Duration) -> Outcome<()> {
+async fn take_hook(
+    stream: TcpStream,
+    received: &Mutex<ReceivedHooks>,
+    delay: Duration,
+) -> Outcome<()> {
     let mut stream = BufReader::new(stream);
     let (mut id, mut length) = (String::new(), 0);
     loop {
@@ -80,60 +84,60 @@ async fn take_hook(stream: TcpStream, told: &Mutex<Told>, delay: Duration) -> Ou
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
     {
-        let mut told = lock(told);
-        told.ids.insert(id);
-        told.count += 1;
-        told.now += 1;
-        told.most = told.most.max(told.now);
+        let mut received = lock(received);
+        received.ids.insert(id);
+        received.count += 1;
+        received.now += 1;
+        received.most = received.most.max(received.now);
     }
     sleep(delay).await;
-    lock(told).now -= 1;
+    lock(received).now -= 1;
     stream.write_all(b"HTTP/1.1 204 Taken\r\nconnection: close\r\n\r\n").await?;
     Ok(())
 }
 
-/// Takes letters.
-pub struct Inbox {
+/// Accepts emails.
+pub struct SmtpServer {
     pub port: u16,
-    letters: Arc<Mutex<Vec<(Instant, String)>>>,
+    mails: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
-impl Inbox {
+impl SmtpServer {
     pub async fn start() -> Outcome<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
-        let letters = Arc::new(Mutex::new(Vec::new()));
-        let shared = letters.clone();
+        let mails = Arc::new(Mutex::new(Vec::new()));
+        let shared = mails.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let letters = shared.clone();
-                tokio::spawn(async move { drop(take_letter(stream, &letters).await) });
+                let mails = shared.clone();
+                tokio::spawn(async move { drop(take_mail(stream, &mails).await) });
             }
         });
-        Ok(Self { port, letters })
+        Ok(Self { port, mails })
     }
 
     pub fn count(&self) -> usize {
-        lock(&self.letters).len()
+        lock(&self.mails).len()
     }
 
-    /// How many of these names are in none of the letters.
-    pub fn unnamed(&self, names: &[String]) -> usize {
-        let letters = lock(&self.letters);
-        names.iter().filter(|name| !letters.iter().any(|(_, text)| text.contains(*name))).count()
+    /// How many of these names are in none of the emails.
+    pub fn names_missing(&self, names: &[String]) -> usize {
+        let mails = lock(&self.mails);
+        names.iter().filter(|name| !mails.iter().any(|(_, text)| text.contains(*name))).count()
     }
 
-    /// The most letters that came within any minute.
+    /// The highest number of emails that arrived within any minute.
     pub fn fullest_minute(&self) -> usize {
-        let letters = lock(&self.letters);
+        let mails = lock(&self.mails);
         let within = |from: Instant| {
-            letters.iter().filter(|(at, _)| *at >= from && at.duration_since(from) < MINUTE).count()
+            mails.iter().filter(|(at, _)| *at >= from && at.duration_since(from) < MINUTE).count()
         };
-        letters.iter().map(|(at, _)| within(*at)).max().unwrap_or_default()
+        mails.iter().map(|(at, _)| within(*at)).max().unwrap_or_default()
     }
 }
 
-async fn take_letter(stream: TcpStream, letters: &Mutex<Vec<(Instant, String)>>) -> Outcome<()> {
+async fn take_mail(stream: TcpStream, mails: &Mutex<Vec<(Instant, String)>>) -> Outcome<()> {
     let mut stream = BufReader::new(stream);
     stream.write_all(b"220 ready\r\n").await?;
     let mut line = String::new();
@@ -147,8 +151,8 @@ async fn take_letter(stream: TcpStream, letters: &Mutex<Vec<(Instant, String)>>)
                 stream.write_all(b"354 go on\r\n").await?;
                 let mut text = String::new();
                 while !text.ends_with("\r\n.\r\n") && stream.read_line(&mut text).await? > 0 {}
-                // Long lines come folded, in the middle of a name perhaps.
-                lock(letters).push((Instant::now(), text.replace("=\r\n", "")));
+                // Long lines are folded, possibly in the middle of a name.
+                lock(mails).push((Instant::now(), text.replace("=\r\n", "")));
                 "250 taken"
             }
             "QUIT" => "221 bye",

@@ -1,6 +1,6 @@
-//! What a probe costs: the same monitors at the same pace, checked by the
+//! The cost of a probe: the same monitors at the same rate, checked by the
 //! service itself, and through NATS by a probe beside it. The work of both
-//! processes counts; that of NATS is told apart.
+//! processes counts; that of NATS is reported separately.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::Stdio;
@@ -9,30 +9,31 @@ use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
 use crate::report::Report;
-use crate::seed::Crowd;
-use crate::service::{Elsewhere, Service};
+use crate::seed::MonitorSet;
+use crate::service::{ProbeRegion, Service};
 use crate::target::Target;
 use crate::{Outcome, Run, process};
 
 const MONITORS: u32 = 4_000;
 const INTERVAL: u64 = 10;
-/// The first round finds its rhythm.
+/// The first interval is not yet steady.
 const WARM_UP: Duration = Duration::from_secs(12);
 const WINDOW: Duration = Duration::from_secs(20);
-/// Sealing, sending and waiting may cost as much again as the check, and half.
+/// Encrypting, sending and waiting may cost one and a half times as much as the
+/// check.
 const BAR: f64 = 2.5;
 const REGION: &str = "eu";
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     println!("through a probe: {MONITORS} http monitors at {INTERVAL} s");
-    let crowd = Crowd::paced(MONITORS, INTERVAL, target.http);
-    let local = local(run, target, &crowd).await?;
+    let monitors_to_seed = MonitorSet::paced(MONITORS, INTERVAL, target.http);
+    let local = local(run, target, &monitors_to_seed).await?;
     let Some(bus) = Bus::start()? else {
-        println!("  nats-server is not installed: nothing is compared");
+        println!("  nats-server is not installed, skipping the comparison");
         return Ok(());
     };
-    let remote = remote(run, target, &crowd, &bus).await?;
+    let remote = remote(run, target, &monitors_to_seed, &bus).await?;
     report.ratio(
         "through a probe, http: CPU s per 1,000 checks",
         remote,
@@ -43,9 +44,9 @@ pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome
     Ok(())
 }
 
-/// Seconds of the processor for 1,000 checks.
-async fn local(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<f64> {
-    let service = Service::start(run, target, crowd).await?;
+/// Processor seconds per 1,000 checks.
+async fn local(run: &Run, target: &Target, monitors_to_seed: &MonitorSet) -> Outcome<f64> {
+    let service = Service::start(run, target, monitors_to_seed).await?;
     sleep(WARM_UP).await;
     let ((before, _), cpu) = (service.stored().await?, service.cpu()?);
     sleep(WINDOW).await;
@@ -54,7 +55,12 @@ async fn local(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<f64> {
     Ok(spent.as_secs_f64() * 1_000.0 / after.saturating_sub(before).max(1) as f64)
 }
 
-async fn remote(run: &Run, target: &Target, crowd: &Crowd, bus: &Bus) -> Outcome<f64> {
+async fn remote(
+    run: &Run,
+    target: &Target,
+    monitors_to_seed: &MonitorSet,
+    bus: &Bus,
+) -> Outcome<f64> {
     let variables = [("WAKEFUL_NATS_URL", bus.url.as_str()), ("WAKEFUL_CLUSTER_KEY", KEY)];
     let mut probe = Command::new(&run.wakeful)
         .args(["probe", "--region", REGION, "--name", "bench"])
@@ -65,8 +71,8 @@ async fn remote(run: &Run, target: &Target, crowd: &Crowd, bus: &Bus) -> Outcome
         .kill_on_drop(true)
         .spawn()?;
     let pid = probe.id().ok_or("the probe ended at once")?;
-    let elsewhere = Elsewhere { region: REGION, variables: &variables };
-    let service = Service::start_elsewhere(run, target, crowd, &elsewhere).await?;
+    let elsewhere = ProbeRegion { region: REGION, variables: &variables };
+    let service = Service::start_with_probes(run, target, monitors_to_seed, &elsewhere).await?;
     sleep(WARM_UP).await;
     let cpu = || -> Outcome<Duration> { Ok(service.cpu()? + process::cpu(pid)?) };
     let ((before, _), begun, bus_begun) = (service.stored().await?, cpu()?, bus.cpu()?);
@@ -79,21 +85,21 @@ async fn remote(run: &Run, target: &Target, crowd: &Crowd, bus: &Bus) -> Outcome
         bus_spent.as_secs_f64() * 1_000.0 / count
     );
     if not_up > 0 {
-        println!("  {not_up} of {after} heartbeats say something else than up");
+        println!("  {not_up} of {after} heartbeats are not up");
     }
     service.stop().await?;
     probe.kill().await?;
     Ok(spent.as_secs_f64() * 1_000.0 / count)
 }
 
-/// A NATS server of this bench's own.
+/// A separate NATS server for this benchmark.
 struct Bus {
     child: Child,
     url: String,
 }
 
 impl Bus {
-    /// Nothing when there is no such program.
+    /// `None` when there is no such program.
     fn start() -> Outcome<Option<Self>> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let program =

@@ -1,6 +1,7 @@
-//! Filling a data folder before the service starts: a team, a token and any
-//! number of monitors. The first of them is made by the store, the others are
-//! copies of its row, because a million saves would take longer than the bench.
+//! Fills a data folder before the service starts: a team, a token and any
+//! number of monitors. The first of them is created by the store, the others
+//! are copies of its row, because a million saves would take longer than the
+//! benchmark.
 
 use data_encoding::HEXLOWER;
 use serde::Serialize;
@@ -9,14 +10,16 @@ use sqlx::{Connection as _, SqliteConnection};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wakeful_core::email::Email;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, NotifierId, SessionId, TeamId, UserId};
-use wakeful_core::monitor::headers::Headers;
-use wakeful_core::monitor::spec::{
+use wakeful_core::monitors::headers::Headers;
+use wakeful_core::monitors::spec::{
     DnsSpec, Hostname, HttpSpec, HttpUrl, PingSpec, RecordType, Resolver, TcpSpec,
 };
-use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
-use wakeful_core::notifier::{Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec};
+use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifications::notifier::{
+    Channel, Keys, Notifier, SigningSecret, Template, WebhookSpec,
+};
 use wakeful_core::time::Millis;
 use wakeful_core::token::{self, Digest};
 use wakeful_core::verdict::{State, Status};
@@ -26,26 +29,26 @@ use crate::alerts::FLAPPING;
 use crate::kind::Kind;
 use crate::{Outcome, clock, site};
 
-/// How many rows one statement makes.
+/// The number of rows per statement.
 const ROWS: u32 = 5_000;
 
-/// The monitors to be made.
+/// The monitors to create.
 #[derive(Clone)]
-pub struct Crowd {
+pub struct MonitorSet {
     pub kind: Kind,
     pub count: u32,
     pub interval: u64,
     pub ports: Vec<u16>,
-    /// Whether they were checked a moment ago and found up, or never yet.
+    /// Whether they were up a moment ago, or have never been checked.
     pub known: bool,
     /// 0: one failing check is enough.
     pub retries: u16,
-    /// The port of the webhook that those who flap are linked to.
+    /// The port of the webhook that flapping monitors notify.
     pub hook: Option<u16>,
 }
 
-impl Crowd {
-    /// Monitors for http that were up a moment ago.
+impl MonitorSet {
+    /// HTTP monitors that were up a moment ago.
     pub fn paced(count: u32, interval: u64, port: u16) -> Self {
         let ports = vec![port];
         Self { kind: Kind::Http, count, interval, ports, known: true, retries: 0, hook: None }
@@ -130,22 +133,22 @@ struct Row {
     search: String,
 }
 
-/// Makes the folder's database with a team and its monitors; gives a token.
-pub async fn seed(data: &Path, crowd: &Crowd) -> Outcome<String> {
+/// Creates the folder's database with a team and its monitors; returns a token.
+pub async fn seed(data: &Path, monitors_to_seed: &MonitorSet) -> Outcome<String> {
     std::fs::create_dir_all(data)?;
     let keyring = Keyring::load_or_create(&data.join("master.key"))?;
     let options = Options { location: Location::Sqlite(database(data)), max_connections: 2 };
     let store = Store::open(&options, keyring).await?;
     let (team, token) = sign_up(&store).await?;
-    if crowd.count > 0 {
-        store.team(team).add_monitor(&crowd.monitor(team, 0)?).await?;
+    if monitors_to_seed.count > 0 {
+        store.team(team).add_monitor(&monitors_to_seed.monitor(team, 0)?).await?;
     }
-    let notifier = match crowd.hook {
+    let notifier = match monitors_to_seed.hook {
         Some(port) => Some(add_notifier(&store, team, port).await?),
         None => None,
     };
     store.close().await;
-    copy(data, team, crowd, notifier).await?;
+    copy(data, team, monitors_to_seed, notifier).await?;
     Ok(token)
 }
 
@@ -164,6 +167,8 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         name: Name::parse("bench").map_err(|why| why.to_string())?,
         channel: Channel::Webhook(spec),
         disabled: None,
+        isdefault: false,
+        attempts: Default::default(),
         revision: 1,
         created: now,
         modified: now,
@@ -179,9 +184,9 @@ pub fn database(data: &Path) -> PathBuf {
 pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
     let now = Millis(clock::wall_millis());
     let (team, user) = (TeamId::new(now, [1; 10]), UserId::new(now, [2; 10]));
-    // Known to everybody, and gone with the folder.
+    // Public, and deleted with the folder.
     let token = token::Kind::Bearer.issue([7; 32]).expose().to_owned();
-    let email = Email::parse("bench@example.com").map_err(|why| why.to_string())?;
+    let email = EmailAddress::parse("bench@example.com").map_err(|why| why.to_string())?;
     let account = NewAccount { user, email, name: "Bench".into(), password_hash: "-".into() };
     let session = NewSession {
         id: SessionId::new(now, [3; 10]),
@@ -204,17 +209,18 @@ pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
 async fn copy(
     data: &Path,
     team: TeamId,
-    crowd: &Crowd,
+    monitors_to_seed: &MonitorSet,
     notifier: Option<NotifierId>,
 ) -> Outcome<()> {
     let options =
         SqliteConnectOptions::new().filename(database(data)).synchronous(SqliteSynchronous::Off);
     let mut db = SqliteConnection::connect_with(&options).await?;
     let mut from = 1;
-    while from < crowd.count {
-        let until = (from + ROWS).min(crowd.count);
-        let rows =
-            (from..until).map(|number| row(crowd, team, number)).collect::<Outcome<Vec<_>>>()?;
+    while from < monitors_to_seed.count {
+        let until = (from + ROWS).min(monitors_to_seed.count);
+        let rows = (from..until)
+            .map(|number| row(monitors_to_seed, team, number))
+            .collect::<Outcome<Vec<_>>>()?;
         sqlx::query(
             "insert into monitors
              (id, team_id, name, kind, spec, isactive, heartbeat_interval, retries,
@@ -231,7 +237,7 @@ async fn copy(
         .await?;
         from = until;
     }
-    let state = crowd.state();
+    let state = monitors_to_seed.state();
     sqlx::query("delete from monitor_states").execute(&mut db).await?;
     sqlx::query(
         "insert into monitor_states
@@ -242,20 +248,24 @@ async fn copy(
     .bind(state.last_check.map(|at| at.0))
     .bind(state.last_message)
     .bind(state.load_time.map(|span| span.as_micros() as i64))
-    .bind(i64::from(crowd.known))
+    .bind(i64::from(monitors_to_seed.known))
     .execute(&mut db)
     .await?;
     if let Some(notifier) = notifier {
-        link(&mut db, crowd, notifier).await?;
+        link(&mut db, monitors_to_seed, notifier).await?;
     }
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await?;
     db.close().await?;
     Ok(())
 }
 
-/// Links those who will flap.
-async fn link(db: &mut SqliteConnection, crowd: &Crowd, notifier: NotifierId) -> Outcome<()> {
-    let ids: Vec<String> = (0..crowd.count)
+/// Links flapping monitors to the notifier.
+async fn link(
+    db: &mut SqliteConnection,
+    monitors_to_seed: &MonitorSet,
+    notifier: NotifierId,
+) -> Outcome<()> {
+    let ids: Vec<String> = (0..monitors_to_seed.count)
         .filter(|number| number % 100 < u32::from(FLAPPING))
         .map(|number| HEXLOWER.encode(site::id(number).uuid().as_bytes()))
         .collect();
@@ -270,8 +280,8 @@ async fn link(db: &mut SqliteConnection, crowd: &Crowd, notifier: NotifierId) ->
     Ok(())
 }
 
-fn row(crowd: &Crowd, team: TeamId, number: u32) -> Outcome<Row> {
-    let Monitor { id, name, spec, .. } = crowd.monitor(team, number)?;
+fn row(monitors_to_seed: &MonitorSet, team: TeamId, number: u32) -> Outcome<Row> {
+    let Monitor { id, name, spec, .. } = monitors_to_seed.monitor(team, number)?;
     Ok(Row {
         id: HEXLOWER.encode(id.uuid().as_bytes()),
         search: format!("{name}\n{}\n", spec.target()),

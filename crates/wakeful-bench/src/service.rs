@@ -1,5 +1,6 @@
-//! Wakeful as people run it: the release binary, a data folder of its own, and
-//! SQLite. Seen from outside only: /proc, its log, its API, and its database.
+//! Wakeful as in production: the release binary, its own data folder, and
+//! SQLite. Observed only from outside: /proc, its log, its API, and its
+//! database.
 
 use serde_json::Value;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -15,12 +16,12 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::seed::{self, Crowd};
+use crate::seed::{self, MonitorSet};
 use crate::target::Target;
 use crate::{Outcome, Run, process};
 
-/// How long a start may take before the bench gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a start may take before the benchmark gives up.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub struct Service {
     child: Child,
@@ -28,51 +29,51 @@ pub struct Service {
     base: String,
     client: reqwest::Client,
     token: String,
-    troubles: Arc<Mutex<Vec<String>>>,
+    warnings: Arc<Mutex<Vec<String>>>,
     data: TempDir,
-    /// From the start of the process to its first answer.
+    /// From the start of the process to its first response.
     pub listening: Duration,
-    /// From the start of the process until all monitors were being watched.
+    /// From the start of the process until all monitors were loaded.
     pub watching: Duration,
 }
 
 impl Service {
-    /// Makes the crowd and starts the service on it.
-    pub async fn start(run: &Run, target: &Target, crowd: &Crowd) -> Outcome<Self> {
-        Self::begin(run, target, crowd, None).await
+    /// Creates the monitors and starts the service with them.
+    pub async fn start(run: &Run, target: &Target, monitors_to_seed: &MonitorSet) -> Outcome<Self> {
+        Self::begin(run, target, monitors_to_seed, None).await
     }
 
-    /// As `start`, with all checks made by the probes of a region.
-    pub async fn start_elsewhere(
+    /// Like `start`, with all checks made by the probes of a region.
+    pub async fn start_with_probes(
         run: &Run,
         target: &Target,
-        crowd: &Crowd,
-        elsewhere: &Elsewhere<'_>,
+        monitors_to_seed: &MonitorSet,
+        probe_region: &ProbeRegion<'_>,
     ) -> Outcome<Self> {
-        Self::begin(run, target, crowd, Some(elsewhere)).await
+        Self::begin(run, target, monitors_to_seed, Some(probe_region)).await
     }
 
     async fn begin(
         run: &Run,
         target: &Target,
-        crowd: &Crowd,
-        elsewhere: Option<&Elsewhere<'_>>,
+        monitors_to_seed: &MonitorSet,
+        probe_region: Option<&ProbeRegion<'_>>,
     ) -> Outcome<Self> {
         let data = tempfile::tempdir()?;
-        let token = seed::seed(data.path(), crowd).await?;
-        if let Some(elsewhere) = elsewhere {
-            elsewhere.place_all(data.path()).await?;
+        let token = seed::seed(data.path(), monitors_to_seed).await?;
+        if let Some(probe_region) = probe_region {
+            probe_region.place_all(data.path()).await?;
         }
-        let variables = elsewhere.map_or(&[][..], |elsewhere| elsewhere.variables);
+        let variables = probe_region.map_or(&[][..], |probe_region| probe_region.variables);
         Self::launch_with(run, target, data, token, variables).await
     }
 
-    /// Starts the service on a folder that is ready.
+    /// Starts the service with an existing folder.
     pub async fn launch(run: &Run, target: &Target, data: TempDir, token: String) -> Outcome<Self> {
         Self::launch_with(run, target, data, token, &[]).await
     }
 
-    /// The same, with settings of its own.
+    /// The same, with additional settings.
     pub async fn launch_with(
         run: &Run,
         target: &Target,
@@ -99,12 +100,12 @@ impl Service {
             .spawn()?;
         let pid = child.id().ok_or("the service ended at once")?;
         let stderr = child.stderr.take().ok_or("no log")?;
-        let troubles = Arc::new(Mutex::new(Vec::new()));
+        let warnings = Arc::new(Mutex::new(Vec::new()));
         let (loaded, watching) = oneshot::channel();
-        tokio::spawn(follow(stderr, began, loaded, troubles.clone()));
-        let listening = timeout(PATIENCE, first_answer(&client, &base, began)).await?;
-        let watching = timeout(PATIENCE, watching).await??;
-        Ok(Self { child, pid, base, client, token, troubles, data, listening, watching })
+        tokio::spawn(read_log(stderr, began, loaded, warnings.clone()));
+        let listening = timeout(START_TIMEOUT, first_answer(&client, &base, began)).await?;
+        let watching = timeout(START_TIMEOUT, watching).await??;
+        Ok(Self { child, pid, base, client, token, warnings, data, listening, watching })
     }
 
     pub fn cpu(&self) -> Outcome<Duration> {
@@ -133,7 +134,7 @@ impl Service {
         Ok(serde_json::from_slice(&self.get(path).await?)?)
     }
 
-    /// An answer whose body is yet to be read.
+    /// A response whose body has not been read yet.
     pub async fn open(&self, path: &str) -> Outcome<reqwest::Response> {
         let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.token);
         Ok(request.send().await?.error_for_status()?)
@@ -143,7 +144,7 @@ impl Service {
         self.post_as(&self.token, path, body).await
     }
 
-    /// The same as somebody else.
+    /// The same as another user.
     pub async fn post_as(&self, token: &str, path: &str, body: &Value) -> Outcome<Value> {
         let request = self.client.post(format!("{}/api/v1/{path}", self.base));
         let request = request.bearer_auth(token).header("content-type", "application/json");
@@ -156,20 +157,20 @@ impl Service {
         stored(self.data.path()).await
     }
 
-    /// What the service has warned about.
-    pub fn troubles(&self) -> Vec<String> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The warnings in the service's log.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the service by SIGTERM and waits for it.
+    /// Ends the service with SIGTERM and waits for it.
     pub async fn stop(self) -> Outcome<()> {
         self.leave().await.map(drop)
     }
 
-    /// The same; what it leaves behind can be started again.
+    /// The same; returns the data folder, with which it can be started again.
     pub async fn leave(mut self) -> Outcome<(TempDir, String)> {
-        for trouble in self.troubles().iter().take(5) {
-            println!("  wakeful said: {trouble}");
+        for warning in self.warnings().iter().take(5) {
+            println!("  warning in the log: {warning}");
         }
         Command::new("kill").arg(self.pid.to_string()).status().await?;
         timeout(Duration::from_secs(15), self.child.wait()).await??;
@@ -177,13 +178,13 @@ impl Service {
     }
 }
 
-/// Where checks are made from, when that is not the service itself.
-pub struct Elsewhere<'a> {
+/// The region that checks are made from, if not the service itself.
+pub struct ProbeRegion<'a> {
     pub region: &'a str,
     pub variables: &'a [(&'a str, &'a str)],
 }
 
-impl Elsewhere<'_> {
+impl ProbeRegion<'_> {
     async fn place_all(&self, data: &Path) -> Outcome<()> {
         let options = SqliteConnectOptions::new().filename(seed::database(data));
         let mut db = SqliteConnection::connect_with(&options).await?;
@@ -218,23 +219,23 @@ async fn first_answer(client: &reqwest::Client, base: &str, began: Instant) -> D
     began.elapsed()
 }
 
-/// Reads the log: when all was loaded, and whatever is worse than information.
-async fn follow(
+/// Reads the log: when all monitors were loaded, and every warning or error.
+async fn read_log(
     log: ChildStderr,
     began: Instant,
     loaded: oneshot::Sender<Duration>,
-    troubles: Arc<Mutex<Vec<String>>>,
+    warnings: Arc<Mutex<Vec<String>>>,
 ) {
     let mut loaded = Some(loaded);
     let mut lines = BufReader::new(log).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        if line.contains("loaded in")
+        if line.contains(" monitors in ")
             && let Some(loaded) = loaded.take()
         {
             let _ = loaded.send(began.elapsed());
         }
         if line.contains("WARN") || line.contains("ERROR") {
-            troubles.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            warnings.lock().unwrap_or_else(PoisonError::into_inner).push(line);
         }
     }
 }

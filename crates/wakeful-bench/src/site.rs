@@ -1,13 +1,14 @@
-//! Who is watched: monitor number n has an id that every process can tell, and
-//! an address of its own on loopback, so that no two share a host's places.
+//! The monitored sites: monitor number n has an id that every process can
+//! compute, and its own address on loopback, so that no two share the
+//! concurrency limit of a host.
 
 use std::net::{IpAddr, Ipv4Addr};
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitor::Interval;
-use wakeful_core::schedule::Rhythm;
+use wakeful_core::monitors::Interval;
+use wakeful_core::schedule::CheckSchedule;
 use wakeful_core::time::Millis;
 
-/// Any time will do, as long as it is the same for all.
+/// Any time works, as long as it is the same for all.
 const MADE: Millis = Millis(1_763_199_000_000);
 
 pub fn id(number: u32) -> MonitorId {
@@ -15,7 +16,8 @@ pub fn id(number: u32) -> MonitorId {
     mixed ^= mixed >> 29;
     let mut random = [0; 10];
     random[2..].copy_from_slice(&mixed.to_be_bytes());
-    // A millisecond each: ids are in the order of their numbers, as over years.
+    // A millisecond each: ids sort in the order of their numbers, as if created
+    // over time.
     MonitorId::new(Millis(MADE.0 + i64::from(number)), random)
 }
 
@@ -31,9 +33,9 @@ pub fn address(number: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(127, 1 + a, b, c))
 }
 
-/// When the monitor is due: the service's own arithmetic.
-pub fn rhythm(number: u32, interval: Interval) -> Rhythm {
-    Rhythm::new(id(number), interval)
+/// The check times of a monitor, computed as in the service.
+pub fn rhythm(number: u32, interval: Interval) -> CheckSchedule {
+    CheckSchedule::new(id(number), interval)
 }
 
 #[cfg(test)]
@@ -48,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_read_off_an_id() {
+    fn the_number_of_a_monitor_is_part_of_its_id() {
         assert_eq!(number(id(12_345)), Some(12_345));
         assert_eq!(number(MonitorId::new(MADE, [1; 10])), None);
     }

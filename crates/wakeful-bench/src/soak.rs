@@ -1,38 +1,39 @@
-//! A soak: ten thousand monitors every ten seconds, one in a hundred of them
+//! A soak test: ten thousand monitors every ten seconds, one percent of them
 //! changing its status at every check, for two hours. Memory must be flat after
-//! the first half hour and stay below its bar: what grows by a little with each
-//! change shows here and nowhere else.
+//! the first half hour and stay below its limit: slow growth with each change
+//! shows only here.
 
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use crate::report::Report;
-use crate::seed::Crowd;
+use crate::seed::MonitorSet;
 use crate::service::Service;
 use crate::target::Target;
 use crate::{Outcome, Run};
 
 const COUNT: u32 = 10_000;
 const INTERVAL: u64 = 10;
-/// How many of a hundred monitors change their status at every check.
+/// Percentage of monitors that change their status at every check.
 const FLAPPING: u8 = 1;
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(15);
 const PRINT_EVERY: usize = 20;
 /// The share of the soak in which memory may still rise.
 const WARM_UP_SHARE: f64 = 0.25;
 const MAX_MEGABYTES: f64 = 80.0;
-/// Growth from the first to the last third after the warm-up that counts as flat:
-/// the compaction of each hour makes memory rise and fall by about as much.
+/// Growth from the first to the last third after the warm-up that counts as
+/// flat: the hourly compaction makes memory rise and fall by about as much.
 const MAX_GROWTH_MEGABYTES: f64 = 2.0;
 
 pub async fn measure(run: &Run, target: &Target, report: &mut Report) -> Outcome<()> {
     println!("soak: {COUNT} monitors at {INTERVAL} s for {} minutes", run.soak_minutes);
-    let crowd = Crowd { hook: Some(target.hook), ..Crowd::paced(COUNT, INTERVAL, target.http) };
-    let service = Service::start(run, target, &crowd).await?;
-    target.board.flap(FLAPPING);
+    let monitors_to_seed =
+        MonitorSet { hook: Some(target.hook), ..MonitorSet::paced(COUNT, INTERVAL, target.http) };
+    let service = Service::start(run, target, &monitors_to_seed).await?;
+    target.state.flap(FLAPPING);
     let samples = sample(&service, Duration::from_secs(run.soak_minutes * 60)).await?;
-    target.board.flap(0);
-    let (changes, _) = target.board.told();
+    target.state.flap(0);
+    let (changes, _) = target.state.notification_delays();
     let warm = &samples[(samples.len() as f64 * WARM_UP_SHARE) as usize..];
     let name = |what: &str| format!("soak, {COUNT} monitors, {FLAPPING} % flapping: {what}");
     report.measured(&name("minutes"), run.soak_minutes.to_string());

@@ -1,6 +1,7 @@
-//! The few numbers that many are told by.
+//! Summary statistics.
 
-/// The value that a share of them do not exceed; 0 of none.
+/// The value that this share of all values does not exceed; 0 for an empty
+/// list.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -8,7 +9,7 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
     sorted.get(place.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// Half, and all but one in a hundred.
+/// The median and the 99th percentile.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
     pub p50: f64,
@@ -27,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_is_a_value_that_was_seen() {
+    fn a_percentile_is_one_of_the_values() {
         let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
         assert_eq!(percentile(&values, 0.5), 100.0);
         assert_eq!(percentile(&values, 0.99), 198.0);

@@ -1,7 +1,7 @@
-//! What is watched: servers for http, https, tcp and dns on loopback, which
-//! count and note who came when, and fail when they are told to. Addresses of
-//! 127.0.0.0/8 all lead here; the kernel itself answers pings. And who is told:
-//! a webhook that notes how long after the bad answer it heard of it.
+//! The monitored target: servers for http, https, tcp and dns on loopback,
+//! which record arrivals and fail on request. All addresses of 127.0.0.0/8 lead
+//! here; the kernel itself answers pings. It also has a webhook that records
+//! how long after a failing response it was notified.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
@@ -17,10 +17,11 @@ use wakeful_core::id::MonitorId;
 
 use crate::{Outcome, clock, site};
 
-/// A host is asked four things at a time, so these stand for several hosts.
+/// A host gets at most four concurrent checks, so these stand for several
+/// hosts.
 const HTTPS_PORTS: usize = 32;
 const DNS_PORTS: usize = 128;
-/// More monitors than these never flap.
+/// Monitors beyond this number never flap.
 const FLAPPING: usize = 1 << 16;
 
 pub struct Target {
@@ -30,30 +31,30 @@ pub struct Target {
     pub dns: Vec<u16>,
     pub hook: u16,
     folder: TempDir,
-    pub board: Arc<Board>,
+    pub state: Arc<TargetState>,
 }
 
-/// Somebody came. Nanoseconds of the monotonic clock.
+/// A request that arrived. Nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub number: u32,
     pub at: u64,
 }
 
-/// What the servers note down, and what they are told to do.
-pub struct Board {
+/// The records of the servers, and their behavior.
+pub struct TargetState {
     noting: AtomicBool,
     arrivals: Mutex<Vec<Arrival>>,
-    /// How many of a hundred monitors get good and bad answers in turn.
+    /// Percentage of monitors that get good and bad responses in turn.
     flapping: AtomicU8,
     good: Vec<AtomicBool>,
-    /// When each was last answered that it is down; 0 when that has been told.
+    /// When each last got a bad response; 0 once that has been notified.
     refused: Vec<AtomicU64>,
-    /// Milliseconds from a bad answer to the request that tells of it.
+    /// Milliseconds from a bad response to its notification.
     delays: Mutex<Vec<f64>>,
 }
 
-impl Board {
+impl TargetState {
     fn new() -> Self {
         Self {
             noting: AtomicBool::new(false),
@@ -65,37 +66,38 @@ impl Board {
         }
     }
 
-    /// Begins to note arrivals, without those noted before.
-    pub fn note(&self) {
+    /// Starts recording arrivals, without earlier ones.
+    pub fn start_recording(&self) {
         self.lock().clear();
         self.noting.store(true, Ordering::Release);
     }
 
-    /// Ends it and gives what was noted.
-    pub fn noted(&self) -> Vec<Arrival> {
+    /// Stops recording and returns the arrivals.
+    pub fn take_arrivals(&self) -> Vec<Arrival> {
         self.noting.store(false, Ordering::Release);
         std::mem::take(&mut *self.lock())
     }
 
-    /// Lets so many of a hundred monitors go down and up in turn; 0 ends it.
+    /// Makes this percentage of monitors go down and up in turn; 0 ends it.
     pub fn flap(&self, percent: u8) {
         self.flapping.store(percent, Ordering::Release);
     }
 
-    /// Begins to measure delays anew.
-    pub fn listen(&self) {
+    /// Discards the delays measured so far.
+    pub fn reset_delays(&self) {
         self.delays().clear();
         self.refused.iter().for_each(|at| at.store(0, Ordering::Release));
     }
 
-    /// The delays so far, and how many bad answers nobody was told of yet.
-    pub fn told(&self) -> (Vec<f64>, usize) {
-        let untold = self.refused.iter().filter(|at| at.load(Ordering::Acquire) > 0).count();
-        (self.delays().clone(), untold)
+    /// The delays so far, and how many bad responses have not been notified
+    /// yet.
+    pub fn notification_delays(&self) -> (Vec<f64>, usize) {
+        let unnotified = self.refused.iter().filter(|at| at.load(Ordering::Acquire) > 0).count();
+        (self.delays().clone(), unnotified)
     }
 
-    /// Somebody was told at this time that this one is down.
-    fn tell(&self, number: u32, at: u64) {
+    /// Records a notification that this monitor is down.
+    fn record_notification(&self, number: u32, at: u64) {
         let Some(refused) = self.refused.get(number as usize) else { return };
         let refused = refused.swap(0, Ordering::AcqRel);
         if refused > 0 {
@@ -113,7 +115,7 @@ impl Board {
         }
     }
 
-    /// Whether this request gets a good answer.
+    /// Whether this request gets a good response.
     fn is_good(&self, number: u32) -> bool {
         let flaps = number % 100 < self.flapping.load(Ordering::Acquire).into();
         let Some(good) = self.good.get(number as usize).filter(|_| flaps) else { return true };
@@ -131,29 +133,29 @@ impl Board {
 
 impl Target {
     pub async fn start() -> Outcome<Self> {
-        let board = Arc::new(Board::new());
+        let state = Arc::new(TargetState::new());
         let folder = tempfile::tempdir()?;
         let tls = authority(&folder)?;
         let http = listen().await?;
         let tcp = listen().await?;
         let hook = listen().await?;
         let hook_port = hook.local_addr()?.port();
-        tokio::spawn(serve_hook(hook, board.clone()));
+        tokio::spawn(serve_hook(hook, state.clone()));
         let (http_port, tcp_port) = (http.local_addr()?.port(), tcp.local_addr()?.port());
-        tokio::spawn(serve_http(http, board.clone()));
+        tokio::spawn(serve_http(http, state.clone()));
         tokio::spawn(serve_tcp(tcp));
         let (mut https, mut dns) = (Vec::new(), Vec::new());
         for _ in 0..HTTPS_PORTS {
             let listener = listen().await?;
             https.push(listener.local_addr()?.port());
-            tokio::spawn(serve_https(listener, tls.clone(), board.clone()));
+            tokio::spawn(serve_https(listener, tls.clone(), state.clone()));
         }
         for _ in 0..DNS_PORTS {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
             dns.push(socket.local_addr()?.port());
             tokio::spawn(serve_dns(socket));
         }
-        Ok(Self { http: http_port, tcp: tcp_port, https, dns, hook: hook_port, folder, board })
+        Ok(Self { http: http_port, tcp: tcp_port, https, dns, hook: hook_port, folder, state })
     }
 
     /// The file with the authority that signed the https server's certificate.
@@ -168,41 +170,42 @@ async fn listen() -> Outcome<TcpListener> {
     Ok(socket.listen(4_096)?)
 }
 
-async fn serve_http(listener: TcpListener, board: Arc<Board>) {
+async fn serve_http(listener: TcpListener, state: Arc<TargetState>) {
     while let Some(stream) = accept(&listener).await {
         let at = clock::mono();
-        let board = board.clone();
+        let state = state.clone();
         tokio::spawn(async move {
-            // A client that leaves early is none of our business.
-            let _ = answer(stream, at, &board).await;
+            // A client that leaves early does not matter.
+            let _ = answer(stream, at, &state).await;
         });
     }
 }
 
-async fn serve_https(listener: TcpListener, tls: TlsAcceptor, board: Arc<Board>) {
+async fn serve_https(listener: TcpListener, tls: TlsAcceptor, state: Arc<TargetState>) {
     while let Some(stream) = accept(&listener).await {
-        let (at, tls, board) = (clock::mono(), tls.clone(), board.clone());
+        let (at, tls, state) = (clock::mono(), tls.clone(), state.clone());
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
             if let Ok(stream) = tls.accept(stream).await {
-                let _ = answer(stream, at, &board).await;
+                let _ = answer(stream, at, &state).await;
             }
         });
     }
 }
 
-async fn serve_hook(listener: TcpListener, board: Arc<Board>) {
+async fn serve_hook(listener: TcpListener, state: Arc<TargetState>) {
     while let Some(stream) = accept(&listener).await {
-        let board = board.clone();
+        let state = state.clone();
         tokio::spawn(async move {
-            // What did not come whole is not heard of, and shows as that.
-            let _ = hear(stream, &board).await;
+            // An incomplete message is not recorded, and counts as not
+            // notified.
+            let _ = take_webhook(stream, &state).await;
         });
     }
 }
 
-/// Reads one message of a webhook and thanks for it.
-async fn hear(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
+/// Reads one webhook message and acknowledges it.
+async fn take_webhook(mut stream: TcpStream, state: &TargetState) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     let mut at = None;
     let body = loop {
@@ -214,14 +217,14 @@ async fn hear(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
             break body;
         }
     };
-    if let (Some(number), Some(at)) = (went_down(body), at) {
-        board.tell(number, at);
+    if let (Some(number), Some(at)) = (down_monitor(body), at) {
+        state.record_notification(number, at);
     }
     stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").await?;
     stream.shutdown().await
 }
 
-/// The body of a request, once it is whole.
+/// The body of a request, once it is complete.
 fn body(request: &[u8]) -> Option<&[u8]> {
     let end = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&request[..end]).ok()?.to_ascii_lowercase();
@@ -229,8 +232,8 @@ fn body(request: &[u8]) -> Option<&[u8]> {
     request.get(end..end + length.trim().parse::<usize>().ok()?)
 }
 
-/// The number of the monitor that a message says is down.
-fn went_down(body: &[u8]) -> Option<u32> {
+/// The number of the monitor that a message reports as down.
+fn down_monitor(body: &[u8]) -> Option<u32> {
     let message: serde_json::Value = serde_json::from_slice(body).ok()?;
     let id = MonitorId::parse(message["data"]["monitor"]["monitorid"].as_str()?)?;
     (message["type"] == "monitor.down").then(|| site::number(id))?
@@ -244,7 +247,8 @@ async fn accept(listener: &TcpListener) -> Option<TcpStream> {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return Some(stream),
-            // The client was gone before we came to it, or no file was free.
+            // The client left before it was accepted, or no file descriptor was
+            // free.
             Err(_) => tokio::task::yield_now().await,
         }
     }
@@ -253,7 +257,7 @@ async fn accept(listener: &TcpListener) -> Option<TcpStream> {
 async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     at: u64,
-    board: &Board,
+    state: &TargetState,
 ) -> std::io::Result<()> {
     const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n\
         Connection: close\r\n\r\nall is well here";
@@ -269,8 +273,8 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
         length += read;
     }
     let number = number(&buffer[..length]).unwrap_or(u32::MAX);
-    board.arrived(number, at);
-    stream.write_all(if board.is_good(number) { GOOD } else { BAD }).await?;
+    state.arrived(number, at);
+    stream.write_all(if state.is_good(number) { GOOD } else { BAD }).await?;
     stream.shutdown().await
 }
 
@@ -290,13 +294,13 @@ async fn serve_dns(socket: UdpSocket) {
     }
 }
 
-/// The question with one address as its answer.
+/// The query with one address as its answer.
 fn resolve(query: &[u8]) -> Option<Vec<u8>> {
     const ADDRESS: &[u8] = &[0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
     let mut answer = query.to_vec();
     *answer.get_mut(2)? |= 0x80;
     *answer.get_mut(7)? = 1;
-    // What stands behind the question, as options do, is not echoed.
+    // Data after the question, such as options, is not echoed.
     let name = query.get(12..)?.iter().position(|byte| *byte == 0)?;
     answer.truncate(12 + name + 5);
     answer[8..12].fill(0);
@@ -304,7 +308,7 @@ fn resolve(query: &[u8]) -> Option<Vec<u8>> {
     Some(answer)
 }
 
-/// A certificate for 127.0.0.1 and, as a file, who signed it.
+/// A certificate for 127.0.0.1, and a file with its authority.
 fn authority(folder: &TempDir) -> Outcome<TlsAcceptor> {
     let mut params = CertificateParams::new(Vec::new())?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -327,14 +331,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_is_read_off_the_path() {
+    fn the_number_is_parsed_from_the_path() {
         assert_eq!(number(b"GET /17 HTTP/1.1\r\n\r\n"), Some(17));
         assert_eq!(number(b"GET /x HTTP/1.1\r\n\r\n"), None);
         assert_eq!(number(b"rubbish"), None);
     }
 
     #[test]
-    fn a_question_is_answered_with_an_address() {
+    fn a_query_is_answered_with_an_address() {
         let query = [&[7, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0][..], b"\x01a\0\0\x01\0\x01"].concat();
         let answer = resolve(&query).expect("an answer");
         assert_eq!((answer[2], answer[7], answer.len()), (0x81, 1, query.len() + 16));
@@ -343,28 +347,28 @@ mod tests {
 
     #[test]
     fn a_monitor_that_flaps_goes_down_first_and_then_up() {
-        let board = Board::new();
-        assert!(board.is_good(0));
-        board.flap(1);
-        assert!(!board.is_good(100) && board.is_good(100) && !board.is_good(100));
-        assert!(board.is_good(101));
-        assert_eq!(board.told(), (Vec::new(), 1));
-        board.tell(101, clock::mono());
-        board.tell(100, clock::mono());
-        board.tell(100, clock::mono());
-        let (delays, untold) = board.told();
-        assert_eq!((delays.len(), untold), (1, 0));
+        let state = TargetState::new();
+        assert!(state.is_good(0));
+        state.flap(1);
+        assert!(!state.is_good(100) && state.is_good(100) && !state.is_good(100));
+        assert!(state.is_good(101));
+        assert_eq!(state.notification_delays(), (Vec::new(), 1));
+        state.record_notification(101, clock::mono());
+        state.record_notification(100, clock::mono());
+        state.record_notification(100, clock::mono());
+        let (delays, unnotified) = state.notification_delays();
+        assert_eq!((delays.len(), unnotified), (1, 0));
     }
 
     #[test]
-    fn a_message_is_read_when_it_is_whole() {
+    fn a_message_is_parsed_when_it_is_complete() {
         let id = site::id(17);
         let json = format!(
             r#"{{"type": "monitor.down", "data": {{"monitor": {{"monitorid": "{id}"}}}}}}"#
         );
         let request = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{json}", json.len());
-        assert_eq!(body(request.as_bytes()).and_then(went_down), Some(17));
+        assert_eq!(body(request.as_bytes()).and_then(down_monitor), Some(17));
         assert_eq!(body(&request.as_bytes()[..request.len() - 1]), None);
-        assert_eq!(went_down(json.replace("down", "up").as_bytes()), None);
+        assert_eq!(down_monitor(json.replace("down", "up").as_bytes()), None);
     }
 }

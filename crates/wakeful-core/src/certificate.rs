@@ -1,65 +1,68 @@
 //! Warnings before a certificate expires: once each at 21, 14, 7, 3 and 1 days
-//! and on expiry, only the most urgent when several are passed at once.
-//! What was given is kept per expiry date: a renewed certificate has another
-//! one, and targets that show two certificates in turn are warned once for each.
+//! and on expiry, only the most urgent when several are passed at once. Issued
+//! warnings are stored per expiry date: a renewed certificate has another date,
+//! and targets that alternate between two certificates cause one warning for
+//! each.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::number;
-use crate::observation::{Certificate, tidy};
+use crate::observation::{Certificate, sanitize};
+use crate::serde_millis;
 use crate::time::Millis;
 
 /// Most urgent first; 0 is the expiry itself.
 const DAYS_BEFORE: [u8; 6] = [0, 1, 3, 7, 14, 21];
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// How many certificates of one target are remembered.
-const MOST: usize = 8;
+/// How many certificates of one target are tracked.
+const MAX_TRACKED: usize = 8;
 
-/// A certificate that runs out, to be told once.
+/// A certificate that is about to expire, to be reported once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct ExpiryWarning {
     /// The threshold that was passed: 21, 14, 7, 3, 1, or 0 on expiry.
     pub days: u8,
     pub not_after: Millis,
     pub message: String,
 }
 
-/// The warnings already given to one monitor.
+/// The warnings already issued for one monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Given(Vec<Entry>);
+pub struct IssuedWarnings(Vec<Entry>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    #[serde(with = "number::instant")]
+    #[serde(with = "serde_millis::instant")]
     not_after: Millis,
     days: u8,
 }
 
-impl Given {
+impl IssuedWarnings {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The warning that is due for a certificate at `now`, unless it was given.
-    pub fn due(&self, certificate: &Certificate, now: Millis) -> Option<Warning> {
+    /// The warning that is due for a certificate at `now`, unless it has been
+    /// issued.
+    pub fn due(&self, certificate: &Certificate, now: Millis) -> Option<ExpiryWarning> {
         let not_after = certificate.not_after;
         let days = DAYS_BEFORE.into_iter().find(|days| passed(*days, not_after, now))?;
         let given = self.0.iter().find(|entry| entry.not_after == not_after);
         if given.is_some_and(|entry| entry.days <= days) {
             return None;
         }
-        Some(Warning { days, not_after, message: message(certificate, now) })
+        Some(ExpiryWarning { days, not_after, message: message(certificate, now) })
     }
 
-    /// Remembers that a warning was given.
-    pub fn add(&mut self, warning: &Warning) {
+    /// Records that a warning has been issued.
+    pub fn add(&mut self, warning: &ExpiryWarning) {
         self.0.retain(|entry| entry.not_after != warning.not_after);
         self.0.push(Entry { not_after: warning.not_after, days: warning.days });
-        if self.0.len() > MOST {
-            // The oldest warning makes room: its certificate is likely gone.
+        if self.0.len() > MAX_TRACKED {
+            // The oldest warning makes room: its certificate has most likely
+            // been replaced.
             self.0.remove(0);
         }
     }
@@ -71,7 +74,7 @@ fn passed(days: u8, not_after: Millis, now: Millis) -> bool {
 
 fn message(certificate: &Certificate, now: Millis) -> String {
     let Certificate { not_after, .. } = certificate;
-    let subject = tidy(certificate.holder());
+    let subject = sanitize(certificate.display_name());
     let left = not_after.since(now);
     match left.as_secs() / DAY.as_secs() {
         _ if now >= *not_after => format!("the certificate of {subject} expired on {not_after}"),
@@ -106,42 +109,43 @@ mod tests {
 
     const EXPIRY: Millis = Millis(1_800_000_000_000);
 
-    /// The thresholds that are told when one looks at these hours before expiry.
-    fn told(looks: &[u32]) -> Vec<u8> {
-        let mut given = Given::default();
-        let mut told = Vec::new();
-        for before in looks {
+    /// The thresholds that are reported when checks run at these hours before
+    /// expiry.
+    fn warnings_at(checks: &[u32]) -> Vec<u8> {
+        let mut given = IssuedWarnings::default();
+        let mut warnings_at = Vec::new();
+        for before in checks {
             if let Some(warning) = given.due(&certificate(EXPIRY), EXPIRY.before(hours(*before))) {
                 given.add(&warning);
-                told.push(warning.days);
+                warnings_at.push(warning.days);
             }
         }
-        told
+        warnings_at
     }
 
     #[test]
-    fn each_threshold_is_told_once_as_it_is_passed() {
+    fn each_threshold_warns_once_when_it_is_passed() {
         let every_hour: Vec<u32> = (0..40 * 24).rev().collect();
-        assert_eq!(told(&every_hour), [21, 14, 7, 3, 1, 0]);
+        assert_eq!(warnings_at(&every_hour), [21, 14, 7, 3, 1, 0]);
     }
 
     #[test]
     fn a_threshold_is_passed_to_the_millisecond() {
-        let given = Given::default();
+        let given = IssuedWarnings::default();
         let edge = EXPIRY.before(DAY * 21);
         assert_eq!(given.due(&certificate(EXPIRY), Millis(edge.0 - 1)), None);
         assert_eq!(given.due(&certificate(EXPIRY), edge).map(|w| w.days), Some(21));
     }
 
     #[test]
-    fn of_several_thresholds_passed_at_once_only_the_most_urgent_is_told() {
-        assert_eq!(told(&[30 * 24, 60, 59, 20, 0]), [3, 1, 0]);
-        assert_eq!(told(&[0, 0]), [0]);
+    fn of_several_thresholds_passed_at_once_only_the_most_urgent_warns() {
+        assert_eq!(warnings_at(&[30 * 24, 60, 59, 20, 0]), [3, 1, 0]);
+        assert_eq!(warnings_at(&[0, 0]), [0]);
     }
 
     #[test]
     fn a_renewed_certificate_starts_over() {
-        let mut given = Given::default();
+        let mut given = IssuedWarnings::default();
         let first = given.due(&certificate(EXPIRY), EXPIRY.before(DAY)).expect("due");
         given.add(&first);
         let renewed = EXPIRY.after(DAY * 90);
@@ -151,38 +155,38 @@ mod tests {
     }
 
     #[test]
-    fn two_certificates_shown_in_turn_are_told_once_each() {
+    fn alternating_certificates_are_each_warned_about_once() {
         let (one, two) = (certificate(EXPIRY), certificate(EXPIRY.after(DAY)));
         let now = EXPIRY.before(DAY * 10);
-        let mut given = Given::default();
-        let told = (0..100)
+        let mut given = IssuedWarnings::default();
+        let warnings_at = (0..100)
             .filter(|turn| {
                 let warning = given.due(if turn % 2 == 0 { &one } else { &two }, now);
                 warning.inspect(|warning| given.add(warning)).is_some()
             })
             .count();
-        assert_eq!(told, 2);
+        assert_eq!(warnings_at, 2);
     }
 
     #[test]
-    fn memory_of_what_was_told_is_bounded() {
-        let mut given = Given::default();
+    fn the_list_of_issued_warnings_is_bounded() {
+        let mut given = IssuedWarnings::default();
         for number in 0..1_000 {
             let warning = given.due(&certificate(Millis(number)), EXPIRY).expect("due");
             given.add(&warning);
         }
-        assert_eq!(given.0.len(), MOST);
+        assert_eq!(given.0.len(), MAX_TRACKED);
     }
 
     #[test]
-    fn a_certificate_without_a_subject_is_called_by_its_first_name() {
+    fn a_certificate_without_a_subject_is_named_by_its_first_dns_name() {
         let names = vec!["b.example".to_owned(), "c.example".to_owned()];
         let unnamed = Certificate { subject: String::new(), names, ..certificate(EXPIRY) };
         assert!(message(&unnamed, EXPIRY).starts_with("the certificate of b.example expired"));
     }
 
     #[test]
-    fn the_message_says_when() {
+    fn the_message_contains_the_date() {
         for (before, text) in [
             (hours(60), "expires in 2 days, on 2027-01-15T08:00:00.000Z"),
             (hours(24), "expires in 1 day, on "),

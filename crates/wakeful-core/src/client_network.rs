@@ -1,11 +1,11 @@
-//! The network a client's address belongs to, for limits and shares: a single
-//! IPv4 address, or the /64 of an IPv6 address, because a single host is usually
-//! assigned a whole /64.
+//! The network of a client's address, used for rate limits and fair sharing: a
+//! single IPv4 address, or the /64 of an IPv6 address, because a host is
+//! usually assigned a whole /64.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Two addresses of the same client give the same value.
+/// Equal for two addresses of the same client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientNetwork(IpAddr);
 
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_client_is_its_64_and_an_ipv4_client_its_address() {
+    fn an_ipv6_client_is_a_64_and_an_ipv4_client_a_single_address() {
         for (address, expected) in [
             ("9.9.9.9", "9.9.9.9"),
             ("::ffff:9.9.9.9", "9.9.9.9"),

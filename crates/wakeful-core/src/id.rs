@@ -1,5 +1,6 @@
-//! Identifiers: UUIDv7, one type per thing, so that a user's id cannot be
-//! passed where a team's is meant. As text they are lower-case and hyphenated.
+//! Identifiers: UUIDv7, one type per entity, so that a user's id cannot be
+//! passed where a team's is expected. As text they are lower-case and
+//! hyphenated.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,12 +16,12 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id: its time from `now`, the rest from `random`.
+            /// A new id: the time from `now`, the rest from `random`.
             pub fn new(now: Millis, random: [u8; 10]) -> Self {
                 Self(v7(now, random))
             }
 
-            /// The id in a text, or nothing when the text is no id.
+            /// The id in a text; `None` when the text is not an id.
             pub fn parse(text: &str) -> Option<Self> {
                 Uuid::try_parse(text).ok().map(Self)
             }
@@ -51,12 +52,12 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A team: what the reference calls `groupid`.
+    /// A team; the reference calls it `groupid`.
     TeamId,
     UserId,
     SessionId,
     ApiKeyId,
-    /// A message of the service itself, waiting to be mailed.
+    /// A mail of the service itself, waiting to be sent.
     MailId,
     ContactId,
     MonitorId,
@@ -64,20 +65,19 @@ ids! {
     HeartbeatId,
     /// An outage or a warning.
     AlertId,
-    /// What happened, once: every delivery of it carries this id.
+    /// An event: every delivery of it carries this id.
     EventId,
     DeliveryId,
-    /// What the reference calls `membershipToken`.
+    /// The reference calls it `membershipToken`.
     MembershipId,
-    /// A payment method.
-    MethodId,
+    PaymentMethodId,
     InvoiceId,
-    /// One try to move money; its text is the key that makes it happen once.
-    AttemptId,
-    /// A process that takes part in watching; a new one at every start.
+    /// One attempt to charge or refund; its text is the idempotency key.
+    PaymentAttemptId,
+    /// A process that runs checks; a new id at every start.
     NodeId,
-    /// What a node asks the holder of a monitor to do.
-    AskId,
+    /// A request of one node to the node that holds a monitor.
+    NodeRequestId,
 }
 
 fn v7(now: Millis, random: [u8; 10]) -> Uuid {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_id_is_nothing() {
+    fn an_invalid_id_is_rejected() {
         for text in ["", "x", "../../etc/passwd", "' or 1=1 --", "00000000"] {
             assert_eq!(UserId::parse(text), None, "{text}");
         }

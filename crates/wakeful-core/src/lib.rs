@@ -1,36 +1,36 @@
-//! What is true of Wakeful without any I/O: ids, times, secrets, and the rules
-//! of the contract as pure functions. Nothing here waits for I/O, connects, stores or
-//! reads a clock: `now`, ids and randomness are arguments.
+//! The domain logic of Wakeful without any I/O: ids, times, secrets, and the
+//! rules of the contract as pure functions. Nothing here waits for I/O,
+//! connects, stores or reads a clock: `now`, ids and randomness are arguments.
 
-pub mod alert;
+pub mod accounts;
+pub mod alerting;
 pub mod backoff;
 pub mod billing;
 pub mod certificate;
-pub mod chain;
 pub mod client_network;
-pub mod email;
+pub mod cluster;
+pub mod email_address;
+pub mod error_chain;
+pub mod heartbeat;
 pub mod history;
 pub mod id;
-pub mod monitor;
-pub mod notice;
-pub mod notifier;
-mod number;
+pub mod monitors;
+mod named_enum;
+pub mod notifications;
 pub mod observation;
-pub mod password;
-pub mod poll;
+pub mod quorum;
 pub mod region;
-pub mod reminder;
 pub mod schedule;
 pub mod seal;
 pub mod secret;
-pub mod slot;
+mod serde_millis;
+mod stored_as_text;
 pub mod template;
 pub mod time;
 pub mod token;
-pub mod totp;
 pub mod verdict;
 
-/// Why a value was refused, as one sentence about the field for a person.
+/// Why a value was rejected, as one sentence about the field for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
@@ -38,5 +38,10 @@ pub struct Invalid(pub String);
 impl Invalid {
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
+    }
+
+    /// The value is not one of these.
+    pub(crate) fn one_of(names: impl Iterator<Item = &'static str>) -> Self {
+        Self(format!("must be one of {}", names.collect::<Vec<_>>().join(", ")))
     }
 }

@@ -1,21 +1,18 @@
-//! Where checks are made from: regions by name, how many of them must agree
-//! before a target counts as down, and what one of them saw. `local` is the
-//! node that owns the monitor; all other names are those of probes.
+//! The regions that checks are made from, and how many of them must agree
+//! before a target counts as down. `local` is the node that owns the monitor;
+//! all other names are those of probes' regions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::time::Duration;
 
 use crate::Invalid;
-use crate::monitor::stored_as_text;
-use crate::number;
-use crate::verdict::Beat;
+use crate::stored_as_text::stored_as_text;
 
-const LONGEST_REGION: usize = 32;
-const LONGEST_PROBE: usize = 64;
-const MOST_REGIONS: usize = 16;
+const MAX_REGION_LENGTH: usize = 32;
+const MAX_PROBE_LENGTH: usize = 64;
+const MAX_REGIONS: usize = 16;
 
-/// The name of a region: what a subject of the bus can hold, in lower case.
+/// The name of a region: valid as part of a bus subject, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(String);
 
@@ -23,7 +20,7 @@ impl Region {
     pub const LOCAL: &str = "local";
 
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        word(text, LONGEST_REGION).map(Self)
+        parse_name(text, MAX_REGION_LENGTH).map(Self)
     }
 
     /// The node that owns the monitor.
@@ -52,7 +49,7 @@ pub struct ProbeName(String);
 
 impl ProbeName {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        word(text, LONGEST_PROBE).map(Self)
+        parse_name(text, MAX_PROBE_LENGTH).map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -68,14 +65,13 @@ impl fmt::Display for ProbeName {
 
 stored_as_text!(Region, ProbeName);
 
-fn word(text: &str, longest: usize) -> Result<String, Invalid> {
+fn parse_name(text: &str, longest: usize) -> Result<String, Invalid> {
     let text = text.trim().to_ascii_lowercase();
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    match (1..=longest).contains(&text.len()) && text.chars().all(fits) {
-        true => Ok(text),
-        false => {
-            Err(Invalid::new(format!("must be a name of 1 to {longest} letters, digits, - and _")))
-        }
+    if (1..=longest).contains(&text.len()) && text.chars().all(fits) {
+        Ok(text)
+    } else {
+        Err(Invalid::new(format!("must be a name of 1 to {longest} letters, digits, - and _")))
     }
 }
 
@@ -85,19 +81,19 @@ fn word(text: &str, longest: usize) -> Result<String, Invalid> {
 pub struct Regions(Vec<Region>);
 
 impl Regions {
-    /// The regions of a list; an empty one is `local`.
+    /// The regions of a list; an empty list means `local`.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Invalid> {
-        let mut kept: Vec<Region> = Vec::new();
+        let mut regions: Vec<Region> = Vec::new();
         for name in names.into_iter().filter(|name| !name.trim().is_empty()) {
             let region = Region::parse(name)?;
-            if !kept.contains(&region) {
-                kept.push(region);
+            if !regions.contains(&region) {
+                regions.push(region);
             }
         }
-        match kept.len() {
+        match regions.len() {
             0 => Ok(Self::default()),
-            1..=MOST_REGIONS => Ok(Self(kept)),
-            _ => Err(Invalid::new(format!("must be at most {MOST_REGIONS} regions"))),
+            1..=MAX_REGIONS => Ok(Self(regions)),
+            _ => Err(Invalid::new(format!("must be at most {MAX_REGIONS} regions"))),
         }
     }
 
@@ -105,12 +101,12 @@ impl Regions {
         self.0.iter()
     }
 
-    /// How many they are: at least one.
+    /// The number of regions, at least one.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nobody but the owner looks.
+    /// Whether only the owning node checks.
     pub fn only_local(&self) -> bool {
         self.0.iter().all(Region::is_local)
     }
@@ -154,7 +150,7 @@ impl Quorum {
             "majority" => Ok(Self::Majority),
             "all" => Ok(Self::All),
             number => match number.parse() {
-                Ok(count) if usize::from(count) <= MOST_REGIONS && count > 0 => {
+                Ok(count) if usize::from(count) <= MAX_REGIONS && count > 0 => {
                     Ok(Self::Count(count))
                 }
                 _ => Err(invalid()),
@@ -162,7 +158,7 @@ impl Quorum {
         }
     }
 
-    /// The same, when so many of these regions can agree at all.
+    /// The same quorum, if there are enough regions for it.
     pub fn among(self, regions: &Regions) -> Result<Self, Invalid> {
         match self {
             Self::Count(count) if usize::from(count) > regions.count() => {
@@ -172,7 +168,7 @@ impl Quorum {
         }
     }
 
-    /// How many of `regions` it takes: at least one, at most all.
+    /// The number of `regions` required: at least one, at most all.
     pub fn of(self, regions: usize) -> usize {
         let needed = match self {
             Self::Any => 1,
@@ -195,36 +191,12 @@ impl fmt::Display for Quorum {
     }
 }
 
-/// What one region saw in one check; upside down is applied like elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RegionBeat {
-    pub region: Region,
-    pub status: Beat,
-    #[serde(with = "number::micros", default, skip_serializing_if = "Option::is_none")]
-    pub load_time: Option<Duration>,
-    /// Empty when the region saw what the others saw.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub message: String,
-}
-
-impl RegionBeat {
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        let status = match self.status {
-            Beat::Up => Beat::Down,
-            Beat::Down => Beat::Up,
-            Beat::Unknown => Beat::Unknown,
-        };
-        Self { status, ..self }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_a_word_that_a_subject_can_hold() {
+    fn a_region_name_is_valid_in_a_subject() {
         for (text, name) in [("eu-west", "eu-west"), (" EU_1 ", "eu_1"), ("local", "local")] {
             assert_eq!(Region::parse(text).expect("a region").as_str(), name);
         }
@@ -234,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn no_region_is_the_local_one_and_doubles_count_once() {
+    fn an_empty_list_is_local_and_duplicates_count_once() {
         assert_eq!(Regions::of([]).expect("regions"), Regions::default());
         assert!(Regions::of(["", " "]).expect("regions").only_local());
         let two = Regions::of(["eu", "us", "EU"]).expect("regions");
@@ -245,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quorum_is_a_word_or_a_number() {
+    fn a_quorum_is_a_name_or_a_number() {
         for (text, of_three) in [("any", 1), ("Majority", 2), ("all", 3), ("2", 2), ("9", 3)] {
             let quorum = Quorum::parse(text).expect("a quorum");
             assert_eq!(quorum.of(3), of_three, "{text}");

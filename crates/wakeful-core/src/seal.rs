@@ -1,6 +1,6 @@
-//! Sealing: XChaCha20-Poly1305 with a random nonce in front. What the bytes
-//! belong to is bound in as `context`, so a sealed value moved to another row
-//! or column does not open.
+//! Sealing: XChaCha20-Poly1305 with a random nonce in front. The owner of the
+//! bytes is bound in as `context`, so a sealed value that is moved to another
+//! row or column cannot be opened.
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -9,7 +9,7 @@ use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
 
-pub const NONCE: usize = 24;
+pub const NONCE_LENGTH: usize = 24;
 
 /// A 256-bit key, wiped when dropped and never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,8 +24,8 @@ impl Key {
         &self.0
     }
 
-    /// A key of its own for one purpose: it tells nothing of this one, nor of
-    /// the key for any other.
+    /// A derived key for one purpose: it reveals nothing about this one, nor
+    /// about the key for any other purpose.
     #[must_use]
     pub fn derive(&self, purpose: &str) -> Self {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.bytes()).expect("any length is a key");
@@ -33,7 +33,7 @@ impl Key {
         Self::new(mac.finalize().into_bytes().into())
     }
 
-    pub fn seal(&self, nonce: [u8; NONCE], context: &str, plain: &[u8]) -> Vec<u8> {
+    pub fn seal(&self, nonce: [u8; NONCE_LENGTH], context: &str, plain: &[u8]) -> Vec<u8> {
         let payload = Payload { msg: plain, aad: context.as_bytes() };
         let sealed = self
             .cipher()
@@ -42,9 +42,10 @@ impl Key {
         [&nonce[..], &sealed].concat()
     }
 
-    /// The plain bytes, or nothing when key, context or bytes are not the ones sealed.
+    /// The plain bytes; `None` when key, context or bytes are not the sealed
+    /// ones.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        let (nonce, body) = sealed.split_first_chunk::<NONCE>()?;
+        let (nonce, body) = sealed.split_first_chunk::<NONCE_LENGTH>()?;
         let payload = Payload { msg: body, aad: context.as_bytes() };
         self.cipher().decrypt(&XNonce::from(*nonce), payload).ok().map(Zeroizing::new)
     }
@@ -69,8 +70,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_opens_with_the_same_key_and_context() {
-        let sealed = key(1).seal([7; NONCE], "users.mfa:1", b"seed");
+    fn a_sealed_value_opens_with_the_same_key_and_context() {
+        let sealed = key(1).seal([7; NONCE_LENGTH], "users.mfa:1", b"seed");
         assert_eq!(key(1).open("users.mfa:1", &sealed).expect("opens").as_slice(), b"seed");
     }
 
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn another_key_another_context_or_a_changed_byte_does_not_open() {
-        let sealed = key(1).seal([7; NONCE], "a", b"seed");
+        let sealed = key(1).seal([7; NONCE_LENGTH], "a", b"seed");
         assert!(key(2).open("a", &sealed).is_none());
         assert!(key(1).open("b", &sealed).is_none());
         for at in 0..sealed.len() {

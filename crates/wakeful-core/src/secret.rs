@@ -1,5 +1,5 @@
-//! A text that must not be seen: no `Display`, a `Debug` that hides it, and
-//! memory wiped when it goes. Who needs the text says so with `expose`.
+//! A text that must not be shown: no `Display`, a `Debug` that hides it, and
+//! memory that is wiped on drop. `expose` gives access to the text.
 
 use std::fmt;
 use zeroize::Zeroizing;
@@ -12,7 +12,7 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself. Every call is a place to look at in a review.
+    /// The text itself. Review every call of this.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_does_not_show_itself() {
+    fn debug_does_not_show_a_secret() {
         assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(…)");
     }
 }

@@ -1,11 +1,11 @@
-//! Time as the service keeps it: milliseconds since 1970, UTC, written as
-//! `2026-11-15T09:30:00.123Z`. The clock itself is somebody else's.
+//! Times of the service: milliseconds since 1970, UTC, written as
+//! `2026-11-15T09:30:00.123Z`. The clock itself is provided by the caller.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
-/// A point in time. Arithmetic saturates: a wild value never panics.
+/// A point in time. Arithmetic saturates: extreme values never panic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);
 
@@ -18,12 +18,12 @@ impl Millis {
         Self(self.0.saturating_sub(as_millis(span)))
     }
 
-    /// How long ago `earlier` was; nothing when it lies ahead.
+    /// How long ago `earlier` was; zero when it is in the future.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).cast_unsigned())
     }
 
-    /// The time in a text such as `2026-11-15T09:30:00Z`, offset required.
+    /// Parses a text such as `2026-11-15T09:30:00Z`; the offset is required.
     pub fn parse(text: &str) -> Option<Self> {
         let at: jiff::Timestamp = text.parse().ok()?;
         Some(Self(at.as_millisecond()))
@@ -47,7 +47,8 @@ impl Serialize for Millis {
     }
 }
 
-/// Who tells the time. The binary owns the real one; tests advance theirs.
+/// The source of the current time. The binary has the real one; tests advance
+/// theirs.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Millis;
 }
@@ -64,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_time_round_trips() {
         let at = Millis(1_763_199_000_120);
         assert_eq!(Millis::parse(&at.to_string()), Some(at));
         assert_eq!(Millis::parse("yesterday"), None);
     }
 
     #[test]
-    fn a_time_ahead_was_no_time_ago() {
+    fn a_time_in_the_future_was_zero_ago() {
         assert_eq!(Millis(5).since(Millis(9)), Duration::ZERO);
     }
 }

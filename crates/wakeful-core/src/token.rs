@@ -1,13 +1,13 @@
-//! Tokens and keys handed to callers: 256 random bits as base64url behind a
-//! prefix that says what they are. Only their SHA-256 is ever stored, which is
-//! enough for values that nobody can guess.
+//! Tokens and keys handed to clients: 256 random bits as base64url, with a
+//! prefix that shows their kind. Only their SHA-256 is stored, which is
+//! sufficient for values that cannot be guessed.
 
 use data_encoding::BASE64URL_NOPAD;
 use sha2::{Digest as _, Sha256};
 
 use crate::secret::Secret;
 
-/// What a token is for; the prefix shows it to people and secret scanners.
+/// The purpose of a token; the prefix shows it to people and secret scanners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Bearer,
@@ -30,14 +30,14 @@ impl Kind {
         Secret::new(format!("{}{}", self.prefix(), BASE64URL_NOPAD.encode(&random)))
     }
 
-    /// The 32 bytes behind a token of this kind, or nothing when it is none.
+    /// The 32 bytes of a token of this kind; `None` when it is not one.
     pub fn decode(self, text: &str) -> Option<[u8; 32]> {
         let body = text.strip_prefix(self.prefix())?;
         BASE64URL_NOPAD.decode(body.as_bytes()).ok()?.try_into().ok()
     }
 }
 
-/// What is stored in place of a token.
+/// Stored in place of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_one_kind_is_none_of_another() {
+    fn a_token_of_one_kind_is_rejected_as_another() {
         let key = Kind::ApiKey.issue([9; 32]);
         assert_eq!(Kind::EncKey.decode(key.expose()), None);
         assert_eq!(Kind::ApiKey.decode("wka_short"), None);

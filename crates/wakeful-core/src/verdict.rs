@@ -1,28 +1,29 @@
-//! The verdict: state, what was seen, policy and now give the new state, the
-//! heartbeat, and perhaps a change of status. Every rule of when a target counts
-//! as down, and when people are told, is in `step` and nowhere else.
+//! The verdict: state, input, policy and time give the new state, the
+//! heartbeat, and possibly a change of status. All rules about when a target
+//! counts as down and when people are notified are in `step`.
 //!
-//! A failing check is confirmed by re-checks before it counts, a passing one is
-//! believed at once. A report through notify is the target's own word and a
-//! missed heartbeat has had its grace: both are believed at once, too. Upside
-//! down reverses all three. A fault says nothing about the target: the status
-//! and the count of failures stay, and confirming goes on at the next check.
+//! A failing check is confirmed by re-checks before it counts; a passing one
+//! counts at once. A report through notify comes from the target itself, and a
+//! missed heartbeat has had its grace period: both count at once, too.
+//! Upside-down mode reverses all three. A fault says nothing about the target:
+//! the status and the number of failures do not change, and confirmation
+//! continues at the next check.
 
-mod seen;
+mod input;
 mod state;
 
 use std::time::Duration;
 
-use crate::certificate::Warning;
-use crate::monitor::Monitor;
-use crate::observation::{Fault, Observation, Phases};
-use crate::region::RegionBeat;
+use crate::certificate::ExpiryWarning;
+use crate::heartbeat::{Beat, Heartbeat, Phases, RegionBeat};
+use crate::monitors::Monitor;
+use crate::observation::{Fault, Observation};
 use crate::time::Millis;
 
-pub use seen::{Report, Seen};
-pub use state::{Beat, Failing, Heartbeat, State, Status};
+pub use input::{Input, Report};
+pub use state::{FailureStreak, State, Status};
 
-/// What a monitor's settings say about its verdicts.
+/// The settings of a monitor that affect its verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     pub retries: u16,
@@ -45,27 +46,28 @@ impl Policy {
     }
 }
 
-/// What one step decides.
+/// The decision of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub state: State,
     pub heartbeat: Heartbeat,
     pub change: Option<Change>,
-    /// When to look again before the regular check, to confirm a failure.
+    /// When to re-check before the regular check, to confirm a failure.
     pub recheck_after: Option<Duration>,
-    pub warning: Option<Warning>,
+    pub warning: Option<ExpiryWarning>,
 }
 
-/// A change of status: to be recorded at once, and perhaps told to people.
+/// A change of status: to be recorded at once, and possibly notified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub previous: Status,
     pub status: Status,
-    /// The outage that begins or ends; nothing from pending to up.
+    /// The outage that begins or ends; `None` from pending to up.
     pub outage: Option<Outage>,
 }
 
-/// When an outage began, at its first failing check, and what that one said.
+/// When an outage began, at its first failing check, and the message of that
+/// check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     pub started: Millis,
@@ -74,42 +76,45 @@ pub struct Outage {
 
 impl Change {
     /// Whether an alert opens.
-    pub fn opens(&self) -> bool {
+    pub fn opens_alert(&self) -> bool {
         self.status == Status::Down
     }
 
     /// Whether the open alert ends.
-    pub fn closes(&self) -> bool {
+    pub fn closes_alert(&self) -> bool {
         self.previous == Status::Down
     }
 
-    /// Whether the notifiers fire: always, but for the first verdict being up.
-    pub fn fires(&self) -> bool {
-        self.opens() || self.closes()
+    /// Whether notifications are sent: always, except when the first verdict is
+    /// up.
+    pub fn notifies(&self) -> bool {
+        self.opens_alert() || self.closes_alert()
     }
 }
 
-pub fn step(state: &State, seen: Seen, policy: &Policy, now: Millis) -> Step {
-    match seen {
-        Seen::Fault(fault) => could_not_look(state, fault, policy, now),
-        Seen::Observation(seen) => {
-            let warning = warn(state, &seen, policy, now);
-            let sign = Sign::of_observation(seen, policy);
-            let mut step = looked(state, sign, policy, now);
+pub fn step(state: &State, input: Input, policy: &Policy, now: Millis) -> Step {
+    match input {
+        Input::Fault(fault) => apply_fault(state, fault, policy, now),
+        Input::Observation(observation) => {
+            let warning = warn(state, &observation, policy, now);
+            let signal = Signal::of_observation(observation, policy);
+            let mut step = apply_signal(state, signal, policy, now);
             if let Some(warning) = &warning {
                 step.state.warned.add(warning);
             }
             Step { warning, ..step }
         }
-        Seen::Report(report) => looked(state, Sign::of_report(report, policy), policy, now),
-        Seen::Missed(after) => looked(state, Sign::of_silence(after, policy), policy, now),
+        Input::Report(report) => {
+            apply_signal(state, Signal::of_report(report, policy), policy, now)
+        }
+        Input::Missed(after) => apply_signal(state, Signal::of_silence(after, policy), policy, now),
     }
 }
 
-/// What a check, report or silence comes to once upside down is applied.
-struct Sign {
+/// A check, report or silence after upside-down mode is applied.
+struct Signal {
     good: bool,
-    /// Whether a bad sign waits for re-checks before it counts.
+    /// Whether a failure must be confirmed by re-checks before it counts.
     needs_confirming: bool,
     message: String,
     load_time: Option<Duration>,
@@ -117,16 +122,17 @@ struct Sign {
     regions: Vec<RegionBeat>,
 }
 
-impl Sign {
-    fn of_observation(seen: Observation, policy: &Policy) -> Self {
-        let good = seen.up != policy.upside_down;
-        let message = match policy.upside_down && !good {
+impl Signal {
+    fn of_observation(observation: Observation, policy: &Policy) -> Self {
+        let good = observation.up != policy.upside_down;
+        let message = if policy.upside_down && !good {
             // Without it, an alert would read "down: 200 OK".
-            true => format!("{} (upside-down mode: this counts as down)", seen.message),
-            false => seen.message,
+            format!("{} (upside-down mode: this counts as down)", observation.message)
+        } else {
+            observation.message
         };
-        let Observation { load_time, phases, regions, .. } = seen;
-        let regions = turned(regions, policy);
+        let Observation { load_time, phases, regions, .. } = observation;
+        let regions = with_upside_down(regions, policy);
         Self { good, needs_confirming: true, message, load_time, phases, regions }
     }
 
@@ -164,33 +170,36 @@ impl Sign {
     }
 }
 
-/// What the regions saw, once upside down is applied.
-fn turned(regions: Vec<RegionBeat>, policy: &Policy) -> Vec<RegionBeat> {
-    match policy.upside_down {
-        true => regions.into_iter().map(RegionBeat::reversed).collect(),
-        false => regions,
+/// The results of the regions after upside-down mode is applied.
+fn with_upside_down(regions: Vec<RegionBeat>, policy: &Policy) -> Vec<RegionBeat> {
+    if policy.upside_down {
+        regions.into_iter().map(RegionBeat::reversed).collect()
+    } else {
+        regions
     }
 }
 
-fn could_not_look(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Step {
-    let state = State { last_message: fault.message.clone(), ..state.clone() };
+fn apply_fault(state: &State, fault: Fault, policy: &Policy, now: Millis) -> Step {
+    let state = State { last_message: fault.message.clone(), blocked: true, ..state.clone() };
     let heartbeat = Heartbeat {
         at: now,
         status: Beat::Unknown,
         message: fault.message,
         load_time: None,
         phases: Phases::default(),
-        regions: turned(fault.regions, policy),
+        regions: with_upside_down(fault.regions, policy),
     };
     Step { state, heartbeat, change: None, recheck_after: None, warning: None }
 }
 
-fn looked(state: &State, sign: Sign, policy: &Policy, now: Millis) -> Step {
-    let heartbeat = sign.heartbeat(now);
-    let failing = (!sign.good).then(|| one_more(state, &sign.message, now));
+fn apply_signal(state: &State, signal: Signal, policy: &Policy, now: Millis) -> Step {
+    let heartbeat = signal.heartbeat(now);
+    let failing = (!signal.good).then(|| extend_streak(state, &signal.message, now));
     let status = match &failing {
         None => Status::Up,
-        Some(failing) if !sign.needs_confirming || failing.checks > policy.retries => Status::Down,
+        Some(failing) if !signal.needs_confirming || failing.checks > policy.retries => {
+            Status::Down
+        }
         Some(_) => state.status,
     };
     let change = (status != state.status).then(|| Change {
@@ -198,38 +207,44 @@ fn looked(state: &State, sign: Sign, policy: &Policy, now: Millis) -> Step {
         status,
         outage: outage(failing.as_ref(), state),
     });
-    // A row of failures that is not yet an outage is worth a second look, soon.
+    // A streak of failures that is not yet an outage is re-checked soon.
     let recheck_after =
         (failing.is_some() && status != Status::Down).then_some(policy.retry_interval);
     let state = State {
         status,
         since: if change.is_some() { Some(now) } else { state.since },
         last_check: Some(now),
-        last_message: sign.message,
-        load_time: sign.load_time,
+        last_message: signal.message,
+        blocked: false,
+        load_time: signal.load_time,
         failing,
         warned: state.warned.clone(),
     };
     Step { state, heartbeat, change, recheck_after, warning: None }
 }
 
-/// The row of failures with this one at its end.
-fn one_more(state: &State, message: &str, now: Millis) -> Failing {
+/// The streak of failures including this one.
+fn extend_streak(state: &State, message: &str, now: Millis) -> FailureStreak {
     match &state.failing {
-        Some(row) => Failing { checks: row.checks.saturating_add(1), ..row.clone() },
-        None => Failing { checks: 1, started: now, cause: message.to_owned() },
+        Some(row) => FailureStreak { checks: row.checks.saturating_add(1), ..row.clone() },
+        None => FailureStreak { checks: 1, started: now, cause: message.to_owned() },
     }
 }
 
 /// The outage that begins, or else the one that ends.
-fn outage(failing: Option<&Failing>, state: &State) -> Option<Outage> {
+fn outage(failing: Option<&FailureStreak>, state: &State) -> Option<Outage> {
     let ending = state.failing.as_ref().filter(|_| state.status == Status::Down);
     let row = failing.or(ending)?;
     Some(Outage { started: row.started, cause: row.cause.clone() })
 }
 
-fn warn(state: &State, seen: &Observation, policy: &Policy, now: Millis) -> Option<Warning> {
-    let certificate = seen.certificate.as_ref().filter(|_| policy.certificate_warnings)?;
+fn warn(
+    state: &State,
+    observation: &Observation,
+    policy: &Policy,
+    now: Millis,
+) -> Option<ExpiryWarning> {
+    let certificate = observation.certificate.as_ref().filter(|_| policy.certificate_warnings)?;
     state.warned.due(certificate, now)
 }
 

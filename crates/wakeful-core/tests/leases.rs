@@ -1,16 +1,16 @@
 //! Leases and epochs under thousands of schedules: a small model of the
-//! database, and nodes that crash, freeze, lose answers and act late. Whatever
-//! happens, no slot ever accepts two writers.
+//! database, and nodes that crash, freeze, lose responses and act late.
+//! Whatever happens, no slot ever accepts two writers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wakeful_core::slot::{Move, balance};
+use wakeful_core::cluster::slot::{Rebalance, balance};
 
-const SLOTS: usize = 8;
-const LEASE: u64 = 15;
+const SLOT_COUNT: usize = 8;
+const LEASE_DURATION: u64 = 15;
 const SCHEDULES: u64 = 5_000;
 const STEPS: usize = 300;
 
-/// Numbers that look random and are the same for the same seed.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -31,17 +31,17 @@ impl Dice {
     }
 }
 
-/// What the database does, each method one transaction.
+/// The operations of the database, each one a transaction.
 #[derive(Default)]
 struct Database {
     now: u64,
-    /// Until when each node lives.
+    /// Until when each node's lease is valid.
     nodes: BTreeMap<u32, u64>,
-    slots: [(Option<u32>, u64); SLOTS],
-    /// Every write that was accepted: slot, epoch, writer.
+    slots: [(Option<u32>, u64); SLOT_COUNT],
+    /// Every accepted write: slot, epoch, writer.
     accepted: Vec<(usize, u64, u32)>,
     refused: usize,
-    /// Switched off to see whether this test would notice.
+    /// Turned off to verify that this test would notice.
     fenced: bool,
 }
 
@@ -50,9 +50,9 @@ impl Database {
         self.nodes.get(&node).is_some_and(|expires| *expires > now)
     }
 
-    /// `now` was read before, and may be old by the time this runs.
+    /// `now` was read earlier, and may be out of date by the time this runs.
     fn renew(&mut self, node: u32, now: u64) -> (BTreeMap<usize, u64>, usize) {
-        self.nodes.insert(node, now + LEASE);
+        self.nodes.insert(node, now + LEASE_DURATION);
         let live = self.nodes.values().filter(|expires| **expires > now).count();
         (self.held(node), live)
     }
@@ -65,7 +65,7 @@ impl Database {
     fn take(&mut self, node: u32, now: u64, most: usize) {
         let free = |owner: Option<u32>| owner.is_none_or(|owner| !self.is_live(owner, now));
         let taken: Vec<usize> =
-            (0..SLOTS).filter(|at| free(self.slots[*at].0)).take(most).collect();
+            (0..SLOT_COUNT).filter(|at| free(self.slots[*at].0)).take(most).collect();
         for at in taken {
             self.slots[at] = (Some(node), self.slots[at].1 + 1);
         }
@@ -88,7 +88,7 @@ impl Database {
     }
 }
 
-/// What a node has read or decided, and not done yet.
+/// Operations that a node has decided on but not performed yet.
 enum Intent {
     Renew { now: u64 },
     Take { now: u64, most: usize },
@@ -96,7 +96,7 @@ enum Intent {
     Write { slot: usize, epoch: u64 },
 }
 
-/// A process: all it knows goes with it.
+/// A process: a crash loses all it knows.
 struct Node {
     id: u32,
     held: BTreeMap<usize, u64>,
@@ -111,16 +111,17 @@ impl Node {
         Self { id, held: BTreeMap::new(), live: 1, intents: Vec::new(), frozen: false }
     }
 
-    /// Decides something by what it knows, which may be long out of date.
+    /// Decides on an operation based on its knowledge, which may be out of
+    /// date.
     fn intend(&mut self, database: &Database, dice: &mut Dice) {
         let intent = match dice.below(6) {
             0 => Intent::Renew { now: database.now },
-            1 => match balance(SLOTS, self.held.len(), self.live) {
-                Move::Stay => return,
-                Move::Take(most) => Intent::Take { now: database.now, most },
-                Move::Release(most) => {
+            1 => match balance(SLOT_COUNT, self.held.len(), self.live) {
+                Rebalance::Stay => return,
+                Rebalance::Take(most) => Intent::Take { now: database.now, most },
+                Rebalance::Release(most) => {
                     let slots: BTreeSet<usize> = self.held.keys().copied().take(most).collect();
-                    // It stops watching before it gives back.
+                    // It stops checking before it releases the slots.
                     self.held.retain(|slot, _| !slots.contains(slot));
                     Intent::Release(slots)
                 }
@@ -137,7 +138,7 @@ impl Node {
         self.intents.push(intent);
     }
 
-    /// Does one of the things that it meant to, however long ago.
+    /// Performs one of its pending operations, however old.
     fn act(&mut self, database: &mut Database, dice: &mut Dice) {
         if self.intents.is_empty() {
             return;
@@ -163,7 +164,7 @@ impl Node {
     }
 }
 
-/// Runs one schedule and gives what the database has seen, and how it ends.
+/// Runs one schedule; returns the database and the nodes at its end.
 fn run(seed: u64, fenced: bool) -> (Database, Vec<Node>) {
     let mut dice = Dice(seed);
     let mut database = Database { fenced, ..Database::default() };
@@ -177,7 +178,8 @@ fn run(seed: u64, fenced: bool) -> (Database, Vec<Node>) {
         match dice.below(60) {
             0 => nodes[at].frozen = true,
             1 | 2 => nodes[at].frozen = false,
-            // A crash; what was on its way may still arrive before the next begins.
+            // A crash; requests in flight may still arrive before the next
+            // process starts.
             3 => {
                 while !nodes[at].intents.is_empty() && dice.one_in(2) {
                     nodes[at].act(&mut database, &mut dice);
@@ -193,7 +195,7 @@ fn run(seed: u64, fenced: bool) -> (Database, Vec<Node>) {
     (database, nodes)
 }
 
-/// Why two writers were accepted for one slot, if they were.
+/// The reason why two writers were accepted for one slot, if they were.
 fn violation(database: &Database) -> Option<String> {
     let mut last: BTreeMap<usize, (u64, u32)> = BTreeMap::new();
     for (slot, epoch, writer) in &database.accepted {
@@ -219,7 +221,7 @@ fn no_slot_ever_accepts_two_writers() {
         accepted += database.accepted.len();
         refused += database.refused;
     }
-    println!("{SCHEDULES} schedules: {accepted} writes accepted, {refused} stale ones refused");
+    println!("{SCHEDULES} schedules: {accepted} writes accepted, {refused} stale ones rejected");
     assert!(refused > 1_000, "the schedules are too tame: {refused} of {accepted}");
 }
 
@@ -230,22 +232,23 @@ fn without_the_epochs_two_writers_would_be_accepted() {
 }
 
 #[test]
-fn when_the_trouble_ends_every_slot_is_held_by_one_live_node_and_none_holds_too_many() {
+fn after_recovery_every_slot_belongs_to_one_live_node_and_none_holds_too_many() {
     for seed in 0..SCHEDULES / 5 {
         let (mut database, mut nodes) = run(seed, true);
         let ids: BTreeSet<u32> = nodes.iter().map(|node| node.id).collect();
-        // The dead are forgotten, the frozen go on, and each does its rounds.
-        database.now += 2 * LEASE;
+        // Dead nodes are evicted, frozen ones continue, and each runs its
+        // rounds.
+        database.now += 2 * LEASE_DURATION;
         for _ in 0..3 {
             for node in &mut nodes {
                 let now = database.now;
                 (node.held, node.live) = database.renew(node.id, now);
             }
             for node in &mut nodes {
-                match balance(SLOTS, node.held.len(), node.live) {
-                    Move::Stay => {}
-                    Move::Take(most) => database.take(node.id, database.now, most),
-                    Move::Release(most) => {
+                match balance(SLOT_COUNT, node.held.len(), node.live) {
+                    Rebalance::Stay => {}
+                    Rebalance::Take(most) => database.take(node.id, database.now, most),
+                    Rebalance::Release(most) => {
                         let slots = node.held.keys().copied().take(most).collect();
                         database.release(node.id, &slots);
                     }
@@ -253,7 +256,7 @@ fn when_the_trouble_ends_every_slot_is_held_by_one_live_node_and_none_holds_too_
             }
             database.now += 1;
         }
-        let share = SLOTS.div_ceil(nodes.len());
+        let share = SLOT_COUNT.div_ceil(nodes.len());
         for slot in &database.slots {
             assert!(slot.0.is_some_and(|owner| ids.contains(&owner)), "seed {seed}: {slot:?}");
         }

@@ -1,8 +1,8 @@
-//! Who is calling, proved. Operations on a team's data take a `Caller`, so
-//! that none can be reached without one.
+//! The authenticated caller. Operations on a team's data take a `Caller`, so none can be
+//! reached without authentication.
 
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
-use wakeful_store::Credential;
+use wakeful_store::{Authority, Credential};
 
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -12,15 +12,20 @@ pub struct Caller {
     pub via: Via,
 }
 
-/// What the caller proved themselves with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the caller authenticated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Via {
     Session(SessionId),
     ApiKey(ApiKeyId),
 }
 
 impl Caller {
-    /// What the store checks again before it writes a credential for the caller.
+    /// Checked again by the store before it changes the credentials of others.
+    pub(crate) fn authority(&self) -> Authority<'static> {
+        Authority { user: self.user, credential: self.credential() }
+    }
+
+    /// Checked again by the store before it writes a credential for the caller.
     pub(crate) fn credential(&self) -> Credential<'static> {
         match self.via {
             Via::Session(id) => Credential::Session(id),

@@ -1,5 +1,5 @@
-//! Why an operation was refused: causes that a caller can act on. The words
-//! and the status a client sees are chosen by the API.
+//! The reasons why an operation is refused, as far as a caller can act on them. The API
+//! decides the message and the status that a client sees.
 
 use std::time::Duration;
 use wakeful_core::billing::Refusal;
@@ -13,66 +13,68 @@ pub enum Error {
     BadCredentials,
     #[error("no valid credentials were given")]
     NotAuthenticated,
-    #[error("the account asks for a second factor")]
+    #[error("the account requires a second factor")]
     MfaRequired,
-    #[error("the second factor is wrong or was used before")]
+    #[error("the second factor is wrong or already used")]
     MfaInvalid,
     #[error("multi-factor authentication is already on")]
     MfaAlreadyOn,
     #[error("multi-factor authentication is not set up")]
     MfaNotSetUp,
-    #[error("the token is unknown, used, too old or belongs to another address")]
+    #[error("multi-factor authentication is not on")]
+    MfaNotOn,
+    #[error("the token is invalid or has expired")]
     BadResetToken,
-    #[error("the email address has an account")]
+    #[error("the email address already has an account")]
     EmailTaken,
     #[error("sign-up is closed")]
     SignUpClosed,
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// Tried again and again, and each time somebody else was faster.
-    #[error("it is being changed by others")]
-    Overtaken,
+    /// Every attempt lost against a concurrent change.
+    #[error("it was modified concurrently")]
+    Conflict,
     #[error("the monitor is not active")]
     Inactive,
-    #[error("an api monitor is never called: its target reports by itself")]
+    #[error("an api monitor cannot be checked on demand: its target reports its status")]
     Passive,
-    #[error("the monitor has no push address")]
+    #[error("the monitor has no push URL")]
     NoPushUrl,
     #[error("the team has no such notifiers")]
     UnknownNotifiers(Vec<NotifierId>),
-    #[error("monitors still tell by the notifier")]
-    StillLinked(Vec<String>),
-    #[error("the notifier signs nothing")]
+    #[error("monitors still use the notifier")]
+    NotifierInUse(Vec<String>),
+    #[error("the notifier has no signing secret")]
     Unsigned,
     #[error("the notifier is turned off")]
     NotifierOff,
     /// A field that is well formed but cannot be used.
     #[error("{field} {why}")]
     Refused { field: &'static str, why: String },
-    #[error("the receiver did not take the message: {0}")]
+    #[error("the message was not delivered: {0}")]
     NotDelivered(String),
-    /// It counts, and will be recorded when storage is back.
-    #[error("storage is not available")]
+    /// The result was accepted and is recorded when storage is available again.
+    #[error("storage is unavailable")]
     NotRecorded,
     #[error("too many attempts")]
     Limited { retry_after: Duration },
-    #[error("the team has as many checks on request as it may")]
+    #[error("too many concurrent on-demand checks for the team")]
     TooManyChecks,
-    #[error("too many passwords wait to be checked")]
+    #[error("the server is busy")]
     Overloaded,
     #[error("there is no such plan")]
     UnknownPlan,
-    #[error("the plan None is reached by stopping")]
+    #[error("the plan None cannot be purchased; cancel the current plan instead")]
     PlanNotForSale,
     #[error("the team has no plan")]
     NoPlan,
-    #[error("the plan is set by an administrator")]
+    #[error("the plan is set by the operator")]
     PlanByAdministrator,
     #[error("the payment was declined")]
     Declined(Decline),
-    #[error("a payment of the team is under way")]
+    #[error("a payment of the team is in progress")]
     PaymentUnderWay,
-    /// The payment goes on in the background.
+    /// The payment is completed in the background.
     #[error("the payment processor gave no clear answer")]
     PaymentUnclear,
     #[error(transparent)]
@@ -86,9 +88,9 @@ pub enum Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            // The only unique value that callers choose is the email address.
+            // The email address is the only unique value that callers choose.
             StoreError::Taken => Self::EmailTaken,
-            // The caller's account was deleted while they called.
+            // The caller's account was deleted during the call.
             StoreError::Gone => Self::NotAuthenticated,
             error => Self::Store(error),
         }
@@ -107,7 +109,7 @@ impl From<PaymentError> for Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::NothingHeld => Self::NoPlan,
+            Refusal::NoPlan => Self::NoPlan,
             Refusal::Administered => Self::PlanByAdministrator,
             Refusal::NotForSale => Self::PlanNotForSale,
         }

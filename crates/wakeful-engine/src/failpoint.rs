@@ -1,28 +1,28 @@
-//! Places at which a test lets the process die, to prove that nothing is lost
-//! there. `WAKEFUL_TEST_FAILPOINT` names one of them; `name:3` lets two visits pass
-//! and ends at the third. `name=word` ends at every visit whose text contains the word:
-//! the message that no process survives. Release builds have none of it.
+//! Points at which a test can crash the process, to prove that nothing is lost there.
+//! `WAKEFUL_TEST_FAILPOINT` names one of them; `name:3` crashes at the third visit, and
+//! `name=word` at every visit whose text contains the word, like a message that crashes
+//! every process that sends it. Release builds have no failpoints.
 
-/// Ends the process here, as `kill -9` would, when a test asked for it.
+/// Crashes the process here, like `kill -9`, if a test requested it.
 #[cfg(debug_assertions)]
 pub(crate) fn here(name: &str) {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    /// Visits to the place that is asked for: a process has one.
+    /// Visits to the requested failpoint: a process has at most one.
     static VISITS: AtomicU32 = AtomicU32::new(0);
-    let Ok(asked) = std::env::var("WAKEFUL_TEST_FAILPOINT") else { return };
-    let (place, visit) = asked.split_once(':').unwrap_or((&asked, "1"));
-    if place == name && VISITS.fetch_add(1, Relaxed) + 1 == visit.parse().unwrap_or(1) {
+    let Ok(requested) = std::env::var("WAKEFUL_TEST_FAILPOINT") else { return };
+    let (failpoint, visit) = requested.split_once(':').unwrap_or((&requested, "1"));
+    if failpoint == name && VISITS.fetch_add(1, Relaxed) + 1 == visit.parse().unwrap_or(1) {
         std::process::abort();
     }
 }
 
-/// Ends the process here when a test asked for it by a word in this text.
+/// Crashes the process here if a test requested it by a word in this text.
 #[cfg(debug_assertions)]
 pub(crate) fn with(name: &str, text: &str) {
-    let Ok(asked) = std::env::var("WAKEFUL_TEST_FAILPOINT") else { return };
-    let Some((place, word)) = asked.split_once('=') else { return };
-    if place == name && text.contains(word) {
+    let Ok(requested) = std::env::var("WAKEFUL_TEST_FAILPOINT") else { return };
+    let Some((failpoint, word)) = requested.split_once('=') else { return };
+    if failpoint == name && text.contains(word) {
         std::process::abort();
     }
 }

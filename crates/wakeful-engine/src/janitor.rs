@@ -1,38 +1,38 @@
-//! The loop that forgets what has had its day: sessions, reset tokens, counters,
-//! messages and alerts that no longer mean anything. Missing a round costs nothing.
+//! The loop that deletes expired rows: sessions, reset tokens, counters, messages and
+//! alerts. Missing a round does no harm.
 
 use std::time::Duration;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use wakeful_core::chain::Chain;
+use wakeful_core::error_chain::ErrorChain;
 
 use crate::{Engine, Result};
 
-const EVERY: Duration = Duration::from_secs(600);
-/// Longer than the longest window of a limit, and no longer than that: failed
-/// logins leave a row for each name that was tried.
-const LIMITS_LIVE: Duration = Duration::from_secs(2 * 3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
+/// Longer than the longest window of a limit, but not much: failed logins leave a row
+/// for each name that was tried.
+const LIMIT_RETENTION: Duration = Duration::from_secs(2 * 3600);
 
-/// Longer than anybody waits for what was asked of another node, and than a
-/// node's slots are without a holder.
-const ASKS_LIVE: Duration = Duration::from_secs(600);
+/// Longer than a caller waits for a request to another node, and longer than a slot
+/// can be without an owner.
+const REQUEST_RETENTION: Duration = Duration::from_secs(600);
 
 /// Between two batches, so that checks and callers come first.
-const REST: Duration = Duration::from_millis(20);
+const BATCH_PAUSE: Duration = Duration::from_millis(20);
 
-/// How many small batches of heartbeats of deleted monitors go in one round.
-const GRAVES: u32 = 1_000;
+/// How many small batches of heartbeats of deleted monitors one round deletes.
+const MAX_GRAVE_BATCHES: u32 = 1_000;
 
 pub async fn run(engine: Engine, shutdown: CancellationToken) {
     loop {
-        // One node does it for all; doubled, at a change of hands, it does no harm.
-        if engine.cluster().leads()
+        // The leader does it for all nodes; two leaders at a handover do no harm.
+        if engine.cluster().is_leader()
             && let Err(error) = sweep(&engine).await
         {
-            tracing::warn!(error = %Chain(&error), "old rows could not be swept");
+            tracing::warn!(error = %ErrorChain(&error), "deleting expired rows failed, retrying in {} s", SWEEP_INTERVAL.as_secs());
         }
         tokio::select! {
-            () = sleep(EVERY) => {}
+            () = sleep(SWEEP_INTERVAL) => {}
             () = shutdown.cancelled() => return,
         }
     }
@@ -44,21 +44,21 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     let settings = engine.settings();
     let store = engine.store();
     store
-        .sweep_sessions(now.before(settings.session_idle), now.before(settings.session_max))
+        .prune_sessions(now.before(settings.session_idle), now.before(settings.session_max))
         .await?;
-    store.sweep_resets(now).await?;
-    store.sweep_limits(now.before(LIMITS_LIVE)).await?;
-    store.sweep_sent_mails(now.before(EVERY)).await?;
-    store.sweep_graves(GRAVES).await?;
-    // Messages stay as long as single heartbeats, alerts as long as days.
-    let kept = settings.history.limits(None, now);
-    while store.sweep_deliveries(kept.heartbeats).await? {
-        sleep(REST).await;
+    store.prune_password_resets(now).await?;
+    store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
+    store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;
+    store.delete_orphaned_heartbeats(MAX_GRAVE_BATCHES).await?;
+    // Messages are retained as long as single heartbeats, alerts as long as daily roll-ups.
+    let cutoffs = settings.history.limits(None, now);
+    while store.prune_deliveries(cutoffs.heartbeats).await? {
+        sleep(BATCH_PAUSE).await;
     }
-    while store.sweep_alerts(kept.days).await? {
-        sleep(REST).await;
+    while store.prune_alerts(cutoffs.days).await? {
+        sleep(BATCH_PAUSE).await;
     }
     let database = store.lease_time().await?;
-    store.sweep_asks(database.before(ASKS_LIVE)).await?;
+    store.prune_node_requests(database.before(REQUEST_RETENTION)).await?;
     Ok(())
 }

@@ -1,141 +1,56 @@
-//! What the service does, called or by the clock: operations on accounts and
-//! the loops beside them. Every write passes through here; nothing here knows
-//! HTTP, SQL or a socket.
+//! The operations of the service and its background loops. Every write passes
+//! through this crate; nothing in it knows about HTTP, SQL or sockets.
 
 mod accounts;
-mod apikeys;
-mod attempts;
-mod auth;
 pub mod billing;
 pub mod bus;
 mod caller;
 mod cluster;
-mod contact;
-pub mod deliver;
 mod error;
 mod failpoint;
-mod hasher;
 pub mod history;
 pub mod janitor;
-mod letters;
-pub mod mailer;
-mod mfa;
+pub mod mail;
 mod monitors;
-mod notices;
-mod notifiers;
-mod operator;
-mod passwords;
-pub mod probe;
+pub mod notifications;
+pub mod probes;
 mod random;
-pub mod reminders;
-mod team;
-pub mod watch;
+pub mod scheduler;
+mod settings;
 
-pub use accounts::{SignUp, SignedIn};
-pub use apikeys::NewKeyPair;
-pub use auth::{Credentials, KeyPair, Origin};
+pub use accounts::{api_keys::*, auth::*, contact::*, mfa::*, operator::*, signup::*, team::*};
 pub use bus::{Event, Subscription};
 pub use caller::{Caller, Via};
-pub use contact::ContactForm;
 pub use error::Error;
-pub use history::{Report, ReportLine, Series, Source, Stats, Summary};
-pub use mfa::MfaSetup;
-pub use monitors::{Draft, MonitorView, Page, PushTarget};
-pub use notifiers::{
-    ChannelDraft, NotifierDraft, NotifierView, PreviewChannel, PreviewDraft, vet_recipients,
-    vet_sender,
-};
-pub use probe::{ProbeView, RegionView};
-pub use team::SaveUser;
-pub use wakeful_outbound::notify::preview::Preview;
-pub use wakeful_store::{
-    ApiKey, Delivery, Linked, ListedAlert, ListedDelivery, ListedUser, Member, MonitorFilter,
-    Place, Session, ShownCertificate, Span, StoreError,
-};
+pub use history::*;
+pub use monitors::*;
+pub use notifications::notifier_test::NotifierTest;
+pub use notifications::notifiers::*;
+pub use probes::{ProbeView, RegionView};
+pub use settings::{Limits, Settings};
+pub use wakeful_store::StoreError;
 
+use accounts::password_hasher::PasswordHasher;
 use bus::Bus;
-use bus::nats::Nats;
 use cluster::Cluster;
-use hasher::Hasher;
-use probe::Probes;
+use probes::Probes;
+use scheduler::Scheduler;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
-use wakeful_core::chain::Chain;
-use wakeful_core::id::NodeId;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::{NodeId, TeamId};
 use wakeful_core::time::{Clock, Millis};
-use wakeful_outbound::mail::Postbox;
+use wakeful_outbound::fair_queue::FairQueue;
+use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_store::Store;
-use watch::Watch;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What an operator may choose about the operations here.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where people reach the page, without a slash at the end; links in mails
-    /// start with it, never with what a request calls the host.
-    pub public_url: String,
-    pub signup_open: bool,
-    pub session_idle: Duration,
-    pub session_max: Duration,
-    pub failed_logins_per_minute: u32,
-    /// In ten minutes, from one client network, whatever the account.
-    pub failed_logins_per_network: u32,
-    pub signups_per_hour: u32,
-    pub contacts_per_hour: u32,
-    pub resets_per_hour: u32,
-    pub reset_requests_per_hour: u32,
-    pub declined_cards_per_hour: u32,
-    pub mail_from: String,
-    /// Who reads the contact form; empty: the sender of the service's mail.
-    pub contact_to: String,
-    pub billing: billing::Settings,
-    pub history: history::keeper::Settings,
-    /// How many checks run at the same time.
-    pub checks_at_once: usize,
-    /// Hosts and ports that answer as long as our own network works.
-    pub sentinels: Vec<(String, u16)>,
-    /// What joins this node to others and to probes.
-    pub nats: Option<Nats>,
-    /// What people know this node by.
-    pub node_name: String,
-    /// The place that this node has for itself; empty: none.
-    pub node_home: String,
-    /// A node that is not heard of for so long is replaced.
-    pub lease: Duration,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        const DAY: u64 = 24 * 3600;
-        Self {
-            public_url: "http://127.0.0.1:8080".into(),
-            signup_open: true,
-            session_idle: Duration::from_secs(30 * DAY),
-            session_max: Duration::from_secs(180 * DAY),
-            failed_logins_per_minute: 10,
-            failed_logins_per_network: 100,
-            signups_per_hour: 100,
-            contacts_per_hour: 20,
-            resets_per_hour: 3,
-            reset_requests_per_hour: 20,
-            declined_cards_per_hour: 10,
-            mail_from: "Wakeful <wakeful@localhost>".into(),
-            contact_to: String::new(),
-            billing: billing::Settings::default(),
-            history: history::keeper::Settings::default(),
-            checks_at_once: 512,
-            sentinels: Vec::new(),
-            nats: None,
-            node_name: String::new(),
-            node_home: String::new(),
-            lease: wakeful_core::slot::LEASE,
-        }
-    }
-}
+/// How often a change is applied to the stored row before the caller gets a conflict.
+/// Of several concurrent changes, one succeeds in each round.
+pub(crate) const MAX_SAVE_ATTEMPTS: usize = 20;
 
 /// The operations, shared by every request and loop.
 #[derive(Clone)]
@@ -145,16 +60,18 @@ struct Inner {
     store: Store,
     clock: Arc<dyn Clock>,
     settings: Settings,
-    postbox: Postbox,
+    mail_transport: MailTransport,
     net: Arc<Net>,
     bus: Bus,
     cluster: Arc<Cluster>,
-    watch: Watch,
-    /// The way to the probes, where there are any.
+    scheduler: Scheduler,
+    /// The connection to the probes, if there are any.
     probes: OnceLock<Arc<Probes>>,
     started: Millis,
-    hasher: Hasher,
-    mail_waits: Notify,
+    hasher: PasswordHasher,
+    /// Limits how many templates are rendered for requests at a time.
+    rendering: FairQueue<TeamId>,
+    mail_queued: Notify,
     tasks: TaskTracker,
 }
 
@@ -163,16 +80,16 @@ impl Engine {
         store: Store,
         clock: Arc<dyn Clock>,
         settings: Settings,
-        postbox: Postbox,
+        mail_transport: MailTransport,
         net: Arc<Net>,
     ) -> Self {
         let started = clock.now();
         let node = NodeId::new(started, random::bytes());
         let cluster = Arc::new(Cluster::new(node, !store.is_shared(), settings.lease));
-        let store = store.in_name_of(node);
-        let watch = Watch::new(
+        let store = store.with_node(node);
+        let scheduler = Scheduler::new(
             started,
-            settings.checks_at_once,
+            settings.max_concurrent_checks,
             settings.sentinels.clone(),
             Arc::clone(&cluster),
         );
@@ -181,21 +98,22 @@ impl Engine {
             store,
             clock,
             settings,
-            postbox,
+            mail_transport,
             net,
             bus,
             cluster,
-            watch,
+            scheduler,
             probes: OnceLock::new(),
             started,
-            hasher: Hasher::default(),
-            mail_waits: Notify::new(),
+            hasher: PasswordHasher::default(),
+            rendering: FairQueue::new(notifications::notifiers::RENDERING),
+            mail_queued: Notify::new(),
             tasks: TaskTracker::new(),
         }))
     }
 
-    /// Lets monitors be checked by probes from now on.
-    pub fn use_probes(&self, probes: Probes) {
+    /// Enables checks by probes.
+    pub fn set_probes(&self, probes: Probes) {
         let _ = self.0.probes.set(Arc::new(probes));
     }
 
@@ -203,30 +121,30 @@ impl Engine {
         self.0.probes.get()
     }
 
-    /// Whether storage answers and, where monitors are watched, all of them are.
+    /// Whether storage responds and, on a node that runs the scheduler, all monitors are loaded.
     pub async fn ready(&self) -> Result<bool> {
         self.store().ping().await?;
-        Ok(self.watch().is_ready())
+        Ok(self.scheduler().is_ready())
     }
 
-    /// How many monitors are being watched here.
-    pub fn watched(&self) -> usize {
-        self.watch().len()
+    /// How many monitors this node checks.
+    pub fn monitor_count(&self) -> usize {
+        self.scheduler().len()
     }
 
-    /// Whether all active monitors are being watched.
-    pub fn is_watching(&self) -> bool {
-        self.watch().is_loaded()
+    /// Whether all active monitors are loaded.
+    pub fn all_monitors_loaded(&self) -> bool {
+        self.scheduler().is_loaded()
     }
 
-    /// Waits until what was begun in the background is done.
-    pub async fn settle(&self) {
+    /// Waits until all background tasks have finished.
+    pub async fn drain(&self) {
         self.0.tasks.close();
         self.0.tasks.wait().await;
-        if !self.cluster().is_alone()
-            && let Err(error) = self.store().bury_node(self.cluster().node(), false).await
+        if !self.cluster().is_standalone()
+            && let Err(error) = self.store().evict_node(self.cluster().node(), false).await
         {
-            tracing::info!(error = %Chain(&error), "this node is forgotten when its lease ends");
+            tracing::info!(error = %ErrorChain(&error), "removing this node failed, it is evicted when its lease expires");
         }
     }
 
@@ -238,8 +156,8 @@ impl Engine {
         &self.0.net
     }
 
-    fn watch(&self) -> &Watch {
-        &self.0.watch
+    fn scheduler(&self) -> &Scheduler {
+        &self.0.scheduler
     }
 
     fn cluster(&self) -> &Arc<Cluster> {
@@ -250,7 +168,7 @@ impl Engine {
         &self.0.bus
     }
 
-    /// Where people reach the page.
+    /// The public URL of the web app.
     pub fn public_url(&self) -> &str {
         &self.settings().public_url
     }
@@ -259,14 +177,37 @@ impl Engine {
         &self.0.settings
     }
 
-    /// The time by which everything is done and written: that of all nodes, where
-    /// there are several and this one follows it.
+    /// The time used for all decisions and records. In a cluster, this node's clock is
+    /// corrected to the cluster's time.
     pub fn now(&self) -> Millis {
-        Millis(self.wall().0.saturating_add(self.cluster().ahead()))
+        Millis(self.local_time().0.saturating_add(self.cluster().clock_offset()))
     }
 
     /// The time on this machine's own clock.
-    fn wall(&self) -> Millis {
+    fn local_time(&self) -> Millis {
         self.0.clock.now()
     }
+}
+
+/// A part of a list. `next` is the cursor of the following part.
+#[derive(Clone, Debug)]
+pub struct Page<T, C> {
+    pub items: Vec<T>,
+    pub next: Option<C>,
+}
+
+impl<T, C> Page<T, C> {
+    /// A page from items that were read with one more than `limit`.
+    pub fn of(mut items: Vec<T>, limit: Option<u32>, cursor: impl Fn(&T) -> C) -> Self {
+        let max = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let more = items.len() > max;
+        items.truncate(max);
+        let next = items.last().filter(|_| more).map(cursor);
+        Self { items, next }
+    }
+}
+
+/// One item more than is shown reveals whether there is a next page.
+pub(crate) fn limit_plus_one(limit: Option<u32>) -> Option<u32> {
+    limit.map(|limit| limit.saturating_add(1))
 }

@@ -1,6 +1,6 @@
-//! Mail: a letter handed to an SMTP server, or kept as an `.eml` file when
-//! there is none. Header injection is impossible: addresses are parsed and
-//! header values encoded by the mail library, never pasted.
+//! Mail: an email is sent to an SMTP server, or stored as an `.eml` file when
+//! none is configured. Header injection is impossible: addresses are parsed and
+//! header values encoded by the mail library, never concatenated.
 
 use futures_util::future::BoxFuture;
 use lettre::address::{Address, Envelope};
@@ -15,26 +15,26 @@ use std::time::{Duration, SystemTime};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use wakeful_core::Invalid;
-use wakeful_core::chain::Chain;
-use wakeful_core::notifier::{self, Transport};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::notifications::notifier::{self, Transport};
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
 use crate::net::Net;
 use crate::net::tls::Trust;
-use crate::notify::email::GOODBYE;
+use crate::notify::email::QUIT_TIMEOUT;
 use crate::smtp::{self, Login};
 
-/// All of an SMTP conversation, from the name to the last reply.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// For a whole SMTP session, from name resolution to the last reply.
+const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One message, ready to go.
+/// An email to send.
 #[derive(Clone, Debug, Default)]
-pub struct Letter {
-    /// Stable over retries: becomes the Message-ID and the file's name.
+pub struct Email {
+    /// Stable across retries: becomes the Message-ID and the file name.
     pub id: String,
-    /// The id of the letter that this one follows.
-    pub answers: Option<String>,
+    /// The id of the email that this one follows.
+    pub in_reply_to: Option<String>,
     pub date: Millis,
     pub from: String,
     pub to: Vec<String>,
@@ -43,14 +43,14 @@ pub struct Letter {
     pub reply_to: Option<String>,
     pub subject: String,
     pub text: String,
-    /// The same again for programs that show HTML.
+    /// The same content as HTML.
     pub html: Option<String>,
 }
 
-/// Where letters are handed over.
+/// Where emails are delivered to.
 #[derive(Clone, Debug)]
-pub enum Postbox {
-    /// No mail server: each letter becomes a file in this folder.
+pub enum MailTransport {
+    /// No mail server: each email becomes a file in this folder.
     Folder(PathBuf),
     Smtp(Smtp),
 }
@@ -65,9 +65,9 @@ pub struct Smtp {
     pub password: Secret,
 }
 
-/// What became of a letter that was taken.
+/// The result of sending an email.
 #[derive(Debug)]
-pub enum Handed {
+pub enum SendReceipt {
     File(PathBuf),
     /// The server's last reply.
     Server(String),
@@ -76,7 +76,7 @@ pub enum Handed {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct MailError {
-    /// Sending the same letter again cannot help.
+    /// Sending the same email again cannot succeed.
     pub permanent: bool,
     pub message: String,
 }
@@ -86,27 +86,28 @@ impl MailError {
         Self { permanent: true, message: message.into() }
     }
 
-    fn passing(message: impl Into<String>) -> Self {
+    fn transient(message: impl Into<String>) -> Self {
         Self { permanent: false, message: message.into() }
     }
 }
 
-impl Postbox {
+impl MailTransport {
     /// The operator chose the server, so the egress guard of `net` does not apply to it.
     pub fn send<'a>(
         &'a self,
         net: &'a Net,
-        letter: &'a Letter,
-    ) -> BoxFuture<'a, Result<Handed, MailError>> {
+        email: &'a Email,
+    ) -> BoxFuture<'a, Result<SendReceipt, MailError>> {
         Box::pin(async move {
-            let message = compose(letter)?;
+            let message = compose(email)?;
             match self {
-                Self::Folder(folder) => {
-                    keep(folder, letter, &message.formatted()).await.map(Handed::File).map_err(
-                        |error| MailError::passing(format!("cannot write the mail file: {error}")),
-                    )
-                }
-                Self::Smtp(smtp) => smtp.send(net, &message).await.map(Handed::Server),
+                Self::Folder(folder) => write_file(folder, email, &message.formatted())
+                    .await
+                    .map(SendReceipt::File)
+                    .map_err(|error| {
+                        MailError::transient(format!("cannot write the mail file: {error}"))
+                    }),
+                Self::Smtp(smtp) => smtp.send(net, &message).await.map(SendReceipt::Server),
             }
         })
     }
@@ -114,23 +115,23 @@ impl Postbox {
 
 impl Smtp {
     async fn send(&self, net: &Net, message: &Message) -> Result<String, MailError> {
-        match tokio::time::timeout(TIMEOUT, self.hand_over(net, message)).await {
+        match tokio::time::timeout(SMTP_TIMEOUT, self.submit(net, message)).await {
             Ok(Ok((mut connection, reply))) => {
                 // The message has been accepted, whatever the response to QUIT is.
-                let _ = tokio::time::timeout(GOODBYE, connection.quit()).await;
+                let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.quit()).await;
                 Ok(reply)
             }
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(MailError::passing(format!(
+            Err(_) => Err(MailError::transient(format!(
                 "the mail server {}:{} did not finish within {} s",
                 self.host,
                 self.port,
-                TIMEOUT.as_secs()
+                SMTP_TIMEOUT.as_secs()
             ))),
         }
     }
 
-    async fn hand_over(
+    async fn submit(
         &self,
         net: &Net,
         message: &Message,
@@ -147,8 +148,8 @@ impl Smtp {
         let mut connection = opened.map_err(|why| self.refused(&why))?;
         let sent = connection.send(message.envelope(), &message.formatted()).await;
         let reply = sent.map_err(|error| MailError {
-            permanent: is_final(&error),
-            ..self.refused(&Chain(&error).to_string())
+            permanent: is_permanent(&error),
+            ..self.refused(&ErrorChain(&error).to_string())
         })?;
         Ok((connection, smtp::describe(&reply)))
     }
@@ -159,11 +160,11 @@ impl Smtp {
     }
 
     fn refused(&self, why: &str) -> MailError {
-        MailError::passing(format!("the mail server {}:{} refused: {why}", self.host, self.port))
+        MailError::transient(format!("the mail server {}:{} refused: {why}", self.host, self.port))
     }
 }
 
-/// Machines that answer mail must not answer this (RFC 3834).
+/// Automatic responders must not reply to this (RFC 3834).
 #[derive(Clone)]
 struct AutoSubmitted;
 
@@ -181,33 +182,33 @@ impl Header for AutoSubmitted {
     }
 }
 
-pub(crate) fn compose(letter: &Letter) -> Result<Message, MailError> {
-    let from = mailbox("sender's", &letter.from)?;
+pub(crate) fn compose(email: &Email) -> Result<Message, MailError> {
+    let from = mailbox("sender", &email.from)?;
     let [to, cc, bcc] = [
-        mailboxes("recipient's", &letter.to)?,
-        mailboxes("copy's", &letter.cc)?,
-        mailboxes("blind copy's", &letter.bcc)?,
+        mailboxes("recipient", &email.to)?,
+        mailboxes("copy", &email.cc)?,
+        mailboxes("blind copy", &email.bcc)?,
     ];
-    let date = SystemTime::UNIX_EPOCH + Duration::from_millis(letter.date.0.max(0).cast_unsigned());
+    let date = SystemTime::UNIX_EPOCH + Duration::from_millis(email.date.0.max(0).cast_unsigned());
     let mut builder = Message::builder()
         .envelope(envelope(&from, [&to, &cc, &bcc])?)
-        .message_id(Some(message_id(&letter.id)))
+        .message_id(Some(message_id(&email.id)))
         .date(date)
         .header(From::from(Mailboxes::from(from)))
         .header(To::from(Mailboxes::from(to)))
-        .subject(&letter.subject)
+        .subject(&email.subject)
         .header(AutoSubmitted);
     if !cc.is_empty() {
         builder = builder.header(Cc::from(Mailboxes::from(cc)));
     }
-    if let Some(reply_to) = &letter.reply_to {
+    if let Some(reply_to) = &email.reply_to {
         builder = builder.header(ReplyTo::from(Mailboxes::from(mailbox("reply", reply_to)?)));
     }
-    if let Some(answers) = &letter.answers {
-        builder = builder.in_reply_to(message_id(answers)).references(message_id(answers));
+    if let Some(in_reply_to) = &email.in_reply_to {
+        builder = builder.in_reply_to(message_id(in_reply_to)).references(message_id(in_reply_to));
     }
-    let text = body(&letter.text);
-    match &letter.html {
+    let text = body(&email.text);
+    match &email.html {
         None => builder.header(ContentType::TEXT_PLAIN).body(text),
         Some(html) => builder.multipart(
             MultiPart::alternative()
@@ -218,9 +219,9 @@ pub(crate) fn compose(letter: &Letter) -> Result<Message, MailError> {
     .map_err(|error| MailError::permanent(format!("the message cannot be written: {error}")))
 }
 
-/// Who gets it: everybody once, however often they are named. Made here, because
-/// the library would read the header lines again, and it does not understand all
-/// that it writes.
+/// The envelope: each recipient once, however often they are listed. Built
+/// here, because the library would parse the header lines again, and it cannot
+/// parse everything that it writes.
 fn envelope(from: &Mailbox, groups: [&Vec<Mailbox>; 3]) -> Result<Envelope, MailError> {
     let mut all: Vec<Address> = Vec::new();
     for one in groups.into_iter().flatten() {
@@ -235,41 +236,41 @@ fn envelope(from: &Mailbox, groups: [&Vec<Mailbox>; 3]) -> Result<Envelope, Mail
 fn mailbox(what: &str, text: &str) -> Result<Mailbox, MailError> {
     notifier::Mailbox::parse(text)
         .ok()
-        .and_then(|one| written(&one))
-        .ok_or_else(|| MailError::permanent(format!("the {what} address is not one")))
+        .and_then(|one| to_lettre(&one))
+        .ok_or_else(|| MailError::permanent(format!("the {what} address is invalid")))
 }
 
 fn mailboxes(what: &str, texts: &[String]) -> Result<Vec<Mailbox>, MailError> {
     texts.iter().map(|text| mailbox(what, text)).collect()
 }
 
-/// The address as it stands in a letter: its name quoted where need be, its
-/// domain as name servers know it, so that every mail server understands it.
-fn written(one: &notifier::Mailbox) -> Option<Mailbox> {
+/// The address as written in an email: its name quoted where necessary, its
+/// domain in ASCII, so that every mail server understands it.
+fn to_lettre(one: &notifier::Mailbox) -> Option<Mailbox> {
     let (user, domain) = one.email.as_str().rsplit_once('@')?;
-    let address = match domain.is_ascii() {
-        true => Address::new(user, domain),
-        false => Address::new(user, idna::domain_to_ascii(domain).ok()?),
+    let address = if domain.is_ascii() {
+        Address::new(user, domain)
+    } else {
+        Address::new(user, idna::domain_to_ascii(domain).ok()?)
     };
     Some(Mailbox::new(one.name.clone(), address.ok()?))
 }
 
-/// Refuses an address that no letter can be written to.
+/// Rejects an address that no email can be sent to.
 pub fn check_recipient(one: &notifier::Mailbox) -> Result<(), Invalid> {
-    match written(one) {
+    match to_lettre(one) {
         Some(_) => Ok(()),
-        None => {
-            Err(Invalid::new(format!("must hold addresses that mail can go to: {one} is none")))
-        }
+        None => Err(Invalid::new(format!("must contain valid mail addresses: {one} is not valid"))),
     }
 }
 
-/// Refuses an address that no letter can come from. The library reads the
-/// sender's line again, and takes no quotes before the @ there.
+/// Rejects an address that no email can be sent from. The library parses the
+/// sender's header again, and does not accept quotes before the @ there.
 pub fn check_sender(one: &notifier::Mailbox) -> Result<(), Invalid> {
-    match written(one).is_some_and(|one| one.to_string().parse::<Mailbox>().is_ok()) {
-        true => Ok(()),
-        false => Err(Invalid::new("must be an address that mail can come from")),
+    if to_lettre(one).is_some_and(|one| one.to_string().parse::<Mailbox>().is_ok()) {
+        Ok(())
+    } else {
+        Err(Invalid::new("must be a valid sender address"))
     }
 }
 
@@ -277,9 +278,9 @@ fn message_id(id: &str) -> String {
     format!("<{id}@wakeful>")
 }
 
-/// Plain text stays as it is where RFC 5322 allows it (ASCII, lines up to 998):
-/// other encodings break long links, and people read these files. The library
-/// itself encodes from 76 characters a line on.
+/// Plain text is not encoded where RFC 5322 allows it (ASCII, lines up to 998
+/// characters): other encodings break long links, and people read these files.
+/// The library itself would encode lines of more than 76 characters.
 fn body(text: &str) -> Body {
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n");
     if text.is_ascii() && text.lines().all(|line| line.len() <= 998) {
@@ -288,20 +289,21 @@ fn body(text: &str) -> Body {
     Body::new(text)
 }
 
-/// Whether the server spoke against this letter for good. What it says against
-/// our login or our way to connect (RFC 4954, section 6) is for whoever set it
-/// to set right, and the letter waits.
-pub(crate) fn is_final(error: &lettre::transport::smtp::Error) -> bool {
+/// Whether the server rejected this email permanently. An error about
+/// authentication or the connection (RFC 4954, section 6) can be corrected in
+/// the settings, so the email is retried.
+pub(crate) fn is_permanent(error: &lettre::transport::smtp::Error) -> bool {
     let login = [530, 534, 535, 538];
     error.is_permanent() && !error.status().is_some_and(|code| login.contains(&u16::from(code)))
 }
 
-/// Writes the file whole under another name first: who watches the folder
-/// never reads half a letter. Others may not read it: it can hold a reset link.
-async fn keep(folder: &PathBuf, letter: &Letter, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Writes the file completely under another name first, so that programs that
+/// watch the folder never read a partial email. Only the owner may read it: it
+/// may contain a reset link.
+async fn write_file(folder: &PathBuf, email: &Email, bytes: &[u8]) -> io::Result<PathBuf> {
     tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
-    let path = folder.join(format!("{}.eml", letter.id));
-    let partial = folder.join(format!(".{}.partial", letter.id));
+    let path = folder.join(format!("{}.eml", email.id));
+    let partial = folder.join(format!(".{}.partial", email.id));
     let mut file = tokio::fs::OpenOptions::new()
         .write(true)
         .create(true)
@@ -333,20 +335,20 @@ mod tests {
     }
 
     #[test]
-    fn every_line_ends_as_mail_wants_it() {
+    fn every_line_ends_with_crlf() {
         assert_eq!(sent("a\r\nb\rc\nd").1, "a\r\nb\r\nc\r\nd");
     }
 
-    /// The header line of that name, unfolded, and who gets the letter.
+    /// The header lines, unfolded, and the recipients of the envelope.
     fn addressed(from: &str, to: &str) -> (String, String, Vec<String>) {
         let to = notifier::Mailboxes::parse(to).expect("addresses");
-        let letter = Letter {
+        let email = Email {
             id: "1".into(),
             from: from.into(),
             to: to.iter().map(ToString::to_string).collect(),
-            ..Letter::default()
+            ..Email::default()
         };
-        let message = compose(&letter).unwrap_or_else(|why| panic!("{from} {to}: {why}"));
+        let message = compose(&email).unwrap_or_else(|why| panic!("{from} {to}: {why}"));
         let text = String::from_utf8(message.formatted()).expect("ASCII").replace("\r\n ", " ");
         let line = |name: &str| {
             let mut lines = text.lines().filter_map(|line| line.strip_prefix(name));
@@ -357,15 +359,15 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_or_encoded_and_read_by_no_one_as_addresses() {
+    fn names_are_quoted_or_encoded_and_not_parsed_as_addresses() {
         for (text, line) in [
             ("x@example.com", "x@example.com"),
             ("Ops <x@example.com>", "Ops <x@example.com>"),
             ("Ops night <x@example.com>", "\"Ops night\" <x@example.com>"),
             ("a\\b <x@example.com>", r#""a\\b" <x@example.com>"#),
         ] {
-            let written = (line.to_owned(), line.to_owned(), vec!["x@example.com".to_owned()]);
-            assert_eq!(addressed(text, text), written, "{text}");
+            let to_lettre = (line.to_owned(), line.to_owned(), vec!["x@example.com".to_owned()]);
+            assert_eq!(addressed(text, text), to_lettre, "{text}");
         }
         for name in ["Ops (night)", "Team: Ops", "Team [prod]", "ops@team", "Ops; Night", "a\"b"] {
             let text = format!("{name} <x@example.com>");
@@ -378,14 +380,14 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_in_another_script_is_written_as_name_servers_know_it() {
+    fn an_internationalized_domain_is_written_in_ascii() {
         let (_, line, to) = addressed("x@exämple.com", "Jürgen <y@bücher.example>, x@Exämple.com");
         assert_eq!(to, ["y@xn--bcher-kva.example", "x@xn--exmple-cua.com"]);
         assert!(line.ends_with("<y@xn--bcher-kva.example>, x@xn--exmple-cua.com"), "{line}");
     }
 
     #[test]
-    fn quotes_before_the_at_sign_stay_and_everybody_gets_it_once() {
+    fn a_quoted_local_part_is_preserved_and_recipients_are_deduplicated() {
         let (_, line, to) =
             addressed("w@example.com", r#""a b"@example.com, x@a.example, x@a.example"#);
         assert_eq!(to, [r#""a b"@example.com"#, "x@a.example"]);
@@ -393,8 +395,8 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_sent_is_known_before() {
-        let one = |text: &str| notifier::Mailbox::parse(text).expect("in form");
+    fn an_address_that_cannot_be_used_is_rejected_early() {
+        let one = |text: &str| notifier::Mailbox::parse(text).expect("a mailbox");
         for text in ["x@example.com", "Ops (night) <x@example.com>", "x@exämple.com"] {
             assert_eq!(check_sender(&one(text)), Ok(()), "{text}");
             assert_eq!(check_recipient(&one(text)), Ok(()), "{text}");
@@ -402,12 +404,12 @@ mod tests {
         let quoted = one(r#""a b"@example.com"#);
         assert_eq!(check_recipient(&quoted), Ok(()));
         assert!(check_sender(&quoted).is_err());
-        let nowhere = one("x@xn--ä.example");
-        assert!(check_recipient(&nowhere).is_err() && check_sender(&nowhere).is_err());
+        let invalid = one("x@xn--ä.example");
+        assert!(check_recipient(&invalid).is_err() && check_sender(&invalid).is_err());
     }
 
     #[test]
-    fn what_is_not_plain_is_encoded() {
+    fn text_that_is_not_plain_ascii_is_encoded() {
         for text in ["grüße", &"x".repeat(999)] {
             let (encoding, text) = sent(text);
             assert_ne!(encoding, ContentTransferEncoding::SevenBit, "{text}");

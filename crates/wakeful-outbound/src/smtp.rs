@@ -1,7 +1,7 @@
-//! The connection below the SMTP client: plain, with TLS from the first byte, or with
-//! TLS after STARTTLS. It bounds what a server may send, above TLS, because the mail
-//! library reads a whole line before it checks the line's length and parses a whole
-//! response again for each of its lines.
+//! The connection below the SMTP client: plain, with TLS from the first byte,
+//! or with TLS after STARTTLS. It bounds what a server may send, above TLS,
+//! because the mail library reads a whole line before it checks the line's
+//! length and parses a whole response again for each of its lines.
 
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
@@ -17,8 +17,8 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadBuf,
 };
 use tokio::net::TcpStream;
-use wakeful_core::chain::Chain;
-use wakeful_core::notifier::Transport;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
 
 use crate::net::tls::{Offer, Trust};
@@ -39,7 +39,7 @@ const MECHANISMS: &[Mechanism] = &[Mechanism::Plain, Mechanism::Login];
 /// connection, and the server has sent its own before TLS.
 const GREETING_AFTER_STARTTLS: &[u8] = b"220 ready\r\n";
 
-/// How to introduce ourselves to a mail server.
+/// How to log in to a mail server.
 pub(crate) struct Login<'a> {
     pub(crate) transport: Transport,
     /// The name that the certificate must be for.
@@ -65,7 +65,7 @@ pub(crate) async fn open(
             SmtpStream::new(encrypt(net, tcp, login).await?, GREETING_AFTER_STARTTLS)
         }
     };
-    let failed = |error: lettre::transport::smtp::Error| Chain(&error).to_string();
+    let failed = |error: lettre::transport::smtp::Error| ErrorChain(&error).to_string();
     let name = ClientId::default();
     let opened = AsyncSmtpConnection::connect_with_transport(Box::new(stream), &name).await;
     let mut connection = opened.map_err(failed)?;
@@ -83,7 +83,7 @@ async fn encrypt(net: &Net, tcp: TcpStream, login: &Login<'_>) -> Result<Stream,
         .tls()
         .secure(tcp, login.tls_name, login.trust, Offer::Nothing, net.clock(), &mut trace)
         .await;
-    let stream = secured.map_err(|trouble| trouble.message().to_owned())?;
+    let stream = secured.map_err(|failure| failure.message().to_owned())?;
     Ok(Stream::Tls(Box::new(stream)))
 }
 
@@ -92,20 +92,23 @@ async fn request_tls(tcp: TcpStream) -> Result<TcpStream, String> {
     let mut stream = BufReader::new(SmtpStream::new(Stream::Plain(tcp), b""));
     read_response(&mut stream).await?;
     let offered = command(&mut stream, Ehlo::new(ClientId::default())).await?;
-    let server = ServerInfo::from_response(&offered).map_err(|error| Chain(&error).to_string())?;
+    let server =
+        ServerInfo::from_response(&offered).map_err(|error| ErrorChain(&error).to_string())?;
     if !server.supports_feature(Extension::StartTls) {
         return Err(
-            "the server offers no STARTTLS; set security to none, or use another port".to_owned()
+            "the server does not offer STARTTLS; set security to none, or use another port"
+                .to_owned(),
         );
     }
     command(&mut stream, Starttls).await?;
-    // What was sent in the clear must not be taken for something said inside TLS.
+    // Plain text sent before TLS must not be treated as part of the TLS
+    // session.
     if !stream.buffer().is_empty() {
         return Err("the server sent more than its response to STARTTLS".to_owned());
     }
     match stream.into_inner().inner {
         Stream::Plain(tcp) => Ok(tcp),
-        Stream::Tls(_) => Err("the connection is encrypted already".to_owned()),
+        Stream::Tls(_) => Err("the connection is already encrypted".to_owned()),
     }
 }
 
@@ -131,20 +134,17 @@ async fn read_response(stream: &mut BufReader<SmtpStream>) -> Result<Response, S
         }
     }
     let response: Response =
-        text.parse().map_err(|_| "the server sent no SMTP response".to_owned())?;
-    match response.is_positive() {
-        true => Ok(response),
-        false => Err(describe(&response)),
-    }
+        text.parse().map_err(|_| "the server did not send an SMTP response".to_owned())?;
+    if response.is_positive() { Ok(response) } else { Err(describe(&response)) }
 }
 
-/// A response as people read it: its code and its text in one line.
+/// A response as one line: its code and its text.
 pub(crate) fn describe(response: &Response) -> String {
     format!("{} {}", response.code(), response.message().collect::<Vec<_>>().join(" "))
 }
 
-/// A connection to a mail server that ends with an error when the server sends more
-/// than an SMTP response can be.
+/// A connection to a mail server that fails when the server sends more than an
+/// SMTP response can contain.
 #[derive(Debug)]
 struct SmtpStream {
     inner: Stream,
@@ -211,7 +211,7 @@ impl AsyncWrite for SmtpStream {
     }
 }
 
-/// What a server has sent so far. A limit that was exceeded stays exceeded.
+/// What a server has sent so far. Once exceeded, a limit stays exceeded.
 #[derive(Debug, Default)]
 struct Usage {
     line: usize,
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_response_may_be_as_large_as_its_limits_and_no_larger() {
+    fn a_response_may_not_exceed_its_limits() {
         let line = |length: usize| [vec![b'x'; length - 2], b"\r\n".to_vec()].concat();
         for (bytes, times, exceeded) in [
             (line(MAX_LINE_BYTES), 32, None),

@@ -1,5 +1,5 @@
-//! Online backup of a SQLite database, and its way back. The copy is one file,
-//! consistent at one moment, checked before it takes the place of another.
+//! Online backup and restore of a SQLite database. A backup is one consistent
+//! file, which is verified before it replaces anything.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
@@ -8,62 +8,62 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wakeful_core::error_chain::ErrorChain;
 
 use crate::StoreError;
 
-/// How long the copy waits for a writer that holds the whole file.
-const BUSY: Duration = Duration::from_secs(30);
+/// How long the backup waits for a writer that has locked the whole file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    #[error("{0} exists already: choose another name or remove it")]
+    #[error("{0} already exists: choose another name or delete it")]
     Exists(PathBuf),
     #[error("cannot write {path}: {source}")]
     File { path: PathBuf, source: io::Error },
-    #[error("{path} is not a sound Wakeful backup: {why}")]
+    #[error("{path} is not a valid Wakeful backup: {why}")]
     Unsound { path: PathBuf, why: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Copies the database at `from` to a file that does not exist yet, while
-/// others write.
+/// Copies the database at `from` to a new file. Others may write meanwhile.
 pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
     if to.exists() {
         return Err(BackupError::Exists(to.to_owned()));
     }
     let options = SqliteConnectOptions::new().filename(from).create_if_missing(false);
-    let mut db = options.busy_timeout(BUSY).connect().await.map_err(StoreError::from)?;
-    // Created first and empty, so that nobody else can read what is written to it.
-    let beside = beside(to, "partial");
-    let made = create_private(&beside)?;
-    let path = beside.to_str().ok_or_else(|| {
-        file(&beside, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+    let mut db = options.busy_timeout(BUSY_TIMEOUT).connect().await.map_err(StoreError::from)?;
+    // Created empty with a private mode, so that no other user can read the data.
+    let sibling = sibling(to, "partial");
+    let created = create_private(&sibling)?;
+    let path = sibling.to_str().ok_or_else(|| {
+        file(&sibling, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
     })?;
     sqlx::query("vacuum into $1").bind(path).execute(&mut db).await.map_err(StoreError::from)?;
     db.close().await.map_err(StoreError::from)?;
-    made.sync_all().map_err(|source| file(&beside, source))?;
-    sound(&beside).await?;
-    fs::rename(&beside, to).map_err(|source| file(to, source))
+    created.sync_all().map_err(|source| file(&sibling, source))?;
+    verify_backup(&sibling).await?;
+    fs::rename(&sibling, to).map_err(|source| file(to, source))
 }
 
-/// Puts a backup in the place of the database at `path`. The caller holds the
-/// data folder's lock: nothing may be running on it. What was there is kept
-/// beside it and named in the answer.
+/// Replaces the database at `path` with a backup. The caller holds the lock of
+/// the data folder, so nothing else uses the database. The previous file stays
+/// next to it; its path is returned.
 pub async fn restore_sqlite(backup: &Path, path: &Path) -> Result<Option<PathBuf>, BackupError> {
-    sound(backup).await?;
-    let fresh = beside(path, "restoring");
+    verify_backup(backup).await?;
+    let restored = sibling(path, "restoring");
     let mut from = fs::File::open(backup).map_err(|source| file(backup, source))?;
     // Not `fs::copy`, which would also copy the mode of the backup.
-    let mut copied = create_private(&fresh)?;
-    io::copy(&mut from, &mut copied).map_err(|source| file(&fresh, source))?;
-    copied.sync_all().map_err(|source| file(&fresh, source))?;
-    let mut kept = None;
+    let mut copied = create_private(&restored)?;
+    io::copy(&mut from, &mut copied).map_err(|source| file(&restored, source))?;
+    copied.sync_all().map_err(|source| file(&restored, source))?;
+    let mut previous = None;
     if path.exists() {
-        let before = beside(path, "before-restore");
-        fold_log(path).await;
+        let before = sibling(path, "before-restore");
+        checkpoint_wal(path).await;
         fs::rename(path, &before).map_err(|source| file(&before, source))?;
-        // A log that could not be folded in stays beside its file.
+        // A log that could not be checkpointed stays with its database file.
         for log in ["-wal", "-shm"] {
             let log = |path: &Path| PathBuf::from(format!("{}{log}", path.display()));
             let (from, to) = (log(path), log(&before));
@@ -72,25 +72,24 @@ pub async fn restore_sqlite(backup: &Path, path: &Path) -> Result<Option<PathBuf
                 moved => moved.map_err(|source| file(&from, source))?,
             }
         }
-        kept = Some(before);
+        previous = Some(before);
     }
-    fs::rename(&fresh, path).map_err(|source| file(path, source))?;
-    Ok(kept)
+    fs::rename(&restored, path).map_err(|source| file(path, source))?;
+    Ok(previous)
 }
 
-/// Puts what is still in the log into the database file, so that the file alone
-/// is all of it. A file that is no database any more is what restoring is for.
-async fn fold_log(path: &Path) {
+/// Writes the write-ahead log into the database file, so that the file alone is
+/// complete. Failures are not fatal: a damaged file is a reason to restore.
+async fn checkpoint_wal(path: &Path) {
     let Ok(mut db) = SqliteConnectOptions::new().filename(path).connect().await else { return };
-    let folded = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await;
-    if let (Err(error), _) | (_, Err(error)) = (folded, db.close().await) {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "{} is damaged and kept as it is", path.display());
+    let checkpointed = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut db).await;
+    if let (Err(error), _) | (_, Err(error)) = (checkpointed, db.close().await) {
+        tracing::warn!(error = %ErrorChain(&error), "{} is damaged, keeping it unchanged", path.display());
     }
 }
 
-/// Creates a file that only its owner may read. One that a crash left behind is
-/// replaced, whatever its mode was.
+/// Creates a file that only its owner may read. Replaces a file that a crash left
+/// behind, whatever its mode.
 fn create_private(path: &Path) -> Result<fs::File, BackupError> {
     remove(path)?;
     let mut options = fs::OpenOptions::new();
@@ -105,8 +104,8 @@ fn remove(path: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Whether a file is an undamaged database of ours.
-async fn sound(path: &Path) -> Result<(), BackupError> {
+/// Verifies that a file is an undamaged Wakeful database.
+async fn verify_backup(path: &Path) -> Result<(), BackupError> {
     let unsound = |why: String| BackupError::Unsound { path: path.to_owned(), why };
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
     let mut db = options.connect().await.map_err(|error| unsound(error.to_string()))?;
@@ -115,7 +114,7 @@ async fn sound(path: &Path) -> Result<(), BackupError> {
         .await
         .map_err(|error| unsound(error.to_string()))?;
     if verdict != "ok" {
-        // The verdict is a list of pages, which helps nobody here.
+        // The result is a list of damaged pages, which is of no use here.
         return Err(unsound("it is damaged".into()));
     }
     sqlx::query("select name from schema_migrations")
@@ -126,7 +125,7 @@ async fn sound(path: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-fn beside(path: &Path, what: &str) -> PathBuf {
+fn sibling(path: &Path, what: &str) -> PathBuf {
     PathBuf::from(format!("{}.{what}", path.display()))
 }
 

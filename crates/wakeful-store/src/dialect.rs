@@ -1,6 +1,6 @@
-//! Where the two engines differ: how a statement reaches a connection. A body
-//! is written once and compiled once per driver. SQLite has one writer, so
-//! writing and reading take different doors; on PostgreSQL they are the same.
+//! The differences between the two engines. A statement is written once and
+//! compiled once per driver. SQLite allows one writer, so reads and writes use
+//! different pools; on PostgreSQL they share one.
 
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
@@ -11,22 +11,23 @@ use crate::{Result, Store};
 pub(crate) enum Pool {
     Sqlite {
         writer: SqlitePool,
-        /// Commits without waiting for the disk; only for whoever has the writer.
+        /// Commits without waiting for the disk. Use it only while holding the
+        /// connection of `writer`.
         lazy: SqlitePool,
         readers: SqlitePool,
     },
     Postgres(PgPool),
 }
 
-/// Who has this is the one that writes.
-pub(crate) type Turn = Option<PoolConnection<Sqlite>>;
+/// SQLite's writer connection, held so that no one else writes.
+pub(crate) type WriterGuard = Option<PoolConnection<Sqlite>>;
 
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
 }
 
-/// Runs a reading body on either engine.
+/// Runs a read on either engine.
 macro_rules! read {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
@@ -36,7 +37,7 @@ macro_rules! read {
     };
 }
 
-/// Runs one writing statement on either engine, committed when it returns.
+/// Runs one write statement on either engine, committed when it returns.
 macro_rules! write {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
@@ -46,14 +47,14 @@ macro_rules! write {
     };
 }
 
-/// Runs one writing statement whose loss in a power cut does no harm, because
-/// what it notes would be found out or done once more. On SQLite it does not
-/// wait for the disk, and so does not keep others waiting who must.
+/// Runs one write statement whose loss in a power failure does no harm, because
+/// the work it records would be detected or repeated. On SQLite it does not wait
+/// for the disk, and so does not delay writers that have to.
 macro_rules! write_lazily {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
             $crate::dialect::Pool::Sqlite { writer, lazy: $db, .. } => {
-                let _turn = writer.acquire().await?;
+                let _guard = writer.acquire().await?;
                 $body
             }
             $crate::dialect::Pool::Postgres($db) => $body,
@@ -77,7 +78,7 @@ macro_rules! within {
     };
 }
 
-/// Chooses between two texts where the engines have no words in common.
+/// Chooses between two SQL texts where one cannot serve both engines.
 macro_rules! either {
     ($store:expr, sqlite: $sqlite:expr, postgres: $postgres:expr) => {
         match &$store.pool {
@@ -108,8 +109,8 @@ macro_rules! from_row {
 pub(crate) use {either, from_row, read, within, write, write_lazily};
 
 impl Store {
-    /// Opens a transaction that may write. SQLite takes its lock at once, so
-    /// that two processes wait for each other here and not at the commit.
+    /// Opens a write transaction. SQLite takes its lock at once, so that two
+    /// processes wait for each other here and not at the commit.
     pub(crate) async fn begin(&self) -> Result<Tx> {
         Ok(match &self.pool {
             Pool::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
@@ -117,13 +118,13 @@ impl Store {
         })
     }
 
-    /// As `begin`; on SQLite the commit does not wait for the disk. The next one
-    /// that does waits for this one, too. The turn is kept until the commit.
-    pub(crate) async fn begin_lazily(&self) -> Result<(Turn, Tx)> {
+    /// Like `begin`, but on SQLite the commit does not wait for the disk. The next
+    /// commit that does flushes this one, too. Hold the guard until the commit.
+    pub(crate) async fn begin_lazily(&self) -> Result<(WriterGuard, Tx)> {
         Ok(match &self.pool {
             Pool::Sqlite { writer, lazy, .. } => {
-                let turn = writer.acquire().await?;
-                (Some(turn), Tx::Sqlite(lazy.begin_with("begin immediate").await?))
+                let guard = writer.acquire().await?;
+                (Some(guard), Tx::Sqlite(lazy.begin_with("begin immediate").await?))
             }
             Pool::Postgres(pool) => (None, Tx::Postgres(pool.begin().await?)),
         })

@@ -1,28 +1,28 @@
-//! What an operator wants to know of a database: whether it is sound, how big
-//! its tables are, and how much of the past it holds. It only reads.
+//! Diagnostics for the operator: the integrity of the database, the size of its
+//! tables, and the extent of its history. Read-only.
 
 use uuid::Uuid;
-use wakeful_core::history::pack;
-use wakeful_core::history::rollup::{self, Depth};
+use wakeful_core::history::block_codec;
+use wakeful_core::history::rollup::{self, Detail};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 
 use crate::dialect::{Pool, either, read};
 use crate::{Result, Store};
 
-/// So many rows are looked at in one step.
-const STEP: i64 = 200;
+/// The rows read in one step.
+const BATCH_ROWS: i64 = 200;
 
 #[derive(Clone, Debug)]
 pub struct Table {
     pub name: String,
-    /// With its indexes.
+    /// Including indexes.
     pub bytes: i64,
 }
 
-/// What is kept of the past.
+/// The extent of the stored history.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Holdings {
+pub struct HistoryInventory {
     pub fresh: i64,
     pub packed: i64,
     pub blocks: i64,
@@ -34,30 +34,30 @@ pub struct Holdings {
     pub oldest_day: Option<Millis>,
 }
 
-/// Whose it is, from when, its bytes, and those of its phases.
-type Part = (Uuid, i64, Vec<u8>, Option<Vec<u8>>);
+/// The monitor, the start time, the packed bytes, and those of the phases.
+type PartRow = (Uuid, i64, Vec<u8>, Option<Vec<u8>>);
 
-/// A part of the past that the disk changed.
+/// A part of the history that is damaged on disk.
 #[derive(Clone, Debug)]
-pub struct Harm {
+pub struct DamagedPart {
     pub monitor: MonitorId,
     pub at: Millis,
     pub what: &'static str,
 }
 
 impl Store {
-    /// What the database says of itself; nothing when it is sound.
+    /// The problems that the database's own check finds; empty when it is intact.
     pub async fn integrity(&self) -> Result<Vec<String>> {
         let Pool::Sqlite { readers, .. } = &self.pool else {
             self.ping().await?;
             return Ok(Vec::new());
         };
-        let told: Vec<String> =
+        let lines: Vec<String> =
             sqlx::query_scalar("pragma integrity_check(20)").fetch_all(readers).await?;
-        Ok(told.into_iter().filter(|line| line != "ok").collect())
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// The tables, the largest first.
+    /// The tables, largest first.
     pub async fn tables(&self) -> Result<Vec<Table>> {
         let sql = either!(
             self,
@@ -75,8 +75,8 @@ impl Store {
         Ok(rows.into_iter().map(|(name, bytes)| Table { name, bytes }).collect())
     }
 
-    /// How much of the past is there, and from when on.
-    pub async fn holdings(&self) -> Result<Holdings> {
+    /// How much history is stored, and since when.
+    pub async fn history_inventory(&self) -> Result<HistoryInventory> {
         let counts: (i64, i64, i64) = read!(self, |db| {
             sqlx::query_as(
                 "select (select count(*) from heartbeats),
@@ -99,7 +99,7 @@ impl Store {
             .fetch_one(db)
             .await
         })?;
-        Ok(Holdings {
+        Ok(HistoryInventory {
             fresh: counts.0,
             packed: counts.1,
             blocks: counts.2,
@@ -112,9 +112,9 @@ impl Store {
         })
     }
 
-    /// Reads every block and roll-up and tells those that are damaged.
-    pub async fn harm(&self) -> Result<Vec<Harm>> {
-        let mut harm = Vec::new();
+    /// Reads every block and roll-up and returns the damaged ones.
+    pub async fn find_damage(&self) -> Result<Vec<DamagedPart>> {
+        let mut damage = Vec::new();
         for (what, sql) in [
             (
                 "heartbeats",
@@ -147,25 +147,30 @@ impl Store {
         ] {
             let mut last = (Uuid::nil(), i64::MIN);
             loop {
-                let rows: Vec<Part> = read!(self, |db| {
-                    sqlx::query_as(sql).bind(last.0).bind(last.1).bind(STEP).fetch_all(db).await
+                let rows: Vec<PartRow> = read!(self, |db| {
+                    sqlx::query_as(sql)
+                        .bind(last.0)
+                        .bind(last.1)
+                        .bind(BATCH_ROWS)
+                        .fetch_all(db)
+                        .await
                 })?;
                 let Some((monitor, at, ..)) = rows.last() else { break };
                 last = (*monitor, *at);
-                let hurt = rows.iter().filter(|(_, _, data, phases)| {
+                let damaged = rows.iter().filter(|(_, _, data, phases)| {
                     !is_whole(what, data, phases.as_deref().unwrap_or_default())
                 });
-                harm.extend(hurt.map(|(monitor, at, ..)| Harm {
+                damage.extend(damaged.map(|(monitor, at, ..)| DamagedPart {
                     monitor: (*monitor).into(),
                     at: Millis(*at),
                     what,
                 }));
             }
         }
-        Ok(harm)
+        Ok(damage)
     }
 
-    /// The database's own time, where it has one.
+    /// The time on the database server's clock; `None` for SQLite.
     pub async fn database_time(&self) -> Result<Option<Millis>> {
         let Pool::Postgres(pool) = &self.pool else { return Ok(None) };
         let now: i64 = sqlx::query_scalar(
@@ -179,10 +184,10 @@ impl Store {
 
 fn is_whole(what: &str, data: &[u8], phases: &[u8]) -> bool {
     if what != "heartbeats" {
-        return rollup::unpack(data, Depth::Whole).is_ok();
+        return rollup::unpack(data, Detail::Full).is_ok();
     }
-    match pack::unpack(data) {
-        Ok(mut entries) => pack::unpack_phases(phases, &mut entries).is_ok(),
+    match block_codec::unpack(data) {
+        Ok(mut entries) => block_codec::unpack_phases(phases, &mut entries).is_ok(),
         Err(_) => false,
     }
 }

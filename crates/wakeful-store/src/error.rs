@@ -1,28 +1,28 @@
-//! What can go wrong in the store, sorted by what a caller can do about it:
-//! wait (`Unavailable`), choose another value (`Taken`), fetch the operator.
+//! The errors of the store, by what the caller can do about them: wait
+//! (`Unavailable`), choose another value (`Taken`), or report to the operator.
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Locked, full, away or overloaded: nothing was changed, try again.
+    /// Locked, full, unreachable or overloaded: nothing was changed, try again.
     #[error("the database is not available")]
     Unavailable(#[source] sqlx::Error),
-    /// A unique index refused the value.
+    /// A unique index rejected the value.
     #[error("the value is already in use")]
     Taken,
-    /// What the value belongs to was deleted meanwhile.
-    #[error("what this belongs to is gone")]
+    /// The record that the value belongs to was deleted in the meantime.
+    #[error("the record this belongs to no longer exists")]
     Gone,
     /// A stored value is not one that this version writes.
-    #[error("a stored value of {0} cannot be read")]
+    #[error("cannot read a stored value of {0}")]
     Damaged(&'static str),
-    /// A sealed value does not open with any key of the keyring.
-    #[error("a sealed value of {0} does not open: the master key it was sealed under is missing")]
+    /// No key of the keyring opens a sealed value.
+    #[error("cannot decrypt {0}: the master key it was encrypted with is missing")]
     Sealed(&'static str),
-    /// The schema is not one this version can use.
+    /// This version cannot use the schema.
     #[error("{0}")]
-    History(String),
-    /// The database refused a statement: a defect of ours, or a damaged file.
-    #[error("the database refused a statement")]
+    Schema(String),
+    /// The database rejected a statement: a bug in Wakeful, or a damaged file.
+    #[error("the database rejected a statement")]
     Refused(#[source] sqlx::Error),
 }
 
@@ -31,7 +31,7 @@ impl From<sqlx::Error> for StoreError {
         match &error {
             sqlx::Error::Database(refusal) if refusal.is_unique_violation() => Self::Taken,
             sqlx::Error::Database(refusal) if refusal.is_foreign_key_violation() => Self::Gone,
-            sqlx::Error::Database(refusal) if passing(refusal.code().as_deref()) => {
+            sqlx::Error::Database(refusal) if is_transient(refusal.code().as_deref()) => {
                 Self::Unavailable(error)
             }
             sqlx::Error::Io(_)
@@ -45,14 +45,14 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether a driver's code speaks of a state that passes.
-fn passing(code: Option<&str>) -> bool {
+/// Whether a driver's error code means a temporary condition.
+fn is_transient(code: Option<&str>) -> bool {
     let Some(code) = code else { return false };
     if code.len() == 5 {
-        // PostgreSQL: connection, resources, operator intervention, I/O,
-        // rollback by the server, lock not available, not let in. And single ones:
-        // a client, held up, was silent for too long within a transaction; a server
-        // that only reads, as one that stands by; a database that is not there yet.
+        // PostgreSQL, by class: connection, resources, operator intervention, I/O,
+        // rollback by the server, lock not available, authorization. Single codes:
+        // idle for too long in a transaction, because this process was delayed; a
+        // read-only server, such as a standby; a database that does not exist yet.
         return ["25P03", "25006", "3D000"].contains(&code)
             || ["08", "53", "57", "58", "40", "55", "28"]
                 .iter()
@@ -65,19 +65,19 @@ fn passing(code: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::passing;
+    use super::is_transient;
 
     #[test]
-    fn codes_that_pass_are_told_from_those_that_do_not() {
+    fn transient_codes_are_recognized() {
         for code in [
             "5", "261", "13", "08006", "53300", "57P01", "40001", "55P03", "25P03", "25006",
             "28P01", "3D000",
         ] {
-            assert!(passing(Some(code)), "{code}");
+            assert!(is_transient(Some(code)), "{code}");
         }
         for code in ["1", "11", "19", "23505", "42601", "25001"] {
-            assert!(!passing(Some(code)), "{code}");
+            assert!(!is_transient(Some(code)), "{code}");
         }
-        assert!(!passing(None));
+        assert!(!is_transient(None));
     }
 }

@@ -1,8 +1,8 @@
 //! The master keys. The first one seals, all of them open; each sealed value
-//! names its key, so that keys can be changed while the data stays readable. A
-//! ring that was read from a file follows the file: a key that another process
-//! put there is used from then on.
-//! A sealed value is: one version byte, four bytes of key id, nonce and text.
+//! names its key, so that keys can be rotated while the data stays readable. A
+//! keyring loaded from a file follows the file: a key that another process adds
+//! is used as soon as it is there.
+//! A sealed value is one version byte, four bytes of key id, nonce and ciphertext.
 
 use data_encoding::BASE64;
 use std::fs;
@@ -10,8 +10,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
-use wakeful_core::chain::Chain;
-use wakeful_core::seal::{Key, NONCE};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::seal::{Key, NONCE_LENGTH};
 use wakeful_core::token::Digest;
 use zeroize::Zeroizing;
 
@@ -20,17 +20,17 @@ const KEY_ID: usize = 4;
 
 pub struct Keyring {
     ring: RwLock<Ring>,
-    /// The file these keys came from.
+    /// The file these keys were loaded from.
     file: Option<PathBuf>,
 }
 
 struct Ring {
     keys: Vec<(KeyId, Key)>,
-    /// Which state of the file they are.
+    /// The version of the file they were loaded from.
     stamp: Option<Stamp>,
 }
 
-/// Tells one state of a file from another: a new file has a new inode.
+/// Identifies a version of a file by inode and modification time.
 type Stamp = (u64, i64, i64);
 
 pub(crate) type KeyId = [u8; KEY_ID];
@@ -41,17 +41,17 @@ pub enum KeyringError {
     File { path: PathBuf, source: io::Error },
     #[error("the key file {0} can be read by others: run chmod 600 on it")]
     Open(PathBuf),
-    #[error("the key in {0} is not one: each line must be 32 bytes as base64")]
+    #[error("{0} is not a valid key file: each line must be 32 bytes as base64")]
     Malformed(String),
 }
 
 impl Keyring {
     /// Keys given by the operator; at least one.
-    pub fn given(keys: &[Key]) -> Option<Self> {
+    pub fn from_keys(keys: &[Key]) -> Option<Self> {
         (!keys.is_empty()).then(|| Self::of(keys.to_vec()))
     }
 
-    /// The keys in the text of a key file, one a line.
+    /// The keys in the text of a key file, one per line.
     fn parse(text: &str, from: &str) -> Result<Vec<Key>, KeyringError> {
         let malformed = || KeyringError::Malformed(from.to_owned());
         let keys = text
@@ -70,21 +70,21 @@ impl Keyring {
         Ok(keys)
     }
 
-    /// The keys in a file, which is made with a fresh key when there is none.
+    /// The keys in a file, which is created with a new key if it does not exist.
     pub fn load_or_create(path: &Path) -> Result<Self, KeyringError> {
         match Ring::load(path) {
             Err(KeyringError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Self::of(vec![Self::fresh_key()]).create(path)?;
+                Self::of(vec![Self::generate_key()]).create(path)?;
             }
             loaded => return Ok(Self { ring: RwLock::new(loaded?), file: Some(path.to_owned()) }),
         }
-        // Another process may have been first: what is in the file counts.
+        // Another process may have created the file first: its content counts.
         let ring = RwLock::new(Ring::load(path)?);
         Ok(Self { ring, file: Some(path.to_owned()) })
     }
 
-    /// A new key out of the system's randomness.
-    pub fn fresh_key() -> Key {
+    /// A new key from the system's random number generator.
+    pub fn generate_key() -> Key {
         let mut bytes = Zeroizing::new([0; 32]);
         fill(bytes.as_mut());
         Key::new(*bytes)
@@ -95,48 +95,48 @@ impl Keyring {
         Ok(Ring::load(path)?.keys.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// A keyring with a fresh first key in front of these.
+    /// A keyring with a new key in front of these.
     #[must_use]
     pub fn rotated(&self) -> Self {
-        let mut keys = vec![Self::fresh_key()];
+        let mut keys = vec![Self::generate_key()];
         keys.extend(self.read().keys.iter().map(|(_, key)| key.clone()));
         Self::of(keys)
     }
 
-    /// A keyring of the first key alone.
+    /// A keyring with only the first key.
     #[must_use]
     pub fn pruned(&self) -> Self {
         Self::of(vec![self.read().keys[0].1.clone()])
     }
 
-    /// Whether there is more than the key that seals.
+    /// Whether there are keys besides the one that seals.
     pub fn has_old_keys(&self) -> bool {
         self.read().keys.len() > 1
     }
 
-    /// Puts these keys in place of those in the file, whole or not at all.
+    /// Atomically replaces the keys in the file with these.
     pub fn replace(&self, path: &Path) -> Result<(), KeyringError> {
-        let beside = path.with_extension("new");
-        self.write_new(&beside)?;
-        fs::rename(&beside, path).map_err(|source| file(path, source))?;
+        let sibling = path.with_extension("new");
+        self.write_new(&sibling)?;
+        fs::rename(&sibling, path).map_err(|source| file(path, source))?;
         sync_folder(path)
     }
 
-    /// Makes the file, unless somebody else just did. A link from a finished
-    /// file is all or nothing, so nobody ever reads half a key.
+    /// Creates the file, unless another process just did. Linking a finished
+    /// file is atomic, so no process can read an incomplete key.
     fn create(&self, path: &Path) -> Result<(), KeyringError> {
-        let beside = path.with_extension(format!("{}", std::process::id()));
-        self.write_new(&beside)?;
-        let linked = fs::hard_link(&beside, path);
-        fs::remove_file(&beside).map_err(|source| file(&beside, source))?;
+        let sibling = path.with_extension(format!("{}", std::process::id()));
+        self.write_new(&sibling)?;
+        let linked = fs::hard_link(&sibling, path);
+        fs::remove_file(&sibling).map_err(|source| file(&sibling, source))?;
         match linked {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(file(path, error)),
             _ => sync_folder(path),
         }
     }
 
-    /// Writes the keys to a file of their own. A process that was killed at this
-    /// point may have left one, and in a container the next has the same number.
+    /// Writes the keys to a new file. A process killed at this point may have
+    /// left one behind, and in a container the next process has the same pid.
     fn write_new(&self, path: &Path) -> Result<(), KeyringError> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -164,9 +164,9 @@ impl Keyring {
         self.ring.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the file again if it is not the one that was read before. A file
-    /// that cannot be read changes nothing: the keys at hand are still good.
-    fn follow(&self) {
+    /// Loads the file again if it has changed. If that fails, the loaded keys
+    /// stay in use.
+    fn reload_if_changed(&self) {
         let Some(path) = &self.file else { return };
         if stamp(path).is_none_or(|now| self.read().stamp == Some(now)) {
             return;
@@ -174,21 +174,21 @@ impl Keyring {
         match Ring::load(path) {
             Ok(ring) => *self.ring.write().unwrap_or_else(PoisonError::into_inner) = ring,
             Err(error) => {
-                tracing::warn!(error = %Chain(&error), "the changed master key file cannot be read");
+                tracing::warn!(error = %ErrorChain(&error), "reloading the changed master key file failed, keeping the loaded keys");
             }
         }
     }
 
-    /// The id of the key that seals, as it stands in sealed values.
-    pub(crate) fn sealing(&self) -> KeyId {
+    /// The id of the key that seals, as found in sealed values.
+    pub(crate) fn sealing_key_id(&self) -> KeyId {
         self.read().keys[0].0
     }
 
     pub(crate) fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
-        self.follow();
+        self.reload_if_changed();
         let ring = self.read();
         let (id, key) = &ring.keys[0];
-        let mut nonce = [0; NONCE];
+        let mut nonce = [0; NONCE_LENGTH];
         fill(&mut nonce);
         let mut sealed = vec![VERSION];
         sealed.extend_from_slice(id);
@@ -196,12 +196,12 @@ impl Keyring {
         sealed
     }
 
-    /// The plain bytes, or nothing when no key of this ring opens them.
+    /// The plain bytes, or `None` when no key of this ring opens them.
     pub(crate) fn open(&self, context: &str, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let (&[VERSION], rest) = sealed.split_first_chunk::<1>()? else { return None };
         let (id, body) = rest.split_first_chunk::<KEY_ID>()?;
-        if !self.read().knows(*id) {
-            self.follow();
+        if !self.read().contains_key(*id) {
+            self.reload_if_changed();
         }
         self.read().open(*id, context, body)
     }
@@ -213,7 +213,7 @@ impl Ring {
     }
 
     fn load(path: &Path) -> Result<Self, KeyringError> {
-        // The stamp first: what changes after it is read once more, not missed.
+        // The stamp first, so that a later change is detected.
         let stamp = stamp(path);
         let text = fs::read_to_string(path).map_err(|source| file(path, source))?;
         let text = Zeroizing::new(text);
@@ -224,7 +224,7 @@ impl Ring {
         Ok(Self::of(Keyring::parse(&text, &path.display().to_string())?, stamp))
     }
 
-    fn knows(&self, id: KeyId) -> bool {
+    fn contains_key(&self, id: KeyId) -> bool {
         self.keys.iter().any(|(known, _)| *known == id)
     }
 
@@ -239,7 +239,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((file.ino(), file.mtime(), file.mtime_nsec()))
 }
 
-/// A name for a key that says nothing of it.
+/// An id for a key that does not reveal it.
 fn key_id(key: &Key) -> KeyId {
     let named = Zeroizing::new(format!("wakeful key id {}", BASE64.encode(key.bytes())));
     let Digest(digest) = Digest::of(&named);
@@ -247,7 +247,7 @@ fn key_id(key: &Key) -> KeyId {
 }
 
 fn fill(bytes: &mut [u8]) {
-    getrandom::fill(bytes).expect("the operating system gives random bytes");
+    getrandom::fill(bytes).expect("the operating system provides random bytes");
 }
 
 fn file(path: &Path, source: io::Error) -> KeyringError {
@@ -265,30 +265,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_process_left_is_not_in_the_way() {
+    fn a_file_left_by_a_killed_process_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("master.key");
         for left in [std::process::id().to_string(), "new".to_owned()] {
             fs::write(path.with_extension(left), "half a k").expect("written");
         }
-        let made = Keyring::load_or_create(&path).expect("made in spite of it");
-        made.rotated().replace(&path).expect("replaced in spite of it");
+        let created = Keyring::load_or_create(&path).expect("created in spite of it");
+        created.rotated().replace(&path).expect("replaced in spite of it");
         assert!(Keyring::load_or_create(&path).expect("read").has_old_keys());
     }
 
     #[test]
-    fn a_ring_follows_its_file() {
+    fn a_keyring_follows_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("master.key");
-        let ring = Keyring::load_or_create(&path).expect("made");
+        let ring = Keyring::load_or_create(&path).expect("created");
         let old = ring.seal("here", b"old");
         let other = Keyring::load_or_create(&path).expect("read").rotated();
         other.replace(&path).expect("replaced");
-        // What another process sealed under the new key opens, and from now on
-        // the new key seals here too; what was sealed before still opens.
+        // A value that another process sealed with the new key opens, and from now
+        // on the new key seals here too; older values still open.
         let new = other.seal("here", b"new");
         assert_eq!(ring.open("here", &new).expect("opens").as_slice(), b"new");
-        assert_eq!(ring.sealing(), other.sealing());
+        assert_eq!(ring.sealing_key_id(), other.sealing_key_id());
         assert_eq!(ring.open("here", &old).expect("opens").as_slice(), b"old");
     }
 }

@@ -1,7 +1,7 @@
-//! The schema's history. Each step runs in a transaction of its own together
-//! with the row that says it ran, so a crash leaves a step done or not begun.
-//! Nodes that start together wait for each other: SQLite by its write lock,
-//! PostgreSQL by an advisory lock. A step that ran is never edited.
+//! Schema migrations. Each one runs in its own transaction together with the row
+//! that records it, so a crash leaves it applied or not started. Nodes that start
+//! at the same time wait for each other: on SQLite with its write lock, on
+//! PostgreSQL with an advisory lock. A released migration is never edited.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection};
@@ -27,7 +27,7 @@ macro_rules! steps {
     };
 }
 
-/// In order; a new step goes to the end and has a file in both folders.
+/// In order; a new migration goes to the end and has a file in both folders.
 const STEPS: &[Step] = steps![
     "0001_accounts",
     "0002_monitors",
@@ -50,6 +50,8 @@ const STEPS: &[Step] = steps![
     "0019_left_to",
     "0020_unfinished_claims",
     "0021_credentials",
+    "0022_blocked",
+    "0023_notifier_health",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (
@@ -57,14 +59,14 @@ const HISTORY: &str = "create table if not exists schema_migrations (
     checksum text not null
 )";
 
-/// Any number no other program is likely to lock.
+/// A number that no other program is likely to lock.
 const LOCK: i64 = 0x57_41_4b_45_46_55_4c;
 
-/// Brings the schema up to date. Safe to call from many processes at once.
+/// Updates the schema. Safe to call from many processes at once.
 pub(crate) async fn run(location: &Location) -> Result<()> {
     match location {
         Location::Sqlite(path) => {
-            // Waits as long as the step of another process may take.
+            // Waits as long as a migration in another process may take.
             let options = sqlite(path).busy_timeout(Duration::from_secs(600));
             let mut db = connect(&options).await?;
             sqlite_steps(&mut db).await?;
@@ -80,13 +82,13 @@ pub(crate) async fn run(location: &Location) -> Result<()> {
     Ok(())
 }
 
-/// A new file is switched to its log once. SQLite refuses whoever comes at that
-/// very moment without the wait it was told, so they ask again.
+/// A new file is switched to write-ahead logging once. At that moment SQLite
+/// refuses other connections despite the busy timeout, so they retry.
 async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection> {
-    let mut asked = 0;
+    let mut retries = 0;
     loop {
         match options.connect().await.map_err(StoreError::from) {
-            Err(StoreError::Unavailable(_)) if asked < 50 => asked += 1,
+            Err(StoreError::Unavailable(_)) if retries < 50 => retries += 1,
             connected => return connected,
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -109,7 +111,7 @@ macro_rules! run_steps {
                     .bind(checksum(step.$sql))
                     .execute(&mut *tx)
                     .await?;
-                tracing::info!(migration = step.name, "brought the schema to {}", step.name);
+                tracing::info!(migration = step.name, "applied migration {}", step.name);
             }
             tx.commit().await?;
         }
@@ -125,19 +127,20 @@ async fn postgres_steps(db: &mut PgConnection) -> Result<()> {
     run_steps!(db, "begin", postgres)
 }
 
-/// Whether a step still has to run; an error when the history is not ours.
+/// Whether a migration still has to run; an error when the recorded ones do not
+/// match this version.
 fn pending(name: &str, sql: &str, ran: &[(String, String)]) -> Result<bool> {
     if let Some((newer, _)) = ran.iter().find(|(ran, _)| !STEPS.iter().any(|step| step.name == ran))
     {
-        return Err(StoreError::History(format!(
-            "the database has the step {newer}, which this version does not know: start the newer version"
+        return Err(StoreError::Schema(format!(
+            "the database has the migration {newer}, which this version does not know: start the newer version"
         )));
     }
     match ran.iter().find(|(ran, _)| ran == name) {
         None => Ok(true),
-        Some((_, kept)) if *kept == checksum(sql) => Ok(false),
-        Some(_) => Err(StoreError::History(format!(
-            "the step {name} is not the one that this database was made with"
+        Some((_, stored)) if *stored == checksum(sql) => Ok(false),
+        Some(_) => Err(StoreError::Schema(format!(
+            "the migration {name} differs from the one applied to this database"
         ))),
     }
 }

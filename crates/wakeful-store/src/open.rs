@@ -1,6 +1,6 @@
-//! Opening the database: the engine is chosen by the URL, the connections are
-//! set up for durability, the schema is brought up to date, and the keyring is
-//! proved to be the one this database was sealed under.
+//! Opening the database: the URL selects the engine, the connections are set up
+//! for durability, the schema is migrated, and the keyring is verified to be the
+//! one this database was sealed with.
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{
@@ -17,28 +17,28 @@ use std::time::Duration;
 use crate::dialect::{Pool, read, write};
 use crate::{Keyring, Result, Store, StoreError, migrate};
 
-/// How long a SQLite statement waits for another process's lock. With the wait
-/// for a connection a caller is answered within six seconds.
-const BUSY: Duration = Duration::from_millis(3_500);
-/// How long a caller waits for a free connection before it is told to come back.
-const ACQUIRE: Duration = Duration::from_secs(2);
+/// How long a SQLite statement waits for another process's lock. Together with the
+/// wait for a connection, a caller gets a response within six seconds.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(3_500);
+/// How long a caller waits for a free connection before it gets `Unavailable`.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Kibibytes of pages kept at hand, as SQLite wants to be told: by the one who
-/// writes the bulk and comes back to the same ones, and by each of the others.
-const CACHE: &str = "-8192";
+/// The page cache in KiB, negative as SQLite expects it: for the connection with
+/// the bulk writes, which return to the same pages, and for each of the others.
+const RELAXED_WRITER_CACHE: &str = "-8192";
 const SMALL_CACHE: &str = "-1024";
-/// Pages of the log after which whoever commits folds it in: 64 MiB. Before it
-/// comes to that, `fold_log` has done so beside them.
-const LOG: &str = "16384";
+/// Pages of the write-ahead log after which a commit checkpoints it: 64 MiB.
+/// Usually `checkpoint_wal` does it before, without delaying commits.
+const WAL_AUTOCHECKPOINT_PAGES: &str = "16384";
 
-/// On a single core, too, one that is slow leaves some for the others.
-const LEAST_READERS: u32 = 4;
+/// On a single core too, a slow query must leave readers for the others.
+const MIN_READERS: u32 = 4;
 
-/// Rows that SQLite's thread reads ahead of whoever asked for them: each time
-/// the two wait for one another costs as much as many rows.
-const ROWS_AHEAD: usize = 1_024;
+/// Rows that SQLite's thread reads ahead of the caller: each switch between the
+/// two costs as much as many rows.
+const ROW_BUFFER_SIZE: usize = 1_024;
 
-/// Where the data is.
+/// The location of the database.
 #[derive(Clone, Debug)]
 pub enum Location {
     Sqlite(PathBuf),
@@ -46,25 +46,25 @@ pub enum Location {
 }
 
 impl Location {
-    /// The place a URL names, or one sentence on what is accepted.
+    /// Parses a URL. The error is a sentence about the accepted forms.
     pub fn parse(url: &str) -> std::result::Result<Self, String> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             return match path {
-                "" => Err("sqlite: needs the path of a file behind it".into()),
+                "" => Err("must name a file after sqlite:".into()),
                 path => Ok(Self::Sqlite(path.into())),
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            // The driver's own words may repeat the URL, password included.
+            // The driver's own message may repeat the URL, including the password.
             return url.parse().map(|options| Self::Postgres(Box::new(options))).map_err(|_| {
-                "is not a PostgreSQL URL such as postgres://user:password@host/database".into()
+                "must be a PostgreSQL URL such as postgres://user:password@host/database".into()
             });
         }
         Err("must start with sqlite: or postgres://".into())
     }
 
-    /// Whether a database of ours is there, of whatever version. Nothing is made.
+    /// Whether a Wakeful database of any version exists there. Creates nothing.
     pub async fn is_in_use(&self) -> Result<bool> {
         match self {
             Self::Sqlite(path) => Ok(path.metadata().is_ok_and(|file| file.len() > 0)),
@@ -88,15 +88,15 @@ pub struct Options {
 }
 
 impl Store {
-    /// Opens the database, brings its schema up to date and checks the keys.
+    /// Opens the database, migrates its schema and verifies the keyring.
     pub async fn open(options: &Options, keyring: Keyring) -> Result<Self> {
-        let store = Self::open_unmarked(options, keyring).await?;
-        store.refuse_half_a_copy().await?;
+        let store = Self::open_unchecked(options, keyring).await?;
+        store.refuse_unfinished_transfer().await?;
         Ok(store)
     }
 
-    /// As `open`, also when a copy into it is not finished.
-    pub(crate) async fn open_unmarked(options: &Options, keyring: Keyring) -> Result<Self> {
+    /// Like `open`, but also accepts a database with an unfinished transfer.
+    pub(crate) async fn open_unchecked(options: &Options, keyring: Keyring) -> Result<Self> {
         if let Location::Sqlite(path) = &options.location {
             make_private(path);
         }
@@ -105,13 +105,13 @@ impl Store {
             Location::Sqlite(path) => {
                 let one = || file_pool(1).max_lifetime(None).idle_timeout(None);
                 let with = |cache| sqlite(path).pragma("cache_size", cache);
-                // What undoes half a statement is small, and would be a file for each.
+                // Statement journals are small; on disk, each would be a file.
                 let writing = |cache| with(cache).pragma("temp_store", "memory");
-                let lazy = writing(CACHE).synchronous(SqliteSynchronous::Normal);
-                // The pool of readers may not write, so a writing statement sent
-                // through the wrong door fails in every test instead of waiting.
+                let lazy = writing(RELAXED_WRITER_CACHE).synchronous(SqliteSynchronous::Normal);
+                // Readers are read-only, so that a write sent through the wrong
+                // pool fails in every test instead of waiting for the lock.
                 let reader =
-                    with(SMALL_CACHE).pragma("query_only", "on").row_buffer_size(ROWS_AHEAD);
+                    with(SMALL_CACHE).pragma("query_only", "on").row_buffer_size(ROW_BUFFER_SIZE);
                 Pool::Sqlite {
                     writer: one().connect_with(writing(SMALL_CACHE)).await?,
                     lazy: one().connect_with(lazy).await?,
@@ -123,18 +123,18 @@ impl Store {
             Location::Postgres(connect) => Pool::Postgres(
                 PgPoolOptions::new()
                     .max_connections(options.max_connections)
-                    .acquire_timeout(ACQUIRE)
+                    .acquire_timeout(ACQUIRE_TIMEOUT)
                     .connect_with(postgres(connect))
                     .await?,
             ),
         };
         let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default(), node: None };
-        store.prove_keyring().await?;
+        store.verify_keyring().await?;
         Ok(store)
     }
 
-    /// The first start seals a known word; every later one must open it.
-    async fn prove_keyring(&self) -> Result<()> {
+    /// The first start seals a known value; every later start must open it.
+    async fn verify_keyring(&self) -> Result<()> {
         const NAME: &str = "keyring";
         let sealed = self.keyring.seal("meta.value:keyring", b"wakeful");
         write!(self, |db| {
@@ -147,22 +147,21 @@ impl Store {
             .await
             .map(|_| ())
         })?;
-        let kept: Vec<u8> = read!(self, |db| {
+        let stored: Vec<u8> = read!(self, |db| {
             sqlx::query_scalar("select value from meta where name = $1")
                 .bind(NAME)
                 .fetch_one(db)
                 .await
         })?;
-        match self.keyring.open("meta.value:keyring", &kept) {
+        match self.keyring.open("meta.value:keyring", &stored) {
             Some(_) => Ok(()),
             None => Err(StoreError::Sealed("this database")),
         }
     }
 }
 
-/// Makes the file of a new database so that only its owner reads it; the files
-/// that SQLite puts beside it take after it. What cannot be made here is told by
-/// the attempt to open it.
+/// Creates the file of a new database with a private mode; the files that SQLite
+/// adds inherit it. Errors are ignored: opening the database reports them.
 fn make_private(path: &Path) {
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
 }
@@ -171,41 +170,41 @@ pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
-        // Must come before the first table; it lets a file give back space in small steps.
+        // Must be set before the first table; lets the file shrink in small steps.
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        .busy_timeout(BUSY)
+        .busy_timeout(BUSY_TIMEOUT)
         .pragma("journal_size_limit", "67108864")
-        .pragma("wal_autocheckpoint", LOG)
+        .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT_PAGES)
 }
 
-/// How many read a file at one time. They wait for the processor and hardly for
-/// anything else, and each has pages, statements and a thread of its own: more
-/// than these would be slower and take memory.
-fn readers(most: u32) -> u32 {
+/// The number of connections that read a file. They are bound by the CPU, and each
+/// has its own cache, statements and thread: more of them would be slower and need
+/// more memory.
+fn readers(max: u32) -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    u32::try_from(2 * cores).unwrap_or(u32::MAX).max(LEAST_READERS).min(most)
+    u32::try_from(2 * cores).unwrap_or(u32::MAX).max(MIN_READERS).min(max)
 }
 
-/// A file does not hang up, so its connections need not be tried before use.
-fn file_pool(most: u32) -> SqlitePoolOptions {
+/// Connections to a file do not drop, so they need no test before use.
+fn file_pool(max: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
-        .max_connections(most)
-        .acquire_timeout(ACQUIRE)
+        .max_connections(max)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
 }
 
 fn postgres(connect: &PgConnectOptions) -> PgConnectOptions {
     connect.clone().application_name("wakeful").options([
-        // Whatever the server's default is: what is confirmed must be kept.
+        // Whatever the server's default is, committed data must be durable.
         ("synchronous_commit", "on"),
         ("statement_timeout", "5s"),
         ("lock_timeout", "3s"),
-        // Compiling a plan takes longer than any of ours runs.
+        // Compiling a plan takes longer than running any of our queries.
         ("jit", "off"),
-        // One that goes silent halfway holds the slots it writes under for so long.
+        // A node that stalls within a transaction locks its slots for this long.
         ("idle_in_transaction_session_timeout", "5s"),
     ])
 }
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_url_chooses_the_engine_and_others_are_refused() {
+    fn the_url_selects_the_engine_and_unknown_schemes_are_refused() {
         assert!(
             matches!(Location::parse("sqlite:/tmp/x.db"), Ok(Location::Sqlite(path)) if path == Path::new("/tmp/x.db"))
         );

@@ -1,4 +1,4 @@
-//! Which regions a team's monitors name, and which probes are believed no longer.
+//! The regions that a team's monitors use, and the revoked probes.
 
 use wakeful_core::region::{ProbeName, Regions};
 use wakeful_core::time::Millis;
@@ -7,7 +7,8 @@ use crate::dialect::{read, write};
 use crate::{Result, Store, StoreError, TeamStore};
 
 impl TeamStore<'_> {
-    /// The regions of the team's active monitors, and how many have just these.
+    /// The sets of regions of the team's active monitors, with the number of
+    /// monitors for each set.
     pub async fn regions_in_use(&self) -> Result<Vec<(Regions, usize)>> {
         let rows: Vec<(String, i64)> = read!(self.store, |db| {
             sqlx::query_as(
@@ -31,7 +32,7 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// Believes a probe no longer. Once is enough.
+    /// Revokes a probe. Has no effect if it is revoked already.
     pub async fn revoke_probe(&self, name: &ProbeName, now: Millis) -> Result<()> {
         Ok(write!(self, |db| {
             sqlx::query(
@@ -45,8 +46,8 @@ impl Store {
         })?)
     }
 
-    /// Believes a probe again; false when it was not revoked.
-    pub async fn readmit_probe(&self, name: &ProbeName) -> Result<bool> {
+    /// Readmits a probe; false when it was not revoked.
+    pub async fn restore_probe(&self, name: &ProbeName) -> Result<bool> {
         Ok(write!(self, |db| {
             sqlx::query("delete from revoked_probes where name = $1")
                 .bind(name.as_str())

@@ -1,5 +1,5 @@
 //! The whole service in the test's own process, on a free port, with a clock
-//! that the test advances and mail that ends as files.
+//! that the test advances and mail that is written to files.
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::path::PathBuf;
@@ -9,8 +9,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
-use wakeful_engine::{Engine as Operations, Settings, deliver, janitor, mailer, watch};
-use wakeful_outbound::mail::Postbox;
+use wakeful_engine::{
+    Engine as Operations, Settings, janitor, mail, notifications::delivery, scheduler,
+};
+use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::Store;
@@ -20,10 +22,10 @@ use crate::clock::TestClock;
 use crate::database::{Database, Engine};
 use crate::wait::until;
 
-/// Tests do not wait at their end for what is on its way.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Tests do not wait for deliveries in progress when they end.
+const DELIVERY_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// What a test may change before the service starts.
+/// Settings that a test may change before the service starts.
 #[derive(Clone)]
 pub struct Setup {
     pub engine: Engine,
@@ -31,11 +33,11 @@ pub struct Setup {
     pub api: ApiSettings,
     pub connections: Limits,
     pub egress: Policy,
-    /// Whether monitors are checked by the clock. Without, they are only
-    /// checked when asked to, and reports are recorded all the same.
-    pub watch: bool,
-    /// Whether what waits in the outbox is sent.
-    pub deliver: bool,
+    /// Whether the scheduler runs checks. Without it, monitors are only checked
+    /// on demand; reports are still recorded.
+    pub run_scheduler: bool,
+    /// Whether messages in the outbox are sent.
+    pub run_delivery: bool,
 }
 
 impl Setup {
@@ -46,8 +48,8 @@ impl Setup {
             api: ApiSettings::default(),
             connections: Limits::default(),
             egress: Policy::Private,
-            watch: false,
-            deliver: true,
+            run_scheduler: false,
+            run_delivery: true,
         }
     }
 
@@ -55,13 +57,13 @@ impl Setup {
         App::start(self).await
     }
 
-    /// The service behind a proxy on this machine, which says who calls.
+    /// The service behind a proxy on this machine that sets the client address.
     pub async fn start_behind_proxy(mut self) -> App {
         self.api.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
         self.start().await
     }
 
-    /// A fresh database alone, for tests of the store.
+    /// Only a new database, for tests of the store.
     pub async fn database(&self) -> Database {
         Database::new(self.engine).await
     }
@@ -87,16 +89,16 @@ impl App {
     }
 
     /// Another node on the same database, with the same clock.
-    pub async fn beside(&self) -> Self {
+    pub async fn second_node(&self) -> Self {
         Self::node(self.database.clone(), self.clock.clone(), self.setup.clone()).await
     }
 
-    /// Another node on the same database, with a clock of its own.
-    pub async fn beside_with(&self, clock: TestClock) -> Self {
+    /// Another node on the same database, with its own clock.
+    pub async fn second_node_with(&self, clock: TestClock) -> Self {
         Self::node(self.database.clone(), Arc::new(clock), self.setup.clone()).await
     }
 
-    /// Stops the service and starts it again on what it left behind.
+    /// Stops the service and starts it again with the same data.
     pub async fn restart(self) -> Self {
         let (database, clock) = (self.database.clone(), self.clock.clone());
         let setup = self.setup.clone();
@@ -104,14 +106,14 @@ impl App {
         Self::node(database, clock, setup).await
     }
 
-    /// The same, with something set otherwise.
+    /// The same, with changed settings.
     pub async fn restart_with(mut self, change: impl FnOnce(&mut Setup)) -> Self {
         change(&mut self.setup);
         self.restart().await
     }
 
     async fn node(database: Arc<Database>, clock: Arc<TestClock>, setup: Setup) -> Self {
-        // Another test of the same process may have been first.
+        // Another test of the same process may have installed it.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let store = database.open().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -119,19 +121,20 @@ impl App {
         let settings = Settings { public_url: url.clone(), ..setup.settings.clone() };
         let mail = database.folder().join("mail");
         let net = Arc::new(Net::new(setup.egress.clone(), Vec::new(), clock.clone()));
-        let postbox = Postbox::Folder(mail.clone());
-        let engine = Operations::new(store.clone(), clock.clone(), settings, postbox, net);
+        let mail_transport = MailTransport::Folder(mail.clone());
+        let engine = Operations::new(store.clone(), clock.clone(), settings, mail_transport, net);
         let shutdown = CancellationToken::new();
         let api = Api::new(engine.clone(), setup.api.clone(), Some(metrics()), shutdown.clone());
         let router = wakeful_api::router(api);
         let tasks = TaskTracker::new();
-        tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
-        if setup.deliver {
-            tasks.spawn(deliver::run(engine.clone(), shutdown.clone(), LAST_WORDS));
+        tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
+        if setup.run_delivery {
+            tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), DELIVERY_SHUTDOWN_TIMEOUT));
         }
-        match setup.watch {
-            true => tasks.spawn(watch::run(engine.clone(), shutdown.clone())),
-            false => tasks.spawn(watch::record(engine.clone(), shutdown.clone())),
+        if setup.run_scheduler {
+            tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()))
+        } else {
+            tasks.spawn(scheduler::run_without_checks(engine.clone(), shutdown.clone()))
         };
         let served = ServeSettings {
             limits: setup.connections.clone(),
@@ -143,28 +146,28 @@ impl App {
         Self { url, clock, database, store, engine, anonymous, setup, mail, shutdown, tasks }
     }
 
-    /// A caller without credentials.
+    /// A client without credentials.
     pub fn anonymous(&self) -> Client {
         self.anonymous.clone()
     }
 
-    /// A caller from another address, as a trusted proxy tells it.
+    /// A client from another address, as reported by a trusted proxy.
     pub fn caller_from(&self, address: &str) -> Client {
         self.anonymous().with("x-forwarded-for", address)
     }
 
-    /// A new user in a team of their own.
+    /// A new user in their own team.
     pub async fn sign_up(&self, email: &str) -> User {
         User::sign_up(&self.anonymous(), email).await
     }
 
-    /// Forgets what has had its day, as the janitor does from time to time.
+    /// Deletes expired data, as the janitor does.
     pub async fn sweep(&self) {
         janitor::sweep(&self.engine).await.unwrap();
     }
 
     /// The texts of the mails to this address so far, once there are `count`.
-    /// Those of one moment of the clock come in any order.
+    /// Mails of the same moment are in any order.
     pub async fn mails(&self, to: &str, count: usize) -> Vec<String> {
         until(&format!("{count} mails to {to}"), || async {
             let mails = self.mails_now(to);
@@ -184,9 +187,10 @@ impl App {
         mails.filter(|mail| mail.contains(&header)).collect()
     }
 
-    /// Loses the password of a user whose mails so far are the welcome and
-    /// `earlier` links; answers the new token. Time goes on by a second.
-    pub async fn lose_password(&self, user: &User, earlier: usize) -> String {
+    /// Requests a password reset for a user whose mails so far are the welcome
+    /// and `earlier` links; returns the new token. Advances the clock by a
+    /// second.
+    pub async fn request_password_reset(&self, user: &User, earlier: usize) -> String {
         self.clock.advance(Duration::from_secs(1));
         let body = serde_json::json!({"email": user.email});
         self.anonymous().post("password/lost", &body).await.ok();
@@ -194,12 +198,12 @@ impl App {
         reset_token(mails.last().unwrap())
     }
 
-    /// Waits until what requests began in the background is done.
+    /// Stops the service after the background work of requests has finished.
     pub async fn stop(self) {
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        self.engine.settle().await;
+        self.engine.drain().await;
         self.store.close().await;
     }
 }
@@ -210,13 +214,13 @@ impl Drop for App {
     }
 }
 
-/// The token in a mail that brings a link for a new password.
+/// The token in a mail with a password reset link.
 fn reset_token(mail: &str) -> String {
     let (_, rest) = mail.split_once("#tokenid=").unwrap_or_else(|| panic!("no link in {mail}"));
     rest.split_whitespace().next().unwrap().to_owned()
 }
 
-/// The counters of this process: there can be only one set.
+/// The metrics of this process: there can be only one recorder.
 fn metrics() -> PrometheusHandle {
     static METRICS: OnceLock<PrometheusHandle> = OnceLock::new();
     METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().unwrap()).clone()

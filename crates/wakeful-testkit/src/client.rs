@@ -1,5 +1,5 @@
-//! Callers of the API: anonymous, with a Bearer Token, with an API key pair,
-//! all with the same calls.
+//! API clients: anonymous, with a bearer token, or with an API key pair, all
+//! with the same methods.
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -15,7 +15,7 @@ pub struct Client {
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -25,10 +25,10 @@ pub struct Answer {
 
 impl Answer {
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// The JSON of an answer that must be 200 with success.
+    /// The JSON of a response that must be 200 with success.
     #[track_caller]
     pub fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text);
@@ -37,7 +37,8 @@ impl Answer {
         json
     }
 
-    /// The JSON of a refusal, which must have this status, code and our shape.
+    /// The JSON of an error, which must have this status and code and the
+    /// standard format.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
@@ -49,7 +50,7 @@ impl Answer {
         json
     }
 
-    /// The names of the fields a 422 complains about.
+    /// The names of the invalid fields of a 422.
     #[track_caller]
     pub fn wrong_fields(&self) -> Vec<String> {
         let json = self.refused(422, "invalid_fields");
@@ -61,11 +62,11 @@ impl Answer {
     #[track_caller]
     pub fn keys(&self) -> Vec<String> {
         let json = self.json();
-        let fields = json.as_object().unwrap_or_else(|| panic!("no object: {json}"));
+        let fields = json.as_object().unwrap_or_else(|| panic!("not an object: {json}"));
         fields.keys().cloned().collect()
     }
 
-    /// Everything but what differs from one answer to the next.
+    /// Everything except the parts that differ between responses.
     pub fn shape(&self) -> (u16, String, Vec<(String, String)>) {
         let mut headers: Vec<(String, String)> = self
             .headers
@@ -92,7 +93,7 @@ impl Client {
         Self { http, url: url.to_owned(), headers: Vec::new() }
     }
 
-    /// The same caller with one header more.
+    /// The same client with one more header.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut client = self.clone();
@@ -118,7 +119,7 @@ impl Client {
         self.call(Method::DELETE, path, None).await
     }
 
-    /// A POST of JSON.
+    /// A POST with JSON.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.raw(Method::POST, path, Some("application/json"), body.to_string()).await
     }
@@ -132,8 +133,8 @@ impl Client {
         self.post("login", &json!({"email": email, "password": password})).await
     }
 
-    /// Whether these credentials are good.
-    pub async fn is_let_in(&self) -> bool {
+    /// Whether these credentials are valid.
+    pub async fn is_authenticated(&self) -> bool {
         let answer = self.get("users/me").await;
         if answer.status != 200 {
             answer.refused(401, "not_authenticated");
@@ -172,7 +173,7 @@ impl Client {
     }
 }
 
-/// A user who has signed up, calling with their Bearer Token.
+/// A user who has signed up, with a client that uses their bearer token.
 #[derive(Clone)]
 pub struct User {
     pub email: String,
@@ -202,7 +203,7 @@ impl User {
         Self::of(anonymous, email, &anonymous.log_in(email, PASSWORD).await)
     }
 
-    /// Makes an API key pair.
+    /// Creates an API key pair.
     pub async fn new_keys(&self, anonymous: &Client) -> Keys {
         let body = json!({"name": "build server"});
         let json = self.client.post("integrations/apikey/save", &body).await.ok();
@@ -228,7 +229,7 @@ impl User {
     }
 }
 
-/// An API key pair, and a caller who uses it.
+/// An API key pair, and a client that uses it.
 #[derive(Clone)]
 pub struct Keys {
     pub id: String,

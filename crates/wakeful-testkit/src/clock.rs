@@ -1,4 +1,4 @@
-//! A clock that stands still until it is moved.
+//! A clock that only moves when a test advances it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A fresh database for one test: a file, or a database of its own on the
+//! A new database for one test: a file, or a separate database on the
 //! PostgreSQL server that `scripts/with-postgres` started.
 
 use sqlx::{Connection as _, Executor as _, PgConnection};
@@ -31,12 +31,12 @@ impl Database {
         self.engine
     }
 
-    /// What `--database-url` would be.
+    /// The value for `--database-url`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// A folder that goes with the test.
+    /// A folder that is deleted with the test.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().to_owned()
     }
@@ -46,7 +46,7 @@ impl Database {
         self.url.strip_prefix("sqlite:").unwrap().to_owned()
     }
 
-    /// Where the keys are.
+    /// The key file.
     pub fn key_file(&self) -> PathBuf {
         self.folder.path().join("master.key")
     }
@@ -64,7 +64,7 @@ impl Database {
     }
 }
 
-/// Hundreds of tests share the server's disk: each gives its database back.
+/// Hundreds of tests share the server's disk, so each drops its database.
 impl Drop for Database {
     fn drop(&mut self) {
         if self.engine == Engine::Postgres {

@@ -1,39 +1,39 @@
-//! For tests only: a running service on either database, a clock that is
-//! advanced by hand, and small actors that call it over HTTP.
+//! For tests only: a running service on either database, a clock that tests
+//! advance, and clients that call it over HTTP.
 
-#![expect(clippy::unwrap_used, reason = "a test kit fails loudly")]
+#![expect(clippy::unwrap_used, reason = "failures in tests should panic")]
 
 mod app;
+mod authenticator;
 mod client;
 mod clock;
+mod concurrently;
+mod cuttable_proxy;
 mod database;
-mod inbox;
-mod look;
+mod https_server;
 mod nats;
-mod phone;
 mod postgres;
+mod raw_http;
+mod raw_rows;
 mod receiver;
-mod site;
-mod talk;
-mod together;
+mod smtp_server;
 mod wait;
-mod wire;
 
 pub use app::{App, Setup};
+pub use authenticator::Authenticator;
 pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
+pub use concurrently::concurrently;
+pub use cuttable_proxy::CuttableProxy;
 pub use database::{Database, Engine};
-pub use inbox::{Inbox, Line, Taken};
-pub use look::{Column, number};
+pub use https_server::HttpsServer;
 pub use nats::NatsServer;
-pub use phone::Phone;
 pub use postgres::PostgresServer;
+pub use raw_http::send_raw;
+pub use raw_rows::{Column, number};
 pub use receiver::{Hook, Receiver};
-pub use site::Site;
-pub use talk::talk;
-pub use together::together;
+pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
 pub use wait::until;
-pub use wire::Wire;
 
 /// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
 /// becomes the tests `name::sqlite` and `name::postgres`.

@@ -1,4 +1,4 @@
-//! A NATS server of the test's own, on a free port of loopback. It can be
+//! A separate NATS server for a test, on a free port on loopback. It can be
 //! stopped and started again on the same port, and it ends with the test.
 
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ pub struct NatsServer {
 }
 
 impl NatsServer {
-    /// A server that lets everybody in.
+    /// A server without authentication.
     pub async fn start() -> Self {
         Self::run(None).await
     }
 
-    /// A server with this text as its settings file.
+    /// A server with this configuration file.
     pub async fn with(config: &str) -> Self {
         Self::run(Some(config)).await
     }
@@ -37,7 +37,7 @@ impl NatsServer {
         server
     }
 
-    /// What `--nats-url` would be.
+    /// The value for `--nats-url`.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
@@ -46,14 +46,14 @@ impl NatsServer {
         self.port
     }
 
-    /// Ends the server at once, as a crash does.
+    /// Ends the server immediately, like a crash.
     pub async fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().await.unwrap();
         }
     }
 
-    /// Starts the server again on its port, with nothing of what it held.
+    /// Starts the server again on its port, without its previous state.
     pub async fn start_again(&mut self) {
         self.kill().await;
         self.begin().await;
@@ -61,7 +61,7 @@ impl NatsServer {
 
     async fn begin(&mut self) {
         let ports = tempfile::tempdir_in(self.folder.path()).unwrap();
-        // The server itself takes a free port the first time, and tells which.
+        // The server itself chooses a free port the first time, and reports it.
         let port = if self.port == 0 { "-1".to_owned() } else { self.port.to_string() };
         let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
         let mut command = Command::new(binary());
@@ -76,19 +76,19 @@ impl NatsServer {
         self.child = Some(child);
         self.port = until("nats-server to listen", || async {
             let file = std::fs::read_dir(ports.path()).unwrap().next()?.unwrap();
-            let told = std::fs::read_to_string(file.path()).unwrap();
-            let told: serde_json::Value = serde_json::from_str(&told).ok()?;
-            told["nats"][0].as_str()?.rsplit_once(':')?.1.parse().ok()
+            let ports = std::fs::read_to_string(file.path()).unwrap();
+            let ports: serde_json::Value = serde_json::from_str(&ports).ok()?;
+            ports["nats"][0].as_str()?.rsplit_once(':')?.1.parse().ok()
         })
         .await;
     }
 }
 
-/// `NATS_BIN`, or what the system has.
+/// `NATS_BIN`, or the system's binary.
 fn binary() -> PathBuf {
     match std::env::var_os("NATS_BIN") {
         Some(path) => path.into(),
-        // Debian puts it where only root looks.
+        // Debian installs it where only root's PATH includes it.
         None if PathBuf::from("/usr/sbin/nats-server").exists() => "/usr/sbin/nats-server".into(),
         None => "nats-server".into(),
     }

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the test's own, which can be stopped and started
+//! A separate PostgreSQL server for a test, which can be stopped and started
 //! again. Most tests share the one that `scripts/with-postgres` started.
 
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl PostgresServer {
         server
     }
 
-    /// What `--database-url` would be, of the superuser's own database.
+    /// The value for `--database-url`, for the superuser's own database.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -45,13 +45,15 @@ impl PostgresServer {
         self.port
     }
 
-    /// Ends the server at once: what was committed is there after the next start.
+    /// Ends the server immediately: committed data is there after the next
+    /// start.
     pub async fn stop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // SIGQUIT to the postmaster: an immediate shutdown, its children included.
+        // SIGQUIT to the postmaster: an immediate shutdown, including its
+        // children.
         let pid = child.id().unwrap().to_string();
-        let told = Command::new("kill").args(["-QUIT", &pid]).status().await;
-        assert!(told.unwrap().success());
+        let killed = Command::new("kill").args(["-QUIT", &pid]).status().await;
+        assert!(killed.unwrap().success());
         child.wait().await.unwrap();
     }
 
@@ -68,8 +70,8 @@ impl PostgresServer {
         self.child = Some(command.spawn().unwrap());
         let status = self.data().join("postmaster.pid");
         until("PostgreSQL to be ready", || async {
-            let told = std::fs::read_to_string(&status).ok()?;
-            told.lines().last().is_some_and(|line| line.starts_with("ready")).then_some(())
+            let lines = std::fs::read_to_string(&status).ok()?;
+            lines.lines().last().is_some_and(|line| line.starts_with("ready")).then_some(())
         })
         .await;
     }
@@ -78,20 +80,19 @@ impl PostgresServer {
         self.folder.path().join("data")
     }
 
-    /// A program of PostgreSQL, which refuses to run as root.
+    /// A PostgreSQL program; they refuse to run as root.
     fn command(&self, program: &str) -> Command {
         let path = binaries().join(program);
-        let mut command = match is_root() {
-            false => Command::new(path),
-            true => {
-                let mut command = Command::new("setpriv");
-                let user = user();
-                command
-                    .args([format!("--reuid={user}"), format!("--regid={}", group(user))])
-                    .args(["--clear-groups", "--pdeathsig", "QUIT"])
-                    .arg(path);
-                command
-            }
+        let mut command = if is_root() {
+            let mut command = Command::new("setpriv");
+            let user = user();
+            command
+                .args([format!("--reuid={user}"), format!("--regid={}", group(user))])
+                .args(["--clear-groups", "--pdeathsig", "QUIT"])
+                .arg(path);
+            command
+        } else {
+            Command::new(path)
         };
         command
             .current_dir(self.folder.path())
@@ -106,7 +107,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // SIGKILL would leave the postmaster's children to themselves.
+        // SIGKILL would leave the postmaster's children running.
         let Some(pid) = self.child.as_ref().and_then(Child::id) else { return };
         let _ = std::process::Command::new("kill").args(["-QUIT", &pid.to_string()]).status();
     }
@@ -120,8 +121,8 @@ fn binaries() -> PathBuf {
 }
 
 fn is_root() -> bool {
-    let told = std::process::Command::new("id").arg("-u").output().unwrap();
-    told.stdout.trim_ascii() == b"0"
+    let output = std::process::Command::new("id").arg("-u").output().unwrap();
+    output.stdout.trim_ascii() == b"0"
 }
 
 fn user() -> &'static str {
@@ -130,11 +131,11 @@ fn user() -> &'static str {
 }
 
 fn group(user: &str) -> String {
-    let told = std::process::Command::new("id").args(["-gn", user]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    let output = std::process::Command::new("id").args(["-gn", user]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A port that is free now, and below those that outgoing connections take.
+/// A port that is free now, and below the range of outgoing connections.
 async fn free_port() -> u16 {
     loop {
         let [high, low, ..] = crate::database::random();

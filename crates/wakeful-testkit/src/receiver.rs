@@ -1,5 +1,5 @@
-//! A webhook's receiver on loopback: keeps what it gets, answers what it is
-//! told to, as slowly as it is told to.
+//! A webhook receiver on loopback: records requests, and responds as
+//! configured, as slowly as configured.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Hook {
     }
 
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.body))
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.body))
     }
 
     pub fn id(&self) -> String {
@@ -72,13 +72,13 @@ impl Receiver {
         Self { url, inner, _tasks: tasks }
     }
 
-    /// Answers like this from now on; `headers` end in line ends.
-    pub fn answers(&self, status: u16, headers: &str, body: &str) {
+    /// Responds like this from now on; each header ends with a line break.
+    pub fn answer_with(&self, status: u16, headers: &str, body: &str) {
         self.inner.lock().unwrap().answer = answer(status, headers, body);
     }
 
-    /// Takes this long to answer from now on.
-    pub fn takes(&self, delay: Duration) {
+    /// Delays responses from now on.
+    pub fn answer_after(&self, delay: Duration) {
         self.inner.lock().unwrap().delay = delay;
     }
 
@@ -90,15 +90,15 @@ impl Receiver {
         self.inner.lock().unwrap().hooks.len()
     }
 
-    /// What was received, once there is so much of it.
-    pub async fn received(&self, count: usize) -> Vec<Hook> {
+    /// The received requests, once there are `count`.
+    pub async fn wait_for_hooks(&self, count: usize) -> Vec<Hook> {
         until(&format!("{count} requests"), || async {
             (self.count() >= count).then(|| self.hooks())
         })
         .await
     }
 
-    /// How many requests there were at the same time, at most.
+    /// The highest number of concurrent requests.
     pub fn most_at_once(&self) -> usize {
         self.inner.lock().unwrap().most
     }
@@ -106,7 +106,7 @@ impl Receiver {
 
 fn answer(status: u16, headers: &str, body: &str) -> String {
     let length = body.len();
-    format!("HTTP/1.1 {status} Told\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+    format!("HTTP/1.1 {status} Reply\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
 }
 
 async fn serve(mut stream: TcpStream, inner: &Mutex<Inner>) -> std::io::Result<()> {
@@ -118,7 +118,7 @@ async fn serve(mut stream: TcpStream, inner: &Mutex<Inner>) -> std::io::Result<(
         inner.most = inner.most.max(inner.now);
         inner.delay
     };
-    // Whoever gives up and hangs up no longer counts.
+    // A client that gives up and disconnects no longer counts.
     let mut more = [0];
     tokio::select! {
         () = tokio::time::sleep(delay) => {}

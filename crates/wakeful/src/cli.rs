@@ -1,12 +1,12 @@
-//! The command line: what can be asked of the binary, and the five flags that are
-//! also settings. What a flag or variable means is decided in `settings`.
+//! The command line: the commands, and the flags that are also settings. `settings`
+//! validates the values of flags and variables.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// Watches what you run and tells the right people once and in time.
+/// Uptime monitoring: checks your services and notifies you when they go down.
 #[derive(Debug, Parser)]
 #[command(
     name = "wakeful",
@@ -22,110 +22,113 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Settings as flags. They are texts here: `settings` reads them as it reads variables.
+/// Settings as flags. They are plain text here: `settings` parses them like variables.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Settings")]
 pub struct Flags {
-    /// Folder for the database, keys and unsent mail [default: ./data] [env: WAKEFUL_DATA]
+    /// Folder for the database, keys and mail files [default: ./data] [env: WAKEFUL_DATA]
     #[arg(long, global = true, value_name = "DIR")]
     pub data: Option<String>,
     /// Address and port to listen on [default: 127.0.0.1:8080] [env: WAKEFUL_LISTEN]
     #[arg(long, global = true, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
-    /// sqlite:PATH or postgres://… [default: SQLite in the data folder] [env: WAKEFUL_DATABASE_URL]
+    /// Database URL: sqlite:PATH or postgres://… [default: SQLite in the data folder]
+    /// [env: WAKEFUL_DATABASE_URL]
     ///
-    /// Other users of this machine can read a flag: give a password by the variable or the file.
+    /// Command lines are visible to other users of the machine; put a URL with a password in the
+    /// environment variable or the settings file.
     #[arg(long, global = true, value_name = "URL")]
     pub database_url: Option<String>,
-    /// NATS server that joins several machines [default: none] [env: WAKEFUL_NATS_URL]
+    /// NATS server that connects nodes and probes [default: none] [env: WAKEFUL_NATS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub nats_url: Option<String>,
     /// Settings file in TOML [default: none] [env: WAKEFUL_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<String>,
-    /// Given to `wakeful probe` alone.
+    /// Only for `wakeful probe`.
     #[arg(skip)]
     pub region: Option<String>,
-    /// As the region.
+    /// Only for `wakeful probe`.
     #[arg(skip)]
     pub name: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the service until it is told to stop
+    /// Run the service
     #[command(after_help = "Example: wakeful serve --listen 127.0.0.1:8080 --data ./data")]
     Serve,
-    /// Make checks for the nodes of a service, from where this machine stands
+    /// Run a probe: check monitors from this machine on behalf of a Wakeful service
     ///
-    /// Needs a NATS server and a key, and no database.
+    /// Requires a NATS server and a probe key (`wakeful cluster probe-key`), but no database.
     #[command(after_help = "Example: wakeful probe --nats-url nats://bus:4222 --region eu-west")]
     Probe {
-        /// The region it stands in [env: WAKEFUL_PROBE_REGION]
+        /// The region of the probe [env: WAKEFUL_PROBE_REGION]
         #[arg(long, value_name = "NAME")]
         region: Option<String>,
-        /// Its own name [default: the host's name and some letters] [env: WAKEFUL_PROBE_NAME]
+        /// The name of the probe [default: host name and random suffix] [env: WAKEFUL_PROBE_NAME]
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
     },
-    /// Care for the keys and names of probes
+    /// Create cluster and probe keys; revoke probes
     #[command(subcommand)]
     Cluster(ClusterCommand),
-    /// Bring the database to this version's shape, or copy it whole to another
+    /// Upgrade the database schema to this version, or copy the data to another database
     ///
-    /// `serve` does the first at its start. The second is how an installation moves up from
-    /// SQLite to PostgreSQL, or back: stop the service, copy, and start it on the new database.
-    /// A copy that was interrupted goes on where it was.
-    #[command(after_help = "Example: wakeful migrate --to postgres://wakeful:…@db/wakeful")]
+    /// `serve` upgrades the schema at startup. To move from SQLite to PostgreSQL, or back,
+    /// stop the service, copy the database with `--to`, and start the service on the new one.
+    /// An interrupted copy continues when the command is run again.
+    #[command(after_help = "Example: wakeful migrate --to postgres:///wakeful")]
     Migrate {
         /// The empty database to copy to: postgres://…, sqlite:PATH, or a data folder
         #[arg(long, value_name = "URL")]
         to: Option<String>,
     },
-    /// Help an account from the server's side
+    /// Manage user accounts
     #[command(subcommand)]
     User(UserCommand),
-    /// List the nodes that share the database, and what each holds
+    /// List the nodes that share the database, and how many slots (shares of the monitors)
+    /// each holds
     #[command(after_help = "Example: wakeful nodes --database-url postgres:///wakeful")]
     Nodes,
-    /// Write a copy of the database to a file
+    /// Back up the SQLite database to a file
     ///
-    /// The service may go on running. The copy holds sealed passwords only; the master key
-    /// that opens them is not in it and needs a safe place of its own.
+    /// The service may be running. Secrets in the backup are encrypted; the master key is not
+    /// part of it. Store the key separately. For PostgreSQL, use pg_dump.
     #[command(after_help = "Example: wakeful backup /var/backups/wakeful.backup")]
     Backup {
         /// The file to write; it must not exist yet
         file: PathBuf,
     },
-    /// Replace the database by a copy that `backup` wrote
+    /// Restore the SQLite database from a backup
     ///
-    /// Stop the service first.
+    /// Stop the service first. For PostgreSQL, use pg_restore.
     #[command(after_help = "Example: wakeful restore /var/backups/wakeful.backup")]
     Restore {
-        /// The file that `backup` wrote
+        /// A file created by `backup`
         file: PathBuf,
-        /// Do not ask before data is replaced
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
-    /// Set the plan of a team
+    /// Manage team plans
     #[command(subcommand)]
     Membership(MembershipCommand),
-    /// Care for the key that seals stored passwords
+    /// Manage the master key, which encrypts stored secrets
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Look whether all is well: database, history, clock, rights, checks
+    /// Diagnose an installation: files, database, history, clock and checks
     ///
-    /// The service may go on running. Ends with 2 when something is wrong.
+    /// The service may be running. Exits with code 2 if something is wrong.
     #[command(after_help = "Example: wakeful doctor --data ./data")]
     Doctor,
-    /// Show and check settings
+    /// Print and validate settings
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = "Example: wakeful completions bash > /etc/bash_completion.d/wakeful")]
     Completions {
-        /// The shell to complete in
+        /// The shell
         shell: Shell,
     },
 }
@@ -137,22 +140,22 @@ pub enum ClusterCommand {
     Key,
     /// Print the key of one probe, for `probe.key` on its machine
     ///
-    /// It opens nothing that is meant for another probe, and ends with `wakeful cluster revoke`.
+    /// The key decrypts only messages for this probe. `wakeful cluster revoke` revokes it.
     #[command(after_help = "Example: wakeful cluster probe-key --region eu-west probe-1")]
     ProbeKey {
-        /// The region it stands in
+        /// The region of the probe
         #[arg(long, value_name = "NAME")]
         region: String,
-        /// The name it runs under
+        /// The name of the probe
         name: String,
     },
-    /// Believe a probe no longer: it gets no more work, and its answers are ignored
+    /// Revoke a probe: it gets no more checks, and its results are ignored
     #[command(after_help = "Example: wakeful cluster revoke probe-1")]
     Revoke {
         /// The probe's name, as `GET /api/v1/regions` shows it
         name: String,
     },
-    /// Believe a probe again that was revoked
+    /// Admit a revoked probe again
     #[command(after_help = "Example: wakeful cluster readmit probe-1")]
     Readmit {
         /// The probe's name
@@ -165,24 +168,24 @@ pub enum UserCommand {
     /// List the accounts and their teams
     #[command(after_help = "Example: wakeful user list")]
     List,
-    /// Print a link with which the user chooses a new password
+    /// Print a password-reset link for a user
     #[command(after_help = "Example: wakeful user reset-password ann@example.com")]
     ResetPassword {
         /// The account's email address
         email: String,
     },
-    /// Turn off the second factor of a user who has lost it
+    /// Turn off MFA for a user who has lost access to it
     #[command(after_help = "Example: wakeful user disable-mfa ann@example.com")]
     DisableMfa {
         /// The account's email address
         email: String,
     },
-    /// Delete an account, and with its last user the whole team
+    /// Delete an account, and the team too if it has no other user
     #[command(after_help = "Example: wakeful user delete ann@example.com")]
     Delete {
         /// The account's email address
         email: String,
-        /// Do not ask before data is deleted
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -190,7 +193,7 @@ pub enum UserCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum MembershipCommand {
-    /// Give a team a plan that is not charged and that only this command ends
+    /// Assign a plan to a team at no charge; only this command can change or end it
     #[command(after_help = "Example: wakeful membership set ann@example.com enterprise")]
     Set {
         /// The team's id as `wakeful user list` shows it, or the email of one of its users
@@ -202,22 +205,26 @@ pub enum MembershipCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a new master key and seal everything under it
+    /// Create a new master key and re-encrypt all stored secrets with it
     ///
-    /// The old key stays beside it until `wakeful key prune`.
+    /// The old key is retained until `wakeful key prune`. If `secrets.master_key` is set, put the
+    /// new key first there; this command then only re-encrypts.
     #[command(after_help = "Example: wakeful key rotate")]
     Rotate,
-    /// Forget the master keys under which nothing is sealed any more
+    /// Re-encrypt the remaining secrets with the newest master key and remove the old keys
+    ///
+    /// If `secrets.master_key` is set, this command only re-encrypts; then remove the old keys
+    /// there.
     #[command(after_help = "Example: wakeful key prune")]
     Prune,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print every setting with its default, to start a settings file from
+    /// Print a settings file with all defaults
     #[command(after_help = "Example: wakeful config default > wakeful.toml")]
     Default,
-    /// Print the settings in force and where each came from; secrets stay hidden
+    /// Validate the settings and print each effective value with its source; secrets are redacted
     #[command(after_help = "Example: wakeful config check --config wakeful.toml")]
     Check,
 }
@@ -241,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_of_the_manual_is_understood() {
+    fn every_documented_command_is_accepted() {
         for line in [
             "serve --listen 127.0.0.1:0 --database-url sqlite:x --nats-url nats://h --config f",
             "migrate",
@@ -251,6 +258,7 @@ mod tests {
             "cluster probe-key --region eu one",
             "cluster revoke one",
             "cluster readmit one",
+            "nodes",
             "user list",
             "user reset-password ann@example.com",
             "user disable-mfa ann@example.com",
@@ -271,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_that_does_something_shows_an_example() {
+    fn every_command_has_an_example() {
         fn check(command: &clap::Command) {
             if command.has_subcommands() {
                 command.get_subcommands().for_each(check);

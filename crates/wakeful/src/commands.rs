@@ -1,4 +1,4 @@
-//! The commands that do one thing and end.
+//! The commands that run once and exit.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -8,18 +8,18 @@ use wakeful_core::time::Clock as _;
 use wakeful_engine::Engine;
 use wakeful_store::{Location, backup_sqlite, restore_sqlite};
 
+use crate::bootstrap::{self, Outcome};
 use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCommand};
 use crate::clock::SystemClock;
 use crate::doctor;
 use crate::settings::Settings;
-use crate::wiring::{self, Outcome};
-use crate::{lock, moving, probe};
+use crate::{lock, probe, transfer};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     prepare(settings, &command).await?;
     match command {
         Command::Migrate { to: None } => migrate(settings).await,
-        Command::Migrate { to: Some(to) } => moving::run(settings, &to).await,
+        Command::Migrate { to: Some(to) } => transfer::run(settings, &to).await,
         Command::Cluster(command) => cluster(settings, command).await,
         Command::Nodes => nodes(settings).await,
         Command::User(command) => user(settings, command).await,
@@ -37,16 +37,16 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
     }
 }
 
-/// What must be there before a command begins. Two make what is missing; the
-/// others make nothing, wherever they are sent.
+/// Checks the requirements of a command. `migrate` and `restore` create a missing data
+/// folder; the others create nothing.
 async fn prepare(settings: &Settings, command: &Command) -> Outcome {
     match command {
         Command::Migrate { to: None } | Command::Restore { .. } => {
-            wiring::make_data_folder(settings)
+            bootstrap::make_data_folder(settings)
         }
-        // The first copies a file or says why not, the second asks no database.
+        // `backup` reports a missing database itself; `probe-key` needs none.
         Command::Backup { .. } | Command::Cluster(ClusterCommand::ProbeKey { .. }) => Ok(()),
-        _ => wiring::require_database(settings).await,
+        _ => bootstrap::require_database(settings).await,
     }
 }
 
@@ -58,18 +58,18 @@ pub fn print(text: &str) -> Outcome {
 }
 
 async fn migrate(settings: &Settings) -> Outcome {
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
     store.close().await;
-    print("The database has this version's shape.\n")
+    print("Database migrated to this version.\n")
 }
 
 async fn nodes(settings: &Settings) -> Outcome {
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
     let (listed, now) = (store.nodes().await?, store.lease_time().await?);
     store.close().await;
     let mut lines = String::from("node\tmachine\tversion\tstate\tslots\tstarted\n");
     for one in listed {
-        let state = if one.expires > now { "lives" } else { "silent" };
+        let state = if one.expires > now { "live" } else { "silent" };
         let node = one.node;
         let line = [
             &node.id.to_string(),
@@ -86,9 +86,9 @@ async fn nodes(settings: &Settings) -> Outcome {
 }
 
 async fn user(settings: &Settings, command: UserCommand) -> Outcome {
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url, None, String::new());
+    let engine = bootstrap::engine(settings, store.clone(), public_url, None, String::new());
     let done = user_command(&engine, command).await;
     store.close().await;
     done
@@ -115,26 +115,26 @@ async fn user_command(engine: &Engine, command: UserCommand) -> Outcome {
         UserCommand::ResetPassword { email } => {
             let link = engine.reset_link_for(&email).await?;
             print(&format!(
-                "Give this link to {email}; it works once, within an hour:\n\n  {link}\n"
+                "Send this link to {email}; it works once and expires in an hour:\n\n  {link}\n"
             ))
         }
         UserCommand::DisableMfa { email } => {
             engine.disable_mfa_for(&email).await?;
-            print(&format!("{email} logs in without a second factor now.\n"))
+            print(&format!("MFA turned off for {email}.\n"))
         }
         UserCommand::Delete { email, yes } => {
-            confirm(yes, &format!("Delete {email}, and the whole team if this is its last user?"))?;
+            confirm(yes, &format!("Delete {email}, and the team if it has no other user?"))?;
             engine.delete_user_for(&email).await?;
-            print(&format!("{email} is deleted.\n"))
+            print(&format!("Deleted {email}.\n"))
         }
     }
 }
 
 async fn membership(settings: &Settings, command: MembershipCommand) -> Outcome {
     let MembershipCommand::Set { team, plan } = command;
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
     let public_url = settings.server.public_url(settings.server.listen);
-    let engine = wiring::engine(settings, store.clone(), public_url, None, String::new());
+    let engine = bootstrap::engine(settings, store.clone(), public_url, None, String::new());
     let done = engine.grant_plan(&team, &plan).await;
     store.close().await;
     let (team, plan) = done?;
@@ -151,100 +151,101 @@ async fn cluster(settings: &Settings, command: ClusterCommand) -> Outcome {
         }
         ClusterCommand::Revoke { name } => {
             let name = named(&name)?;
-            let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+            let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
             let done = store.revoke_probe(&name, SystemClock.now()).await;
             store.close().await;
             done?;
-            print(&format!("Probe {name} gets no more work and is not believed, within seconds.\n"))
+            print(&format!("Probe {name} revoked; this takes effect within seconds.\n"))
         }
         ClusterCommand::Readmit { name } => {
             let name = named(&name)?;
-            let store = wiring::store(settings, wiring::keyring(settings)?).await?;
-            let done = store.readmit_probe(&name).await;
+            let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
+            let done = store.restore_probe(&name).await;
             store.close().await;
-            match done? {
-                true => print(&format!("Probe {name} is believed again, within seconds.\n")),
-                false => Err(format!("no probe {name} was revoked").into()),
+            if done? {
+                print(&format!("Probe {name} readmitted; this takes effect within seconds.\n"))
+            } else {
+                Err(format!("probe {name} is not revoked").into())
             }
         }
     }
 }
 
 async fn backup(settings: &Settings, file: &Path) -> Outcome {
-    let Location::Sqlite(path) = wiring::location(settings)? else {
-        return Err("backup copies SQLite databases: use pg_dump for PostgreSQL".into());
+    let Location::Sqlite(path) = bootstrap::location(settings)? else {
+        return Err("backup supports SQLite only: use pg_dump for PostgreSQL".into());
     };
     if !path.exists() {
         return Err(format!("there is no database at {}", path.display()).into());
     }
     backup_sqlite(&path, file).await?;
-    let mut told = format!("The database is copied to {}.\n", file.display());
+    let mut message = format!("Database copied to {}.\n", file.display());
     if settings.secrets.master_keys.is_empty() {
-        let key = wiring::key_file(settings);
-        told.push_str(&format!(
-            "Keep {} with it, in a safe place: sealed passwords open with no other key.\n",
+        let key = bootstrap::key_file(settings);
+        message.push_str(&format!(
+            "Store {} separately; without it the backup cannot be restored.\n",
             key.display()
         ));
     }
-    print(&told)
+    print(&message)
 }
 
 async fn restore(settings: &Settings, file: &Path, yes: bool) -> Outcome {
-    let Location::Sqlite(path) = wiring::location(settings)? else {
-        return Err("restore works on SQLite databases: use pg_restore for PostgreSQL".into());
+    let Location::Sqlite(path) = bootstrap::location(settings)? else {
+        return Err("restore supports SQLite only: use pg_restore for PostgreSQL".into());
     };
     let _lock = lock::take(&path)?;
     if path.exists() {
-        confirm(yes, &format!("Replace {} by {}?", path.display(), file.display()))?;
+        confirm(yes, &format!("Replace {} with {}?", path.display(), file.display()))?;
     }
-    let kept = restore_sqlite(file, &path).await?;
-    let mut told = format!("{} is now what {} was.\n", path.display(), file.display());
-    if let Some(kept) = kept {
-        told.push_str(&format!("What was there before is kept as {}.\n", kept.display()));
+    let previous = restore_sqlite(file, &path).await?;
+    let mut message = format!("Restored {} from {}.\n", path.display(), file.display());
+    if let Some(previous) = previous {
+        message.push_str(&format!("The previous file is {}.\n", previous.display()));
     }
-    print(&told)
+    print(&message)
 }
 
 async fn key(settings: &Settings, command: KeyCommand) -> Outcome {
     let given = !settings.secrets.master_keys.is_empty();
-    let file = wiring::key_file(settings);
-    let mut keyring = wiring::keyring(settings)?;
+    let file = bootstrap::key_file(settings);
+    let mut keyring = bootstrap::keyring(settings)?;
     if matches!(command, KeyCommand::Rotate) && !given {
         keyring = keyring.rotated();
-        // In the file before anything is sealed under it.
+        // The key must be on disk before anything is encrypted with it.
         keyring.replace(&file)?;
     }
     let (pruned, several) = (keyring.pruned(), keyring.has_old_keys());
-    let store = wiring::store(settings, keyring).await?;
+    let store = bootstrap::store(settings, keyring).await?;
     let moved = store.reseal().await?.0;
     store.close().await;
-    let mut told = format!("{moved} values were sealed anew under the first key.\n");
+    let mut message = format!("Encrypted {moved} values again with the first key.\n");
     match command {
         KeyCommand::Rotate if given => {}
-        KeyCommand::Rotate => told.push_str(&format!(
-            "The old keys stay in {} until you restart every running wakeful and then run `wakeful key prune`.\n",
+        KeyCommand::Rotate => message.push_str(&format!(
+            "The old keys remain in {} until you run `wakeful key prune`. With several nodes, copy the file to all of them first.\n",
             file.display()
         )),
         KeyCommand::Prune if given => {
             if several {
-                told.push_str("Only the first key of secrets.master_key is still needed: remove the others.\n");
+                message.push_str("Only the first key of secrets.master_key is still needed; remove the others.\n");
             }
         }
         KeyCommand::Prune => {
             pruned.replace(&file)?;
-            told.push_str(&format!("{} holds one key now.\n", file.display()));
+            message.push_str(&format!("{} now contains one key.\n", file.display()));
         }
     }
-    print(&told)
+    print(&message)
 }
 
-/// Asks before data is lost; without a terminal to ask on, `--yes` is needed.
+/// Asks before data is replaced or deleted; without a terminal, `--yes` is required.
 fn confirm(yes: bool, question: &str) -> Outcome {
     if yes {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err("this replaces or deletes data: add --yes to do it without being asked".into());
+        return Err("this replaces or deletes data: confirm with --yes".into());
     }
     print(&format!("{question} [y/N] "))?;
     let mut answer = String::new();

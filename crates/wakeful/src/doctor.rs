@@ -1,89 +1,91 @@
-//! `wakeful doctor`: looks at the database, the past it keeps, the clock, the
-//! right to ping and what a check costs, and says of each whether it is well.
+//! `wakeful doctor`: examines the files, the database, the history, the clock, the
+//! permission to ping and the duration of a check, and reports problems.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
-use wakeful_core::monitor::Spec;
-use wakeful_core::monitor::spec::{Hostname, PingSpec, TcpSpec};
+use wakeful_core::monitors::Spec;
+use wakeful_core::monitors::spec::{Hostname, PingSpec, TcpSpec};
 use wakeful_core::time::{Clock as _, Millis};
-use wakeful_outbound::check;
+use wakeful_outbound::checks;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::{Deadline, Net};
-use wakeful_store::{Holdings, Store, Table};
+use wakeful_store::{HistoryInventory, Store, Table};
 
+use crate::bootstrap::{self, Failure, Outcome};
 use crate::clock::SystemClock;
 use crate::commands::print;
 use crate::settings::Settings;
-use crate::wiring::{self, Failure, Outcome};
 
-const WITHIN: Duration = Duration::from_secs(5);
-/// Between this machine and its database, or into the future of a heartbeat.
-const CLOCK_MAY_DIFFER: Duration = Duration::from_secs(2);
-/// A fold that has not come for so long does not come.
-const FOLDED_WITHIN: Duration = Duration::from_secs(24 * 3600);
-/// The tables that hold the past.
-const PAST: [&str; 4] = ["heartbeats", "blocks", "rollups", "folds"];
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The tolerated difference between this machine's clock and that of the database or of
+/// the newest heartbeat.
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
+/// Compaction that is overdue for longer than this is a problem.
+const MAX_COMPACTION_AGE: Duration = Duration::from_secs(24 * 3600);
+/// The tables of the history.
+const HISTORY_TABLES: [&str; 4] = ["heartbeats", "blocks", "rollups", "folds"];
 
-/// What was found, line by line.
+/// The results, one per line.
 #[derive(Default)]
 struct Findings {
     text: String,
-    troubles: usize,
+    problems: usize,
 }
 
 impl Findings {
-    fn well(&mut self, what: &str, found: impl AsRef<str>) {
+    fn ok(&mut self, what: &str, found: impl AsRef<str>) {
         self.text.push_str(&format!("  ok    {what:<12} {}\n", found.as_ref()));
     }
 
-    fn trouble(&mut self, what: &str, found: impl AsRef<str>) {
-        self.troubles += 1;
+    fn problem(&mut self, what: &str, found: impl AsRef<str>) {
+        self.problems += 1;
         self.text.push_str(&format!("  WRONG {what:<12} {}\n", found.as_ref()));
     }
 
-    fn tell(&mut self, well: bool, what: &str, found: impl AsRef<str>) {
-        match well {
-            true => self.well(what, found),
-            false => self.trouble(what, found),
-        }
+    fn line(&mut self, well: bool, what: &str, found: impl AsRef<str>) {
+        if well { self.ok(what, found) } else { self.problem(what, found) }
     }
 }
 
 pub async fn run(settings: &Settings) -> Outcome {
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
     let mut findings = Findings::default();
-    let looked = look(settings, &store, &mut findings).await;
+    let inspected = inspect(settings, &store, &mut findings).await;
     store.close().await;
-    looked?;
-    let Findings { text, troubles } = findings;
+    inspected?;
+    let Findings { text, problems } = findings;
     print(&format!("Wakeful {} with {}\n\n{text}", env!("CARGO_PKG_VERSION"), store.engine()))?;
-    match troubles {
-        0 => print("\nAll is well.\n"),
-        1 => Err("one thing is wrong; see above".into()),
-        many => Err(format!("{many} things are wrong; see above").into()),
+    match problems {
+        0 => print("\nNo problems found.\n"),
+        1 => Err("1 problem found; see above".into()),
+        many => Err(format!("{many} problems found; see above").into()),
     }
 }
 
-async fn look(settings: &Settings, store: &Store, findings: &mut Findings) -> Result<(), Failure> {
+async fn inspect(
+    settings: &Settings,
+    store: &Store,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
     files(settings, findings);
     integrity(store, findings).await?;
-    past(settings, store, findings).await?;
+    history(settings, store, findings).await?;
     clock(store, findings).await?;
     checks(findings).await?;
     Ok(())
 }
 
 fn files(settings: &Settings, findings: &mut Findings) {
-    let key = wiring::key_file(settings);
+    let key = bootstrap::key_file(settings);
     for path in [settings.data.as_path(), key.as_path()] {
         let Some(mode) = mode(path) else { continue };
         let private = mode & 0o077 == 0;
         let found = format!("{} has mode {mode:03o}", path.display());
         let advice = if private { "" } else { ": others can read it; chmod go-rwx" };
-        findings.tell(private, "files", format!("{found}{advice}"));
+        findings.line(private, "files", format!("{found}{advice}"));
     }
 }
 
@@ -92,61 +94,69 @@ fn mode(path: &Path) -> Option<u32> {
 }
 
 async fn integrity(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
-    let told = store.integrity().await?;
-    match told.is_empty() {
-        true => findings.well("database", "is sound"),
-        false => findings.trouble("database", told.join("; ")),
+    let errors = store.integrity().await?;
+    if errors.is_empty() {
+        findings.ok("database", "intact");
+    } else {
+        findings.problem("database", errors.join("; "));
     }
-    let harm = store.harm().await?;
-    for part in &harm {
+    let damage = store.find_damage().await?;
+    for part in &damage {
         let found = format!("{} of monitor {} from {}", part.what, part.monitor, part.at);
-        findings.trouble("damaged", found);
+        findings.problem("damaged", found);
     }
-    if harm.is_empty() {
-        findings.well("history", "every block and roll-up is whole");
+    if damage.is_empty() {
+        findings.ok("history", "every block and roll-up is intact");
     }
     Ok(())
 }
 
-async fn past(settings: &Settings, store: &Store, findings: &mut Findings) -> Result<(), Failure> {
+async fn history(
+    settings: &Settings,
+    store: &Store,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
     let tables = store.tables().await?;
     for Table { name, bytes } in tables.iter().filter(|table| table.bytes >= 65_536).take(12) {
-        findings.well("table", format!("{name:<18} {}", size(*bytes)));
+        findings.ok("table", format!("{name:<18} {}", size(*bytes)));
     }
     let empty = store.empty_pages().await?;
     if empty > 0 {
-        findings.well("free", format!("{empty} pages of the file are empty and will be reused"));
+        findings.ok("free", format!("{empty} empty pages in the file will be reused"));
     }
-    let held = store.holdings().await?;
-    let bytes: i64 =
-        tables.iter().filter(|table| PAST.contains(&&*table.name)).map(|table| table.bytes).sum();
+    let held = store.history_inventory().await?;
+    let bytes: i64 = tables
+        .iter()
+        .filter(|table| HISTORY_TABLES.contains(&&*table.name))
+        .map(|table| table.bytes)
+        .sum();
     let count = held.fresh + held.packed;
     if count > 0 {
         let each = (bytes as f64) / (count as f64);
-        let Holdings { fresh, packed, blocks, .. } = held;
-        findings.well(
+        let HistoryInventory { fresh, packed, blocks, .. } = held;
+        findings.ok(
             "heartbeats",
-            format!("{count} ({fresh} fresh, {packed} in {blocks} blocks), {each:.2} bytes each with all that is kept of them"),
+            format!("{count} ({fresh} not compacted, {packed} in {blocks} blocks), {each:.2} bytes each including roll-ups"),
         );
     }
     retention(settings, &held, findings);
     Ok(())
 }
 
-fn retention(settings: &Settings, held: &Holdings, findings: &mut Findings) {
+fn retention(settings: &Settings, held: &HistoryInventory, findings: &mut Findings) {
     let now = SystemClock.now();
-    let late = held.oldest_fresh.is_some_and(|at| now.since(at) > FOLDED_WITHIN);
-    findings.tell(
+    let late = held.oldest_fresh.is_some_and(|at| now.since(at) > MAX_COMPACTION_AGE);
+    findings.line(
         !late,
-        "folding",
+        "compaction",
         match held.oldest_fresh {
-            None => "nothing waits".to_owned(),
+            None => "up to date".to_owned(),
             Some(at) if late => {
                 format!(
-                    "the oldest fresh heartbeat is of {at}: start the service, it folds by itself"
+                    "the oldest heartbeat that is not compacted is of {at}: start the service to compact it"
                 )
             }
-            Some(at) => format!("the oldest fresh heartbeat is of {at}"),
+            Some(at) => format!("the oldest heartbeat that is not compacted is of {at}"),
         },
     );
     let chosen = &settings.history;
@@ -156,52 +166,53 @@ fn retention(settings: &Settings, held: &Holdings, findings: &mut Findings) {
         ("hours", chosen.hour_days, held.oldest_hour),
         ("days", chosen.day_days, held.oldest_day),
     ] {
-        let oldest = oldest.map_or_else(|| "none yet".to_owned(), |at| format!("from {at}"));
-        findings.well("kept", format!("{what} for {days} days; {oldest}"));
+        let oldest = oldest.map_or_else(|| "none yet".to_owned(), |at| format!("since {at}"));
+        findings.ok("retention", format!("{what} for {days} days; {oldest}"));
     }
 }
 
 async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
     let now = SystemClock.now();
     if let Some(theirs) = store.database_time().await? {
-        let apart = Duration::from_millis(now.0.abs_diff(theirs.0));
-        let found = format!("{} ms apart from the database's", apart.as_millis());
-        findings.tell(apart <= CLOCK_MAY_DIFFER, "clock", found);
+        let skew = Duration::from_millis(now.0.abs_diff(theirs.0));
+        let found = format!("differs from the database's by {} ms", skew.as_millis());
+        findings.line(skew <= MAX_CLOCK_SKEW, "clock", found);
     }
-    let newest = store.holdings().await?.newest_fresh.unwrap_or(Millis(0));
+    let newest = store.history_inventory().await?.newest_fresh.unwrap_or(Millis(0));
     let ahead = newest.since(now);
-    findings.tell(
-        ahead <= CLOCK_MAY_DIFFER,
+    findings.line(
+        ahead <= MAX_CLOCK_SKEW,
         "clock",
-        match ahead <= CLOCK_MAY_DIFFER {
-            true => format!("{now}; no heartbeat lies ahead of it"),
-            false => format!("{now}, but there is a heartbeat of {newest}: the clock was set back"),
+        if ahead <= MAX_CLOCK_SKEW {
+            format!("{now}; no heartbeat is in the future")
+        } else {
+            format!("{now}, but the newest heartbeat is of {newest}: the clock was set back")
         },
     );
     Ok(())
 }
 
-/// What may be checked from here, and what a check costs before any network.
+/// Whether ping is permitted, and how long a local check takes.
 async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let net = Net::new(Policy::Private, Vec::new(), std::sync::Arc::new(SystemClock));
     let loopback = Hostname::parse("127.0.0.1").map_err(|why| why.to_string())?;
     let ping = Spec::Ping(PingSpec::of(loopback.clone()));
-    match check::look(&net, &ping, Deadline::within(WITHIN)).await {
-        Ok(seen) if seen.up => findings.well("ping", "is allowed"),
-        Ok(seen) => findings.trouble("ping", seen.message),
-        Err(fault) => findings.trouble("ping", fault.message),
+    match checks::check(&net, &ping, Deadline::within(CONNECT_TIMEOUT)).await {
+        Ok(seen) if seen.up => findings.ok("ping", "permitted"),
+        Ok(seen) => findings.problem("ping", seen.message),
+        Err(fault) => findings.problem("ping", fault.message),
     }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
     let tcp = Spec::Tcp(TcpSpec { hostname: loopback, port });
     let began = Instant::now();
-    match check::look(&net, &tcp, Deadline::within(WITHIN)).await {
+    match checks::check(&net, &tcp, Deadline::within(CONNECT_TIMEOUT)).await {
         Ok(seen) if seen.up => {
             let took = began.elapsed().as_secs_f64() * 1e3;
-            findings.well("check", format!("of a port on this machine takes {took:.2} ms"));
+            findings.ok("check", format!("a check of a local port takes {took:.2} ms"));
         }
-        Ok(seen) => findings.trouble("check", seen.message),
-        Err(fault) => findings.trouble("check", fault.message),
+        Ok(seen) => findings.problem("check", seen.message),
+        Err(fault) => findings.problem("check", fault.message),
     }
     Ok(())
 }

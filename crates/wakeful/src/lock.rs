@@ -1,5 +1,5 @@
-//! One server at a time on a SQLite file: a lock that the operating system
-//! drops with the process, however it ends.
+//! A lock that allows one server at a time on a SQLite file. The operating system
+//! releases it when the process ends, for whatever reason.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -13,13 +13,13 @@ pub enum LockError {
     File { path: PathBuf, source: std::io::Error },
 }
 
-/// Holds the database at `path` until dropped.
+/// Locks the database at `path` until dropped.
 pub struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// The device and the number of the locked file.
+    /// The device and inode of the locked file.
     pub fn identity(&self) -> std::io::Result<(u64, u64)> {
         let known = self.file.metadata()?;
         Ok((known.dev(), known.ino()))

@@ -1,6 +1,6 @@
-//! Where log lines go: standard error, for people on a terminal and as JSON lines
-//! otherwise. WAKEFUL_LOG sets the level, in the syntax of tracing's filter. What
-//! looks like a card or stands in a field that names a secret is masked on its way.
+//! Logging to standard error: human-readable on a terminal, otherwise as JSON lines.
+//! WAKEFUL_LOG sets the level, in the syntax of tracing's filter. Card numbers and the
+//! values of fields that name a secret are masked.
 
 use std::io::{IsTerminal as _, stderr};
 
@@ -22,8 +22,8 @@ pub struct BadFilter(String);
 /// Starts logging for the whole process. `level` is the value of WAKEFUL_LOG.
 pub fn start(level: Option<&str>) -> Result<(), BadFilter> {
     let filter = filter(level)?;
-    // A line that cannot be written is lost. To report that on standard error, too,
-    // would panic: nobody reads it any more.
+    // A line that cannot be written is lost. Reporting that on standard error would
+    // panic, since its reader is gone.
     let lines =
         fmt().with_writer(|| Masked(stderr())).with_env_filter(filter).log_internal_errors(false);
     if stderr().is_terminal() {
@@ -44,8 +44,8 @@ fn filter(level: Option<&str>) -> Result<EnvFilter, BadFilter> {
     EnvFilter::try_new(parts.join(",")).map_err(|_| refuse())
 }
 
-/// To tracing, a word that is no level is a crate whose every line is wanted: `inof`
-/// would silence all others. Here a crate comes with its level.
+/// Tracing takes a word that is not a level for the name of a crate: `inof` would silence
+/// all other crates. Here a crate requires a level.
 fn names_a_level(part: &str) -> bool {
     let level = part.rsplit('=').next().unwrap_or(part);
     ["error", "warn", "info", "debug", "trace", "off"].contains(&level.to_lowercase().as_str())
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_level_the_libraries_stay_quiet() {
+    fn by_default_libraries_log_warnings_only() {
         for level in [None, Some(""), Some(" ")] {
             let text = filter(level).expect("the default").to_string();
             for part in DEFAULT.split(',') {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_level_is_refused_in_one_sentence() {
+    fn an_invalid_level_is_rejected_in_one_sentence() {
         for level in ["inof", "info,wakeful=loud", "verbose", "wakeful=", "info,debgu", "sqlx"] {
             let why = filter(Some(level)).expect_err(level).to_string();
             assert!(why.starts_with("WAKEFUL_LOG must be a level"), "{why}");

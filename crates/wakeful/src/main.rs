@@ -1,8 +1,9 @@
-//! The binary: reads what is asked and the settings, and does it. The only
-//! place that owns a real clock and the process's signals.
+//! The binary: reads the command line and the settings, and runs the command. Only this
+//! crate uses the real clock and handles signals.
 
-#![expect(unreachable_pub, reason = "in a binary, `pub` marks what a module offers to the others")]
+#![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
 
+mod bootstrap;
 mod cli;
 mod clock;
 mod commands;
@@ -10,20 +11,20 @@ mod doctor;
 mod lock;
 mod logging;
 mod metrics;
-mod moving;
 mod probe;
 mod redact;
 mod serve;
 mod settings;
-mod wiring;
+mod transfer;
 
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, ClusterCommand, Command, ConfigCommand};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use settings::{DEFAULT_TOML, Settings};
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, ExitCode};
-use wakeful_core::chain::Chain;
+use wakeful_core::error_chain::ErrorChain;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -31,6 +32,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// How soon the allocator returns freed memory to the system, in milliseconds. Its
 /// default of a second retains the peak of every second: a quarter more memory.
 const PURGE_DELAY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "100");
+
+/// Threads for work that would delay checks and requests: hashing, rendering, packing and
+/// serializing. Tokio's default of 512 needs hundreds of megabytes when all are in use.
+const MAX_BLOCKING_THREADS: usize = 64;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -42,15 +47,15 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            let _ = writeln!(std::io::stderr(), "wakeful: {}", Chain(why.as_ref()));
+            let _ = writeln!(std::io::stderr(), "wakeful: {}", ErrorChain(why.as_ref()));
             ExitCode::from(2)
         }
     }
 }
 
-/// The allocator reads its settings from the environment before `main`, so the
-/// process replaces itself once. It keeps its id; when it cannot be replaced, it
-/// goes on and needs more memory.
+/// The allocator reads its settings from the environment before `main`, so the process
+/// replaces itself once, with the same process id. If that fails, it continues and uses
+/// more memory.
 fn start_again_with_purge_delay() {
     let (name, value) = PURGE_DELAY;
     let mut arguments = std::env::args_os();
@@ -63,9 +68,22 @@ fn start_again_with_purge_delay() {
     }
 }
 
-fn run(cli: Cli) -> wiring::Outcome {
+/// The usual limit of about a thousand open files can be raised by the process. Every
+/// connection and every check needs one.
+fn raise_open_file_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current == limit.maximum {
+        return;
+    }
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(error = %ErrorChain(&error), "raising the limit of open files failed");
+    }
+}
+
+fn run(cli: Cli) -> bootstrap::Outcome {
     let Cli { mut flags, command } = cli;
-    // These need no settings, so that wrong ones are not in their way.
+    // These commands need no settings and must work with invalid ones.
     match command {
         Command::Config(ConfigCommand::Default) => return commands::print(DEFAULT_TOML),
         Command::Cluster(ClusterCommand::Key) => return probe::print_key(),
@@ -88,7 +106,13 @@ fn run(cli: Cli) -> wiring::Outcome {
     rustls::crypto::aws_lc_rs::default_provider()
         .install_default()
         .map_err(|_| "the TLS provider was set twice")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
+        .build()?;
+    if matches!(command, Command::Serve | Command::Probe { .. }) {
+        raise_open_file_limit();
+    }
     runtime.block_on(async {
         match command {
             Command::Serve => serve::run(&settings).await,

@@ -1,5 +1,5 @@
-//! The recorder of the process's metrics, and the task that keeps it small: a
-//! histogram buffers every sample until somebody drains it.
+//! The recorder of the process's metrics, and the task that limits its memory: a
+//! histogram buffers every sample until it is drained.
 
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Duration;
@@ -10,7 +10,7 @@ const BUCKETS_SECONDS: &[f64] =
     &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Makes every metric of this process readable through the handle.
+/// Installs the recorder; the handle renders the metrics of this process.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
     builder()?.install_recorder()
 }
@@ -20,9 +20,9 @@ fn builder() -> Result<PrometheusBuilder, BuildError> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), BUCKETS_SECONDS)
 }
 
-/// Drains the histograms until shutdown. Without it, their samples would
-/// accumulate for as long as nobody scrapes the metrics.
-pub async fn keep_up(metrics: PrometheusHandle, shutdown: CancellationToken) {
+/// Drains the histograms until shutdown. Otherwise their samples would accumulate while
+/// the metrics are not scraped.
+pub async fn run_upkeep(metrics: PrometheusHandle, shutdown: CancellationToken) {
     let mut ticks = interval(UPKEEP_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -48,12 +48,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn samples_do_not_accumulate_while_nobody_scrapes() {
+    async fn samples_do_not_accumulate_without_scrapes() {
         let recorder = builder().expect("buckets").build_recorder();
         let histogram =
             metrics::with_local_recorder(&recorder, || metrics::histogram!("lag_seconds"));
         let shutdown = CancellationToken::new();
-        let upkeep = keep_up(recorder.handle(), shutdown.clone());
+        let upkeep = run_upkeep(recorder.handle(), shutdown.clone());
         let load = async {
             let before = resident();
             for _ in 0..ROUNDS {

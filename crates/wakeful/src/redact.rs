@@ -1,6 +1,6 @@
-//! The last net under the log: a line on its way out loses the values of fields
-//! that name a secret, and digits that could be a card number. Nothing should
-//! ever get this far; this is for the day when something does.
+//! The last safeguard of the log: masks the values of fields that name a secret, and
+//! digits that could be a card number. Secrets should never get this far; this catches
+//! mistakes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ const NAMES: [&str; 10] = [
     "authorization",
 ];
 
-/// A writer of log lines. The formatter hands over a whole line at a time.
+/// A writer of log lines. The formatter writes a whole line at a time.
 pub struct Masked<W>(pub W);
 
 impl<W: Write> Write for Masked<W> {
@@ -42,37 +42,37 @@ impl<W: Write> Write for Masked<W> {
 }
 
 /// A part of a line that is not written.
-struct Spot {
+struct Redaction {
     from: usize,
     until: usize,
-    /// A bare number in JSON becomes a string, so that the line stays JSON.
+    /// A bare number in JSON becomes a string, so that the line remains valid JSON.
     quoted: bool,
 }
 
 fn mask(line: &str) -> Cow<'_, str> {
-    let mut spots = named(line);
+    let mut spots = secret_fields(line);
     spots.extend(cards(line));
     if spots.is_empty() {
         return Cow::Borrowed(line);
     }
     spots.sort_by_key(|spot| spot.from);
-    let mut kept = String::with_capacity(line.len());
+    let mut masked = String::with_capacity(line.len());
     let mut at = 0;
-    for Spot { from, until, quoted } in spots {
+    for Redaction { from, until, quoted } in spots {
         if from >= at {
-            kept.push_str(&line[at..from]);
-            kept.push_str(if quoted { QUOTED } else { MASK });
+            masked.push_str(&line[at..from]);
+            masked.push_str(if quoted { QUOTED } else { MASK });
         }
         at = at.max(until);
     }
-    kept.push_str(&line[at..]);
-    Cow::Owned(kept)
+    masked.push_str(&line[at..]);
+    Cow::Owned(masked)
 }
 
-/// Runs of 13 to 19 digits, spaces and dashes between them allowed, that pass
-/// the check of card numbers. Cards begin with 2 to 6; times in milliseconds,
-/// one in ten of which passes too, begin with 1.
-fn cards(line: &str) -> Vec<Spot> {
+/// Runs of 13 to 19 digits, possibly with spaces and dashes, that pass the checksum of
+/// card numbers. Cards begin with 2 to 6; timestamps in milliseconds, a tenth of which
+/// pass the checksum too, begin with 1.
+fn cards(line: &str) -> Vec<Redaction> {
     let bytes = line.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -81,22 +81,22 @@ fn cards(line: &str) -> Vec<Spot> {
             at += 1;
             continue;
         }
-        let (digits, until) = run(bytes, at);
+        let (digits, until) = digit_run(bytes, at);
         if (13..=19).contains(&digits.len())
             && (b'2'..=b'6').contains(&digits[0])
             && luhn(&digits)
             && !bytes.get(until).is_some_and(u8::is_ascii_alphanumeric)
         {
             let quoted = at >= 2 && &bytes[at - 2..at] == b"\":";
-            found.push(Spot { from: at, until, quoted });
+            found.push(Redaction { from: at, until, quoted });
         }
         at = until;
     }
     found
 }
 
-/// The digits from here on, and where they end.
-fn run(bytes: &[u8], from: usize) -> (Vec<u8>, usize) {
+/// The digits that start here, and where they end.
+fn digit_run(bytes: &[u8], from: usize) -> (Vec<u8>, usize) {
     let mut digits = Vec::new();
     let mut at = from;
     while let Some(&byte) = bytes.get(at) {
@@ -113,7 +113,7 @@ fn run(bytes: &[u8], from: usize) -> (Vec<u8>, usize) {
 
 /// The values in `name=value` and `"name":"value"` of the names above, quotes
 /// left in place.
-fn named(line: &str) -> Vec<Spot> {
+fn secret_fields(line: &str) -> Vec<Redaction> {
     let mut found = Vec::new();
     for (at, sign) in line.match_indices(['=', ':']) {
         let before = &line[..at];
@@ -132,12 +132,12 @@ fn named(line: &str) -> Vec<Spot> {
                 let inside = &value[quote.len()..];
                 let from = from + quote.len();
                 let until = from + inside.find(quote).unwrap_or(inside.len());
-                Spot { from, until, quoted: false }
+                Redaction { from, until, quoted: false }
             }
             None => {
                 let length = value.find([' ', ',', '}', '\n', '"', '\\']).unwrap_or(value.len());
                 let quoted = before.ends_with('"') && !before.ends_with("\\\"");
-                Spot { from, until: from + length, quoted }
+                Redaction { from, until: from + length, quoted }
             }
         };
         found.push(spot);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn times_ids_and_other_numbers_stay() {
+    fn times_ids_and_other_numbers_are_not_masked() {
         for line in [
             "at 1794735000000 and 1794735000008",
             "monitor 019a8f3e-4242-7424-8242-424242424242",
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_names_a_secret_loses_its_value() {
+    fn the_value_of_a_field_that_names_a_secret_is_masked() {
         assert_eq!(mask("cvc=123 next=1"), "cvc=[hidden] next=1");
         assert_eq!(mask(r#"card_number: "42 42" ok"#), r#"card_number: "[hidden]" ok"#);
         assert_eq!(mask("service=cvcs password"), "service=cvcs password");
     }
 
     #[test]
-    fn a_line_of_json_stays_one() {
+    fn a_line_of_json_remains_valid() {
         for (line, masked) in [
             (r#"{"cardNumber":"4242","cvc":123}"#, r#"{"cardNumber":"[hidden]","cvc":"[hidden]"}"#),
             (r#"{"x":4242424242424242,"y":1}"#, r#"{"x":"[hidden]","y":1}"#),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_through_whole_and_is_counted_as_it_came() {
+    fn the_writer_reports_the_length_of_the_original_line() {
         let mut out = Vec::new();
         let line = b"card 4242424242424242\n";
         let written = Masked(&mut out).write(line).unwrap();

@@ -1,5 +1,5 @@
-//! `wakeful serve`: listens, opens storage, starts the loops, and on SIGTERM
-//! or Ctrl-C stops taking work, lets what has begun end, and leaves.
+//! `wakeful serve`: listens, opens storage and starts the background loops. On SIGTERM or
+//! Ctrl-C it accepts no more work, waits for work in progress, and exits.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,128 +11,185 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, ServeSettings};
-use wakeful_engine::history::keeper;
-use wakeful_engine::{Engine, billing, deliver, janitor, mailer, probe, reminders, watch};
+use wakeful_engine::history::compactor;
+use wakeful_engine::{
+    Engine, billing, janitor, mail, notifications::delivery, notifications::reminders, probes,
+    scheduler,
+};
+use wakeful_store::Store;
 
+use crate::bootstrap::{self, Failure, Outcome};
 use crate::settings::{DatabaseUrl, PaymentProcessor, Settings};
-use crate::wiring::{self, Failure, Outcome};
 use crate::{commands, lock, metrics};
 
-/// Connections that wait to be accepted: when there is no room, a client's first packet
-/// is lost, and it tries again after a second at the earliest.
+/// The queue of connections that wait to be accepted. When it is full, a client's first
+/// packet is lost and retried after a second at the earliest.
 const BACKLOG: u32 = 4096;
-/// Kept of the time to stop for what comes after the last request.
-const LAST_STEPS: Duration = Duration::from_secs(2);
-/// For releasing what background work still held then.
+/// The part of the shutdown time that is reserved for work after the last request.
+const SHUTDOWN_RESERVE: Duration = Duration::from_secs(2);
+/// The least time that requests and messages in progress have at shutdown.
+const MIN_GRACE: Duration = Duration::from_millis(500);
+/// The time to release the claims of background work that did not finish.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub async fn run(settings: &Settings) -> Outcome {
     let shutdown = stop_signal()?;
-    let listener = listen(settings.server.listen, "server.listen")?;
-    let metrics_listener = match settings.server.metrics_listen {
-        Some(address) => Some(listen(address, "server.metrics_listen")?),
-        None => None,
-    };
-    let address = listener.local_addr()?;
+    let listeners = Listeners::bind(settings)?;
+    let address = listeners.main.local_addr()?;
     let public_url = settings.server.public_url(address);
-    wiring::make_data_folder(settings)?;
-    let (alone, _place, home) = match &settings.database.url {
-        DatabaseUrl::Sqlite(path) => (Some(lock::take(path)?), None, String::new()),
-        DatabaseUrl::Postgres(_) => {
-            let (place, home) = place(settings);
-            (None, place, home)
-        }
-    };
+    bootstrap::make_data_folder(settings)?;
+    // Declared before everything that uses the data, so that it is released after it.
+    let lock = DataLock::take(settings)?;
     let metrics = metrics::install()?;
-    let nats = wiring::nats(settings).await?;
-    let store = wiring::store(settings, wiring::keyring(settings)?).await?;
-    wiring::vet(settings, &store).await?;
-    if alone.is_some() {
-        // News that a crash held back need not wait for its lease to end.
-        store.free_claims().await?;
-    }
+    let nats = bootstrap::nats(settings).await?;
+    let store = open_store(settings, &lock).await?;
     tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
     tracing::info!("{}", settings.network.summary());
-    let engine = wiring::engine(settings, store.clone(), public_url.clone(), nats.clone(), home);
-    engine.follow_clock().await?;
+    let identity = lock.node_identity.clone();
+    let engine =
+        bootstrap::engine(settings, store.clone(), public_url.clone(), nats.clone(), identity);
+    engine.follow_shared_clock().await?;
     if let Some(nats) = &nats
-        && let Some(probes) = wiring::probes(settings, nats)?
+        && let Some(probes) = bootstrap::probes(settings, nats)?
     {
-        engine.use_probes(probes);
+        engine.set_probes(probes);
     }
-    let api = Api::new(
-        engine.clone(),
-        api_settings(settings, &public_url),
-        Some(metrics.clone()),
-        shutdown.clone(),
-    );
+    let api_settings = api_settings(settings, &public_url);
+    let api = Api::new(engine.clone(), api_settings, Some(metrics.clone()), shutdown.clone());
     warn_of_other_hosts(settings, address);
-    commands::print(&whereto(&public_url, settings))?;
+    commands::print(&startup_message(&public_url, settings))?;
 
     let tasks = TaskTracker::new();
-    tasks.spawn(metrics::keep_up(metrics, shutdown.clone()));
-    tasks.spawn(mailer::run(engine.clone(), shutdown.clone()));
-    let grace = settings.server.shutdown.saturating_sub(LAST_STEPS).max(Duration::from_millis(500));
-    tasks.spawn(deliver::run(engine.clone(), shutdown.clone(), grace));
-    tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(keeper::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
-    tasks.spawn(probe::keep_roll(engine.clone(), shutdown.clone()));
-    tasks.spawn(watch::run(engine.clone(), shutdown.clone()));
-    let served = ServeSettings {
+    let grace = grace_period(settings);
+    tasks.spawn(metrics::run_upkeep(metrics, shutdown.clone()));
+    spawn_loops(&tasks, &engine, &shutdown, grace);
+    let serve_settings = ServeSettings {
         trusted_proxies: settings.server.trusted_proxies.clone(),
         grace,
         ..ServeSettings::default()
     };
-    if let Some(listener) = metrics_listener {
-        let router = wakeful_api::metrics_router(api.clone());
-        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), served.clone()));
-    }
-    let told = async {
-        shutdown.cancelled().await;
-        Instant::now()
-    };
-    let serve = wakeful_api::serve(listener, wakeful_api::router(api), shutdown.clone(), served);
-    let ((), told) = tokio::join!(serve, told);
-    tasks.close();
-    let by = told + grace + LAST_STEPS;
-    if tokio::time::timeout_at(by, finish(&tasks, &engine)).await.is_err() {
-        tracing::warn!(
-            "work in the background did not end in time; what it held is taken up at the next start"
-        );
-        let _ = tokio::time::timeout(RELEASE_TIMEOUT, engine.release_claims()).await;
-    }
+    let stopped_at = serve(listeners, api, serve_settings, &tasks, &shutdown).await;
+    finish_by(stopped_at + grace + SHUTDOWN_RESERVE, &tasks, &engine).await;
     store.close().await;
     tracing::info!("wakeful has stopped");
     Ok(())
 }
 
-/// The place that this node has for itself, as long as it holds the lock: who
-/// starts here later knows that this one is dead. Nothing when another node
-/// lives in the same data folder.
-fn place(settings: &Settings) -> (Option<lock::Lock>, String) {
-    match lock::take(&settings.data.join("node")) {
-        Ok(lock) => {
-            let home = home(&lock).unwrap_or_default();
-            (Some(lock), home)
-        }
-        Err(_) => (None, String::new()),
+struct Listeners {
+    main: TcpListener,
+    /// A separate address for metrics.
+    metrics: Option<TcpListener>,
+}
+
+impl Listeners {
+    fn bind(settings: &Settings) -> Result<Self, Failure> {
+        let main = listen(settings.server.listen, "server.listen")?;
+        let metrics = match settings.server.metrics_listen {
+            Some(address) => Some(listen(address, "server.metrics_listen")?),
+            None => None,
+        };
+        Ok(Self { main, metrics })
     }
 }
 
-/// What no two nodes have in common that live at the same time: which file is
-/// locked, and in which run of which kernel. Names would not do: clones of a
-/// machine, and containers, have the same names and the same paths.
-fn home(lock: &lock::Lock) -> Option<String> {
+/// What this process has locked, until this is dropped.
+struct DataLock {
+    _lock: Option<lock::Lock>,
+    /// The identity of this node among those that share a database. Empty on SQLite, and if
+    /// another node runs in the same data folder.
+    node_identity: String,
+    /// Whether no other process uses the database.
+    is_exclusive: bool,
+}
+
+impl DataLock {
+    /// Locks a SQLite file, which only one process may use. On PostgreSQL, locks the data
+    /// folder if it can: a node that gets this lock later knows that this one is dead.
+    fn take(settings: &Settings) -> Result<Self, Failure> {
+        if let DatabaseUrl::Sqlite(path) = &settings.database.url {
+            let lock = lock::take(path)?;
+            let node_identity = String::new();
+            return Ok(Self { _lock: Some(lock), node_identity, is_exclusive: true });
+        }
+        let lock = lock::take(&settings.data.join("node")).ok();
+        let node_identity = lock.as_ref().and_then(node_identity).unwrap_or_default();
+        Ok(Self { _lock: lock, node_identity, is_exclusive: false })
+    }
+}
+
+/// An identity that no other live node has: the locked file and the boot of the kernel.
+/// Names are not enough: clones of a machine, and containers, share names and paths.
+fn node_identity(lock: &lock::Lock) -> Option<String> {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let (device, file) = lock.identity().ok()?;
     Some(format!("{}:{device}:{file}", kernel.trim()))
 }
 
-async fn finish(tasks: &TaskTracker, engine: &Engine) {
-    tasks.wait().await;
-    engine.settle().await;
+async fn open_store(settings: &Settings, lock: &DataLock) -> Result<Store, Failure> {
+    let store = bootstrap::store(settings, bootstrap::keyring(settings)?).await?;
+    bootstrap::require_durable_database(settings, &store).await?;
+    if lock.is_exclusive {
+        // Messages claimed before a crash need not wait for their lease to expire.
+        store.release_all_claims().await?;
+    }
+    Ok(store)
+}
+
+/// How long requests and messages in progress may take at shutdown.
+fn grace_period(settings: &Settings) -> Duration {
+    settings.server.shutdown.saturating_sub(SHUTDOWN_RESERVE).max(MIN_GRACE)
+}
+
+/// Starts the background loops, which end at shutdown.
+fn spawn_loops(
+    tasks: &TaskTracker,
+    engine: &Engine,
+    shutdown: &CancellationToken,
+    grace: Duration,
+) {
+    tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), grace));
+    tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(billing::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(reminders::run(engine.clone(), shutdown.clone()));
+    tasks.spawn(probes::run_registry(engine.clone(), shutdown.clone()));
+    tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()));
+}
+
+/// Serves until shutdown and the end of the last request; returns when the shutdown began.
+async fn serve(
+    listeners: Listeners,
+    api: Api,
+    settings: ServeSettings,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> Instant {
+    if let Some(listener) = listeners.metrics {
+        let router = wakeful_api::metrics_router(api.clone());
+        tasks.spawn(wakeful_api::serve(listener, router, shutdown.clone(), settings.clone()));
+    }
+    let stopped_at = async {
+        shutdown.cancelled().await;
+        Instant::now()
+    };
+    let router = wakeful_api::router(api);
+    let serving = wakeful_api::serve(listeners.main, router, shutdown.clone(), settings);
+    let ((), stopped_at) = tokio::join!(serving, stopped_at);
+    stopped_at
+}
+
+/// Waits for the background loops; at the deadline, releases their claims instead.
+async fn finish_by(deadline: Instant, tasks: &TaskTracker, engine: &Engine) {
+    tasks.close();
+    let finishing = async {
+        tasks.wait().await;
+        engine.drain().await;
+    };
+    if tokio::time::timeout_at(deadline, finishing).await.is_err() {
+        tracing::warn!("background work did not finish in time, it continues at the next start");
+        let _ = tokio::time::timeout(RELEASE_TIMEOUT, engine.release_claims()).await;
+    }
 }
 
 fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
@@ -150,22 +207,19 @@ fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
     })
 }
 
-/// A token that is cancelled by the first SIGTERM or SIGINT.
+/// A token that is canceled by the first SIGTERM or SIGINT.
 pub fn stop_signal() -> Result<CancellationToken, Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let token = CancellationToken::new();
     let cancel = token.clone();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "it lives as long as the process and ends with it"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "it runs as long as the process")]
     tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("told to stop");
+        tracing::info!("stopping");
         cancel.cancel();
     });
     Ok(token)
@@ -193,7 +247,7 @@ fn api_settings(settings: &Settings, public_url: &str) -> ApiSettings {
     }
 }
 
-/// Behind a proxy that passes the name people use, that name has to be known.
+/// Behind a proxy that passes on the public host name, that name must be configured.
 fn warn_of_other_hosts(settings: &Settings, address: SocketAddr) {
     let server = &settings.server;
     let behind_proxy = !server.trusted_proxies.is_empty();
@@ -205,15 +259,15 @@ fn warn_of_other_hosts(settings: &Settings, address: SocketAddr) {
     }
 }
 
-fn whereto(public_url: &str, settings: &Settings) -> String {
-    let mut lines = format!("Wakeful is running.\n\n  page      {public_url}\n");
+fn startup_message(public_url: &str, settings: &Settings) -> String {
+    let mut lines = format!("Wakeful is running.\n\n  web app   {public_url}\n");
     if settings.server.docs {
         lines.push_str(&format!("  API       {public_url}/api/docs\n"));
     }
     if settings.mail.host.is_none() {
         let folder = settings.data.join("mail");
         lines.push_str(&format!(
-            "  mail      no mail server is set: mails become files in {}\n",
+            "  mail      no mail server is configured; mails are written to {}\n",
             folder.display()
         ));
     }

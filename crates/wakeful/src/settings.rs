@@ -1,6 +1,6 @@
-//! The settings: default.toml, then the file, then variables, then flags, read once
-//! at the start into types that the rest believes. All that is wrong is reported at
-//! once, each in one sentence. `layers` finds the values, `reader` understands them.
+//! The settings: default.toml, then the file, then variables, then flags, parsed once at
+//! startup into validated types. All errors are reported at once, each in one sentence.
+//! `layers` collects the values, `reader` parses them.
 
 mod layers;
 mod plans;
@@ -18,22 +18,23 @@ use std::time::Duration;
 use ipnet::IpNet;
 use url::{Host, Url};
 use wakeful_core::billing::Catalogue;
-use wakeful_core::email::Email;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
-use wakeful_engine::history::keeper::Settings as History;
+use wakeful_engine::Limits as AttemptLimits;
+use wakeful_engine::history::compactor::Settings as History;
 
 use crate::cli::Flags;
 use layers::{Layers, Origin};
 pub use problem::SettingsError;
 use reader::Reader;
 
-/// Every setting with its default and a comment: what `wakeful config default` prints.
+/// Every setting with its default and a comment; `wakeful config default` prints it.
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
 
 const EGRESS: &str = "network.egress";
-/// The value of `network.egress` that leaves the mode to the other settings.
+/// The value of `network.egress` that derives the mode from other settings.
 const AUTOMATIC: &str = "auto";
 
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Server {
     pub listen: SocketAddr,
-    /// As configured; `public_url()` knows what holds without it.
+    /// As configured; `public_url()` has the fallback.
     pub public_url: Option<String>,
     pub trusted_proxies: Vec<IpNet>,
     pub cors_origins: Vec<String>,
@@ -82,13 +83,13 @@ pub struct Database {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DatabaseUrl {
     Sqlite(PathBuf),
-    /// The whole url, which may hold a password.
+    /// The whole URL, which may contain a password.
     Postgres(Secret),
 }
 
 #[derive(Clone, Debug)]
 pub struct Nats {
-    /// One url or several with commas; they may hold a password.
+    /// One or more comma-separated URLs, which may contain passwords.
     pub url: Option<Secret>,
     pub user: Option<String>,
     pub password: Option<Secret>,
@@ -107,7 +108,7 @@ pub struct Nodes {
 
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// The first seals, all open. Empty: those of the file in the data folder.
+    /// The first seals, all unseal. Empty: those of the file in the data folder.
     pub keys: Vec<Key>,
     pub stand_in: bool,
 }
@@ -116,13 +117,13 @@ pub struct Cluster {
 pub struct Probe {
     pub region: Option<Region>,
     pub name: Option<ProbeName>,
-    /// Made for this probe alone. Empty: made from those of the cluster.
+    /// The keys of this probe. Empty: derived from those of the cluster.
     pub keys: Vec<Key>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Secrets {
-    /// The first seals, all open. Empty: the key file in the data folder is used.
+    /// The first seals, all unseal. Empty: the key file in the data folder is used.
     pub master_keys: Vec<Key>,
 }
 
@@ -139,13 +140,7 @@ pub struct Sessions {
 
 #[derive(Clone, Debug)]
 pub struct Limits {
-    pub failed_logins_per_minute: u32,
-    pub failed_logins_per_network: u32,
-    pub signups_per_hour: u32,
-    pub contacts_per_hour: u32,
-    pub resets_per_hour: u32,
-    pub reset_requests_per_hour: u32,
-    pub declined_cards_per_hour: u32,
+    pub attempts: AttemptLimits,
     pub api_calls_per_minute: u32,
     pub pushes_per_minute: u32,
 }
@@ -160,7 +155,7 @@ pub struct Mail {
     pub password: Option<Secret>,
     /// `Name <address>` or an address.
     pub from: String,
-    pub contact_to: Option<Email>,
+    pub contact_to: Option<EmailAddress>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,14 +168,14 @@ pub enum MailSecurity {
 #[derive(Clone, Debug)]
 pub struct Network {
     pub egress: Egress,
-    /// Where the egress mode comes from: `because …` or `from …`.
+    /// The origin of the egress mode: `because …` or `from …`.
     pub egress_reason: String,
 }
 
 #[derive(Clone, Debug)]
 pub struct Checks {
     pub at_once: u16,
-    /// Hosts and ports that answer as long as our own network works.
+    /// Hosts and ports that answer whenever our own network works.
     pub sentinels: Vec<(String, u16)>,
 }
 
@@ -192,7 +187,7 @@ pub struct Billing {
     pub processor: PaymentProcessor,
     pub stripe_url: Url,
     pub stripe_key: Option<Secret>,
-    /// For everybody to see, as the name says.
+    /// Not a secret, as the name says.
     pub stripe_publishable_key: Option<String>,
     pub stripe_callback_secret: Option<Secret>,
 }
@@ -203,7 +198,7 @@ pub enum PaymentProcessor {
     Stripe,
 }
 
-/// What checks and notifications may reach.
+/// The addresses that checks and notifications may reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Egress {
     Private,
@@ -222,7 +217,7 @@ impl fmt::Display for Egress {
 }
 
 impl Network {
-    /// Which egress mode is in effect, why, and what that means, in one sentence.
+    /// The effective egress mode, the reason for it and its meaning, in one sentence.
     pub fn summary(&self) -> String {
         let meaning = match self.egress {
             Egress::Public => {
@@ -236,7 +231,7 @@ impl Network {
 }
 
 impl Settings {
-    /// Reads all layers. `environment` is the process's own, given by the caller.
+    /// Reads all layers. `environment` is the environment of the process.
     pub fn load<I, K, V>(flags: &Flags, environment: I) -> Result<Self, SettingsError>
     where
         I: IntoIterator<Item = (K, V)>,
@@ -251,12 +246,12 @@ impl Settings {
         if !problems.is_empty() {
             return Err(SettingsError(problems));
         }
-        settings.settle_egress(&mut layers);
+        settings.resolve_egress(&mut layers);
         settings.report = layers.to_string();
         Ok(settings)
     }
 
-    /// The settings in force and where each came from, for people; secrets are hidden.
+    /// Each effective setting with its source; secrets are redacted.
     pub fn report(&self) -> &str {
         &self.report
     }
@@ -296,15 +291,15 @@ impl Settings {
             },
             checks: Checks {
                 at_once: from.number("checks.at_once", 1..=65_535),
-                sentinels: from.places("checks.sentinels"),
+                sentinels: from.host_ports("checks.sentinels"),
             },
             data,
             report: String::new(),
         }
     }
 
-    /// Decides the egress mode where the operator left that to us.
-    fn settle_egress(&mut self, layers: &mut Layers) {
+    /// Decides the egress mode if the operator has not set it.
+    fn resolve_egress(&mut self, layers: &mut Layers) {
         if layers.get(EGRESS).value.as_str() == Some(AUTOMATIC) {
             let (egress, why) = self.automatic_egress();
             layers.set(EGRESS, egress.to_string(), Origin::Rule(why));
@@ -313,8 +308,8 @@ impl Settings {
         self.network.egress_reason = layers.get(EGRESS).origin.to_string();
     }
 
-    /// Where people from elsewhere may have accounts, checks must not reach the
-    /// operator's own network unless the operator has said so.
+    /// If people on other machines may have accounts, checks must not reach the operator's
+    /// own network unless the operator has allowed it.
     fn automatic_egress(&self) -> (Egress, &'static str) {
         let server = &self.server;
         let on_loopback = server.listen.ip().to_canonical().is_loopback();
@@ -332,7 +327,7 @@ impl Settings {
     }
 }
 
-/// Whether a URL leads to the machine that it is opened on.
+/// Whether the host of a URL is loopback.
 fn names_loopback(url: &str) -> bool {
     match Url::parse(url).ok().as_ref().and_then(Url::host) {
         Some(Host::Domain(name)) => {
@@ -346,7 +341,7 @@ fn names_loopback(url: &str) -> bool {
 }
 
 impl Server {
-    /// How people reach the service, given the address it is bound to.
+    /// The URL at which people open the service, given the address it is bound to.
     pub fn public_url(&self, bound: SocketAddr) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))
     }
@@ -394,7 +389,7 @@ impl Sessions {
 impl Limits {
     fn read(from: &mut Reader<'_>) -> Self {
         let mut limit = |key| from.number(key, 1..=1_000_000);
-        Self {
+        let attempts = AttemptLimits {
             failed_logins_per_minute: limit("limits.failed_logins_per_minute"),
             failed_logins_per_network: limit("limits.failed_logins_per_network"),
             signups_per_hour: limit("limits.signups_per_hour"),
@@ -402,6 +397,9 @@ impl Limits {
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),
             declined_cards_per_hour: limit("limits.declined_cards_per_hour"),
+        };
+        Self {
+            attempts,
             api_calls_per_minute: limit("limits.api_calls_per_minute"),
             pushes_per_minute: limit("limits.pushes_per_minute"),
         }

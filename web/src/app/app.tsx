@@ -2,6 +2,8 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
+import { monitors } from "../shared/api/monitors";
+import { me } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
 import { TextProvider } from "../shared/i18n";
@@ -19,6 +21,13 @@ const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
 watchSessionExpiry(client);
+void prefetch();
+
+/** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
+async function prefetch(): Promise<void> {
+  await client.prefetchQuery(me);
+  if (client.getQueryData(me.queryKey) && window.location.pathname === "/") await client.prefetchQuery(monitors);
+}
 
 export function App() {
   const { shown } = useScheme();

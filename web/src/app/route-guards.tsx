@@ -1,22 +1,29 @@
 /** Route guards: some pages are for guests, the others require a login. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
-import { me } from "../shared/api/session";
+import { Offline } from "../shared/api/error";
+import { isFirstSignup, me } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
 import { ErrorNotice } from "../shared/ui/error-notice";
 import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
+import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
 // Rarely needed, and not part of the first screen.
 const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
 
+function retryWhileAway({ state }: { state: { error: unknown } }): number | false {
+  return state.error instanceof Offline && AWAY_RETRY_INTERVAL;
+}
+
 export function RequireUser() {
   const expiry = useSessionExpiry();
-  const { data, error, isPending, refetch } = useQuery(me);
+  const client = useQueryClient();
+  const { data, error, isPending, refetch } = useQuery({ ...me, refetchInterval: retryWhileAway });
   const { pathname, search } = useLocation();
   if (isPending) return <Loading />;
   if (error && data === undefined) {
@@ -28,16 +35,19 @@ export function RequireUser() {
       </main>
     );
   }
-  if (!data) {
-    const wanted = pathname + search;
-    return <Navigate to={wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`} replace />;
-  }
+  if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
   return (
     <>
       <Shell />
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
     </>
   );
+}
+
+/** The page for a visitor without a session; a login leads to the page that they wanted. */
+function entrance(firstSignup: boolean, wanted: string): string {
+  if (firstSignup) return "/signup";
+  return wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`;
 }
 
 /** Redirects users who are logged in. */

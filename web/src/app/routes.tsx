@@ -1,11 +1,27 @@
 /** All routes; each page is loaded when it is opened. */
-import { createBrowserRouter } from "react-router";
+import { lazy, Suspense } from "react";
+import { createBrowserRouter, Outlet } from "react-router";
 import { Loading } from "../shared/ui/loading";
 import { ErrorPage, NotFoundPage } from "./error-page";
 import { RequireGuest, RequireUser } from "./route-guards";
 
+// Not needed before the first change of the route.
+const RouteFocus = lazy(() => import("./route-focus"));
+
+function Root() {
+  return (
+    <>
+      <Outlet />
+      <Suspense>
+        <RouteFocus />
+      </Suspense>
+    </>
+  );
+}
+
 export const router = createBrowserRouter([
   {
+    Component: Root,
     ErrorBoundary: ErrorPage,
     HydrateFallback: Loading,
     children: [
@@ -29,6 +45,8 @@ export const router = createBrowserRouter([
               { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
               { path: "/monitor/:id", lazy: () => import("../features/monitors/detail/page") },
               { path: "/monitor/:id/edit", lazy: () => import("../features/monitors/edit/page") },
+              { path: "/wallboard", lazy: () => import("../features/monitors/wallboard/page") },
+              { path: "/monitor/:id/notify", lazy: () => import("../features/monitors/edit/notify") },
               { path: "/alerts", lazy: () => import("../features/monitors/alerts/page") },
               { path: "/notifiers", lazy: () => import("../features/notifiers/page") },
               { path: "/notifier/new", lazy: () => import("../features/notifiers/edit") },

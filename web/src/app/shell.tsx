@@ -1,35 +1,48 @@
 /** The frame of every page after login: navigation, user menu, content. */
-import { Menu } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState, type ComponentType } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
 import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live-updates";
 import { membership } from "../shared/api/membership";
-import { logOut, useMe } from "../shared/api/session";
+import { useMe } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
-import { useKeys } from "../shared/lib/keys";
+import { useKeys, useModifiedKey } from "../shared/lib/keys";
+import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
 import { useOnline } from "../shared/lib/online";
-import { useLanguage, useTexts } from "../shared/i18n";
-import { ActionMenu } from "../shared/ui/action-menu";
-import { Bell, Card, Chevron, Cloud, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Send, Sun } from "../shared/ui/icons";
+import { useTexts } from "../shared/i18n";
+import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
+import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
-import { useScheme, type Choice } from "../shared/ui/scheme";
-import { showToast } from "../shared/ui/toast";
-import { useErrorMessage } from "../shared/ui/error-message";
 import styles from "./shell.module.css";
 
-// Dialogs are not part of the first screen.
+// Dialogs and menus are not part of the first screen.
+const CommandPalette = lazy(() => import("./command-palette"));
 const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
 const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
+const NotifierDialog = lazy(() => import("../features/notifiers/dialog"));
+const NotifierHealth = lazy(() => import("./notifier-health"));
 const TeamReview = lazy(() => import("./team-review"));
+const UserActions = lazy(() => import("./user-actions"));
+
+const notifierDialog = (props: NotifierDialogProps) => (
+  <Suspense>
+    <NotifierDialog {...props} />
+  </Suspense>
+);
+
+type Opened = "palette" | "help" | "everywhere";
+
+/** The page without navigation, for a screen on the wall. */
+const WALLBOARD = "/wallboard";
+
+const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
 export function Shell() {
   const t = useTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
-  const [dialog, openDialog] = useState<"help" | "everywhere" | null>(null);
+  const [dialog, openDialog] = useState<Opened | null>(null);
   const close = () => openDialog(null);
-  const { data: billing } = useQuery(membership);
   useEvents();
   const { pathname, state } = useLocation() as { pathname: string; state: unknown };
   const [review, setReview] = useState(() => isAfterReset(state));
@@ -39,38 +52,31 @@ export function Shell() {
     // The dashboard handles this key itself.
     ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
+  useModifiedKey("k", () => {
+    if (dialog === "palette") close();
+    else if (!document.querySelector("[role=dialog]")) openDialog("palette");
+  });
+  const bare = pathname === WALLBOARD;
   return (
-    <div className={styles.shell}>
+    <div className={bare ? undefined : styles.shell}>
       <a className={styles.skip} href="#content">
         {t.nav.skip}
       </a>
-      <div className={styles.bar}>
-        <Link to="/" className={styles.brand}>
-          <Logo size={26} />
-          <span>Wakeful</span>
-        </Link>
-        <nav className={styles.nav} aria-label={t.nav.label}>
-          <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
-          <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
-          <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" />
-          <Item to="/team" icon={People} label={t.nav.team} />
-          {billing?.billing && <Item to="/billing" icon={Card} label={t.nav.billing} desktop />}
-          <Item to="/settings" icon={Gear} label={t.nav.settings} />
-        </nav>
-        <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
-          <Plus size={20} />
-        </Link>
-        <div className={styles.spacer} />
-        <UserMenu openDialog={openDialog} />
-      </div>
+      {!bare && <Bar openDialog={openDialog} />}
       <div className={styles.body}>
         <OfflineStrip />
+        <Suspense>
+          <NotifierHealth as="banner" />
+        </Suspense>
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
-          <Outlet />
+          <NotifierDialogContext value={notifierDialog}>
+            <Outlet />
+          </NotifierDialogContext>
         </main>
       </div>
-      <Suspense>
+      <Suspense fallback={<DialogLoading />}>
+        {dialog === "palette" && <CommandPalette close={close} openDialog={openDialog} />}
         {dialog === "help" && <KeyboardShortcuts close={close} />}
         {dialog === "everywhere" && <LogoutEverywhere close={close} />}
       </Suspense>
@@ -79,84 +85,86 @@ export function Shell() {
   );
 }
 
+function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
+  const t = useTexts();
+  const { data: billing } = useQuery(membership);
+  return (
+    <header className={styles.bar}>
+      <Link to="/" className={styles.brand}>
+        <Logo size={26} />
+        <span>Wakeful</span>
+      </Link>
+      <button type="button" className={styles.find} aria-keyshortcuts="Control+K Meta+K" onClick={() => openDialog("palette")}>
+        <Search />
+        <span>{t.nav.search}</span>
+        <kbd>{PALETTE_KEY}</kbd>
+      </button>
+      <nav className={styles.nav} aria-label={t.nav.label}>
+        <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
+        <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
+        <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
+        <Item to="/team" icon={People} label={t.nav.team} />
+        {billing?.billing && <Item to="/billing" icon={Card} label={t.nav.billing} desktop />}
+        <Item to="/settings" icon={Gear} label={t.nav.settings} />
+      </nav>
+      <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
+        <Plus size={20} />
+      </Link>
+      <div className={styles.spacer} />
+      <UserMenu openDialog={openDialog} />
+    </header>
+  );
+}
+
+/** While a dialog is being loaded, keys that are typed are not shortcuts of the page. */
+function DialogLoading() {
+  const t = useTexts();
+  return <div className="sr-only" role="dialog" aria-label={t.common.loading} />;
+}
+
 interface ItemProps {
   to: string;
   icon: ComponentType;
   label: string;
   /** The path prefix of the detail pages that belong to this item. */
   one?: string;
+  /** Loaded after the first screen. */
+  badge?: ReactNode;
   /** Hidden on small screens; Settings links there too. */
   desktop?: boolean;
 }
 
-function Item({ to, icon: Icon, label, one, desktop = false }: ItemProps) {
+function Item({ to, icon: Icon, label, one, badge, desktop = false }: ItemProps) {
   const { pathname } = useLocation();
   const here = pathname === to ? "page" : one !== undefined && pathname.startsWith(one) ? "true" : undefined;
   return (
     <Link to={to} className={styles.item} aria-current={here} data-desktop={desktop || undefined}>
       <Icon />
       <span>{label}</span>
+      <Suspense>{badge}</Suspense>
     </Link>
   );
 }
 
-const schemes: [Choice, ComponentType][] = [
-  ["system", Screen],
-  ["light", Sun],
-  ["dark", Moon],
-];
-
-function UserMenu({ openDialog }: { openDialog: (which: "help" | "everywhere") => void }) {
+function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
   const t = useTexts();
-  const { language, setLanguage } = useLanguage();
-  const { email } = useMe();
-  const { chosen, choose } = useScheme();
-  const client = useQueryClient();
-  const errorMessage = useErrorMessage();
-  const leave = () => {
-    logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
-  };
+  const { email, name } = useMe();
+  const shown = name || email;
   return (
-    <ActionMenu
-      position="top-start"
-      width={220}
-      button={
-        <button type="button" className={styles.user} aria-label={t.nav.account(email)}>
+    <LazyMenu
+      button={(props) => (
+        <button type="button" className={styles.user} aria-label={t.nav.account(email)} {...props}>
           <span className={styles.face} aria-hidden="true">
-            {email.charAt(0).toUpperCase()}
+            {shown.charAt(0).toUpperCase()}
           </span>
-          <span className={styles.email}>{email}</span>
+          <span className={styles.email} title={email}>
+            {shown}
+          </span>
           <Chevron />
         </button>
-      }
-    >
-      <Menu.Label>{t.nav.appearance}</Menu.Label>
-      {schemes.map(([choice, Icon]) => (
-        <Menu.Item
-          key={choice}
-          leftSection={<Icon />}
-          rightSection={chosen === choice ? "•" : null}
-          aria-current={chosen === choice}
-          onClick={() => choose(choice)}
-        >
-          {t.nav.schemes[choice]}
-        </Menu.Item>
-      ))}
-      <Menu.Divider />
-      <Menu.Item leftSection={<Globe />} onClick={() => setLanguage(language === "en" ? "de" : "en")}>
-        {t.common.otherLanguage}
-      </Menu.Item>
-      <Menu.Item leftSection={<Keyboard />} onClick={() => openDialog("help")} rightSection={<kbd>?</kbd>}>
-        {t.nav.keys}
-      </Menu.Item>
-      <Menu.Divider />
-      <Menu.Item leftSection={<Out />} onClick={leave}>
-        {t.nav.logOut}
-      </Menu.Item>
-      <Menu.Item leftSection={<Out />} onClick={() => openDialog("everywhere")}>
-        {t.nav.logOutAll}
-      </Menu.Item>
-    </ActionMenu>
+      )}
+      menu={(button) => <UserActions button={button} openDialog={openDialog} />}
+    />
   );
 }
 

@@ -3,64 +3,107 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::address::{ClientIp, From};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
-use crate::cookie::{self, Said};
+use crate::client_ip::{ClientIp, ClientOrigin};
+use crate::cookie::{self, CookieHeader};
+use crate::dto::Ack;
+use crate::dto::accounts::{CurrentSession, Me, SaveSettings, SignUp, UserSaved};
+use crate::dto::sessions::SignedIn;
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::wire::{Done, Me, SaveSettings, SignUp, SignedIn, UserSaved};
 
-/// Creates a user and a new team around them.
+pub(super) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(sign_up)).routes(routes!(get_session))
+}
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(get_current_user))
+        .routes(routes!(save_settings))
+        .routes(routes!(delete_account))
+}
+
+/// Creates a user and their team.
 #[utoipa::path(post, path = "/api/v1/signup", tag = "User", request_body = SignUp,
     responses(
         (status = 200, description = "Signed up and logged in", body = SignedIn),
         (status = 403, description = "Sign-up is closed", body = ErrorBody),
-        (status = 409, description = "The email is used by another user", body = ErrorBody)))]
-pub(crate) async fn signup(
+        (status = 409, description = "Another user has this email", body = ErrorBody)))]
+async fn sign_up(
     State(api): State<Api>,
-    From(from): From,
+    ClientOrigin(from): ClientOrigin,
     headers: HeaderMap,
     Body(wanted): Body<SignUp>,
-) -> Result<(Said, Json<SignedIn>), ApiError> {
+) -> Result<(CookieHeader, Json<SignedIn>), ApiError> {
     let signed_in = api.engine().sign_up(&wanted.into(), &from).await?;
-    Ok(cookie::hand_over(&api, &headers, signed_in))
+    Ok(cookie::sign_in_response(&api, &headers, signed_in))
 }
 
-/// Tells who the credentials belong to.
+/// Returns the user that the credentials belong to.
 #[utoipa::path(get, path = "/api/v1/users/me", tag = "User",
     responses((status = 200, description = "The caller", body = Me)))]
-pub(crate) async fn me(State(api): State<Api>, caller: Caller) -> ApiResult<Me> {
-    let who = caller.who;
-    let mfa = api.engine().has_mfa(&who).await?;
-    Ok(Json(Me { success: true, userid: who.user, email: who.email, groupid: who.team, mfa }))
+async fn get_current_user(State(api): State<Api>, caller: Caller) -> ApiResult<Me> {
+    Ok(Json(current_user(&api, caller).await?))
 }
 
-/// Changes the caller's email and, when both password fields are sent, password.
+async fn current_user(api: &Api, caller: Caller) -> Result<Me, ApiError> {
+    let identity = caller.identity;
+    let profile = api.engine().profile(&identity).await?;
+    Ok(Me {
+        success: true,
+        userid: identity.user,
+        email: identity.email,
+        name: profile.name,
+        groupid: identity.team,
+        mfa: profile.mfa_enabled,
+    })
+}
+
+/// Returns the user that the credentials belong to, or null without valid credentials. For
+/// clients that do not know whether they are logged in, such as a web page that was just opened.
+#[utoipa::path(get, path = "/api/v1/session", tag = "User",
+    responses((status = 200, description = "The caller, if any", body = CurrentSession)))]
+async fn get_session(
+    State(api): State<Api>,
+    caller: Result<Caller, ApiError>,
+) -> ApiResult<CurrentSession> {
+    let user = match caller {
+        Ok(caller) => Some(current_user(&api, caller).await?),
+        Err(error) if error.is_not_authenticated() => None,
+        Err(error) => return Err(error),
+    };
+    let first_signup = user.is_none() && api.engine().awaits_first_signup().await?;
+    Ok(Json(CurrentSession { success: true, user, first_signup }))
+}
+
+/// Changes the caller's email and, if both password fields are sent, the password.
 #[utoipa::path(post, path = "/api/v1/settings/save", tag = "Settings", request_body = SaveSettings,
     responses(
         (status = 200, description = "Saved", body = UserSaved),
-        (status = 409, description = "The email is used by another user", body = ErrorBody)))]
-pub(crate) async fn save_settings(
+        (status = 409, description = "Another user has this email", body = ErrorBody)))]
+async fn save_settings(
     State(api): State<Api>,
     caller: Caller,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveSettings>,
 ) -> ApiResult<UserSaved> {
     let password = wanted.password1.as_ref();
-    api.engine().save_settings(&caller.who, &wanted.email, password, from).await?;
-    Ok(Json(UserSaved::of(caller.who.user)))
+    api.engine().save_settings(&caller.identity, &wanted.email, password, from).await?;
+    Ok(Json(UserSaved::of(caller.identity.user)))
 }
 
-/// Deletes the caller's account; the last user takes the team along.
+/// Deletes the caller's account, and the team too if it has no other user.
 #[utoipa::path(method(post, delete), path = "/api/v1/user/delete", tag = "User",
-    responses((status = 200, description = "Deleted", body = Done)))]
-pub(crate) async fn delete(
+    responses((status = 200, description = "Deleted", body = Ack)))]
+async fn delete_account(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-) -> Result<(Said, Json<Done>), ApiError> {
-    api.engine().delete_account(&caller.who).await?;
-    Ok((cookie::forget(&api, &headers), Done::say("The account and its data are deleted.")?))
+) -> Result<(CookieHeader, Json<Ack>), ApiError> {
+    api.engine().delete_account(&caller.identity).await?;
+    Ok((cookie::clear(&api, &headers), Ack::with_message("Account and its data deleted.")?))
 }

@@ -1,21 +1,28 @@
 //! The contact form.
 
 use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
+use crate::client_ip::ClientIp;
+use crate::dto::Ack;
+use crate::dto::contact::ContactUs;
 use crate::error::ApiResult;
-use crate::wire::{ContactUs, Done};
 
-/// Keeps a message for the operator and mails it to them.
+pub(super) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(submit_contact_form))
+}
+
+/// Stores a message for the operator and emails it to them.
 #[utoipa::path(post, path = "/api/v1/contactus", tag = "Web", request_body = ContactUs,
-    responses((status = 200, description = "Received", body = Done)))]
-pub(crate) async fn contact_us(
+    responses((status = 200, description = "Received", body = Ack)))]
+async fn submit_contact_form(
     State(api): State<Api>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<ContactUs>,
-) -> ApiResult<Done> {
-    api.engine().contact(&wanted.into(), from).await?;
-    Done::say("Thank you, your message has arrived.")
+) -> ApiResult<Ack> {
+    api.engine().submit_contact_form(&wanted.into(), from).await?;
+    Ack::with_message("Thank you. Your message has been received.")
 }

@@ -1,34 +1,44 @@
-//! Live updates: what happens to the team's monitors, as it happens, for as
-//! long as the credentials are good.
+//! Live updates about the team's monitors, for as long as the credentials are valid.
 
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wakeful_core::client_network::ClientNetwork;
 use wakeful_engine::Subscription;
 
 use crate::app::Api;
 use crate::caller::{Caller, Credentials};
+use crate::client_ip::ClientIp;
+use crate::dto;
 use crate::error::ApiError;
-use crate::wire;
+use crate::event_streams::{CHECK_INTERVAL, EventStream};
 
-/// How long a stream may outlive the credentials it was opened with.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(stream_events))
+}
 
-/// A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and
-/// `missed` when some were lost and the list should be read again.
+/// A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
+/// events were lost and the list should be loaded again.
 #[utoipa::path(get, path = "/api/v1/events", tag = "Monitors",
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
-pub(crate) async fn stream(
+async fn stream_events(
     State(api): State<Api>,
     caller: Caller,
+    ClientIp(client): ClientIp,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = api.engine().subscribe(&caller.who);
-    let live = Live { api, credentials: caller.credentials, events, look };
+    let stream = api.event_streams().open(ClientNetwork::of(client), caller.identity.via);
+    let stream = stream.ok_or_else(|| {
+        ApiError::unavailable("Too many event streams are open; close some and try again.")
+    })?;
+    let mut recheck = tokio::time::interval(CHECK_INTERVAL);
+    recheck.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let events = api.engine().subscribe(&caller.identity);
+    let live = Live { api, credentials: caller.credentials, events, recheck, stream };
     let events = futures_util::stream::unfold(live, |mut live| async {
         live.next().await.map(|event| (Ok(event), live))
     });
@@ -39,21 +49,25 @@ struct Live {
     api: Api,
     credentials: Credentials,
     events: Subscription,
-    look: Interval,
+    recheck: Interval,
+    stream: EventStream,
 }
 
 impl Live {
-    /// The next event; nothing once the credentials or the service end.
+    /// The next event; `None` when the credentials can no longer be verified, or on shutdown.
     async fn next(&mut self) -> Option<Event> {
         let shutdown = self.api.shutdown().clone();
         loop {
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return None,
-                _ = self.look.tick() => {
-                    self.credentials.caller(self.api.engine()).await.ok()?;
+                _ = self.recheck.tick() => {
+                    let found = self.credentials.caller(self.api.engine());
+                    if !self.stream.is_valid(Instant::now(), async { found.await.is_ok() }).await {
+                        return None;
+                    }
                 }
-                event = self.events.next() => return event.map(|event| wire::event(&event)),
+                event = self.events.next() => return event.map(|event| dto::events::event(&event)),
             }
         }
     }

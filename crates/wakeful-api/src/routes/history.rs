@@ -1,54 +1,66 @@
-//! What happened to monitors: heartbeats and alerts, newest first.
+//! The history of monitors: heartbeats and alerts, newest first.
 
 use axum::Json;
 use axum::extract::{Path, State};
 use std::time::Duration;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::time::Millis;
-use wakeful_engine::{Place, Span};
+use wakeful_engine::{HeartbeatKey, HeartbeatRange};
 
-use super::monitors::id;
+use super::monitors::monitor_id;
+
 use crate::app::Api;
 use crate::caller::Caller;
+use crate::dto::Fields;
+use crate::dto::history::{AlertBody, AlertList, HeartbeatBody, HeartbeatList};
 use crate::error::{ApiResult, ErrorBody};
 use crate::query::{self, Query};
-use crate::wire::{AlertBody, AlertList, Fields, HeartbeatBody, HeartbeatList};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// Heartbeats of a day at a second each would be a burden to both sides.
-const MOST_AT_ONCE: u32 = 1000;
+/// A day of heartbeats at one per second is too much for a single response.
+const MAX_PAGE_SIZE: u32 = 1000;
 
-/// The heartbeats of a monitor: of the last day, or from `from` until `to`.
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(list_heartbeats))
+        .routes(routes!(list_alerts))
+        .routes(routes!(list_monitor_alerts))
+}
+
+/// Lists the heartbeats of a monitor: those of the last day, or from `from` to `to`.
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/heartbeats", tag = "Monitors",
     params(
         ("monitorid" = String, Path, description = "The monitor's id"),
-        ("from" = Option<String>, Query, format = DateTime, description = "Not before; default: a day before `to`"),
-        ("to" = Option<String>, Query, format = DateTime, description = "Before; default: now"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Heartbeats a page; default: 1000"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("from" = Option<String>, Query, format = DateTime, description = "Start of the range, inclusive; default: a day before `to`"),
+        ("to" = Option<String>, Query, format = DateTime, description = "End of the range, exclusive; default: now"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Heartbeats per page; default: 1000"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The heartbeats", body = HeartbeatList),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn heartbeats(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_heartbeats(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
     Query(mut query): Query,
 ) -> ApiResult<HeartbeatList> {
-    let id = id(&monitorid)?;
+    let id = monitor_id(&monitorid)?;
     let to = time(&mut query, "to")
         .unwrap_or_else(|| api.engine().now().after(Duration::from_millis(1)));
     let from = time(&mut query, "from").unwrap_or_else(|| to.before(DAY));
-    // Who asks for what comes from now on, by a clock that is ahead, is told: nothing yet.
+    // Without `to`, a `from` in the future is a client whose clock is ahead: the list is
+    // empty.
     if query.has("to") && from > to {
         query.refuse("to", "must be later than from");
     }
-    let limit = query::limit(&mut query).or(Some(MOST_AT_ONCE));
-    let before = query::cursor(&mut query, place);
-    let span = query.finish(Some(Span { from, to, limit, before }))?;
-    let page = api.engine().heartbeats(&caller.who, id, &span).await?;
+    let limit = query::limit(&mut query).or(Some(MAX_PAGE_SIZE));
+    let before = query::cursor(&mut query, parse_cursor);
+    let span = query.finish(Some(HeartbeatRange { from, to, limit, before }))?;
+    let page = api.engine().heartbeats(&caller.identity, id, &span).await?;
     let next = page.next.map(|place| format!("{}.{}", place.at.0, place.seq));
     Ok(Json(HeartbeatList {
         success: true,
@@ -64,47 +76,47 @@ pub(super) fn time(query: &mut Fields, field: &str) -> Option<Millis> {
     })
 }
 
-fn place(text: &str) -> Option<Place> {
+fn parse_cursor(text: &str) -> Option<HeartbeatKey> {
     let (at, seq) = text.split_once('.')?;
-    Some(Place { at: Millis(at.parse().ok()?), seq: seq.parse().ok()? })
+    Some(HeartbeatKey { at: Millis(at.parse().ok()?), seq: seq.parse().ok()? })
 }
 
-/// The team's alerts: each outage or warning with what became of telling it.
+/// Lists the team's alerts: each outage or warning with its notifications.
 #[utoipa::path(get, path = "/api/v1/alerts", tag = "Alerts",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The alerts", body = AlertList),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn alerts(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_alerts(
     State(api): State<Api>,
     caller: Caller,
     Query(query): Query,
 ) -> ApiResult<AlertList> {
-    page(&api, &caller, None, query).await
+    alert_page(&api, &caller, None, query).await
 }
 
-/// The alerts of one monitor.
+/// Lists the alerts of one monitor.
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/alerts", tag = "Alerts",
     params(
         ("monitorid" = String, Path, description = "The monitor's id"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Alerts per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The alerts", body = AlertList),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn monitor_alerts(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_monitor_alerts(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
     Query(query): Query,
 ) -> ApiResult<AlertList> {
-    page(&api, &caller, Some(id(&monitorid)?), query).await
+    alert_page(&api, &caller, Some(monitor_id(&monitorid)?), query).await
 }
 
-async fn page(
+async fn alert_page(
     api: &Api,
     caller: &Caller,
     monitor: Option<MonitorId>,
@@ -113,7 +125,7 @@ async fn page(
     let limit = query::limit(&mut query);
     let before = query::cursor(&mut query, AlertId::parse);
     let (limit, before) = query.finish(Some((limit, before)))?;
-    let page = api.engine().alerts(&caller.who, monitor, before, limit).await?;
+    let page = api.engine().alerts(&caller.identity, monitor, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(AlertList {
         success: true,

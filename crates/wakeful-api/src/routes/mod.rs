@@ -1,22 +1,60 @@
-//! The handlers, one file per resource. Each makes four moves: who calls, what
-//! do they want, do it, show it.
+//! The handlers, one file per resource. Each authenticates the caller, reads the request,
+//! calls the engine and writes the response. Each file lists its routes in `public` or
+//! `protected`; the lists here are of files.
 
-pub(crate) mod accounts;
-pub(crate) mod apikeys;
-pub(crate) mod contact;
-pub(crate) mod events;
-pub(crate) mod figures;
-pub(crate) mod history;
-pub(crate) mod membership;
-pub(crate) mod mfa;
-pub(crate) mod monitor_lists;
-pub(crate) mod monitors;
-pub(crate) mod notifiers;
-pub(crate) mod passwords;
-pub(crate) mod payment_callback;
-pub(crate) mod paymentmethods;
-pub(crate) mod push;
-pub(crate) mod regions;
-pub(crate) mod report;
-pub(crate) mod sessions;
-pub(crate) mod team;
+mod accounts;
+mod api_keys;
+mod contact;
+mod events;
+mod history;
+mod membership;
+mod mfa;
+mod monitor_lists;
+mod monitors;
+mod monitors_bulk;
+mod notifiers;
+mod passwords;
+mod payment_callback;
+mod payment_methods;
+mod push;
+mod regions;
+mod report;
+mod sessions;
+mod stats;
+mod team;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::Api;
+
+/// Routes that need no user credentials.
+pub(crate) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .merge(sessions::public())
+        .merge(accounts::public())
+        .merge(passwords::public())
+        .merge(contact::public())
+        .merge(push::public())
+        .merge(payment_callback::public())
+}
+
+/// Routes that take a `Caller` and respond with 401 without one.
+pub(crate) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .merge(sessions::protected())
+        .merge(accounts::protected())
+        .merge(team::protected())
+        .merge(api_keys::protected())
+        .merge(mfa::protected())
+        .merge(monitor_lists::protected())
+        .merge(monitors_bulk::protected())
+        .merge(monitors::protected())
+        .merge(notifiers::protected())
+        .merge(regions::protected())
+        .merge(history::protected())
+        .merge(stats::protected())
+        .merge(report::protected())
+        .merge(events::protected())
+        .merge(membership::protected())
+        .merge(payment_methods::protected())
+}

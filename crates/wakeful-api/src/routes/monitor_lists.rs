@@ -1,7 +1,8 @@
-//! The lists of monitors. They may be long, so they are read, written and sent a
-//! piece at a time, on threads of their own: what is in memory does not grow with
-//! the list, and no check waits for it to be made.
+//! The lists of monitors. They may be long, so they are read, serialized and sent in
+//! chunks, on blocking threads: memory use does not grow with the list, and checks are
+//! not delayed by it.
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
@@ -9,72 +10,82 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 use serde::Serialize;
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use wakeful_core::Invalid;
-use wakeful_core::chain::Chain;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitor::Kind;
-use wakeful_core::verdict::Status;
+use wakeful_core::monitors::Kind;
 use wakeful_engine::{Error, MonitorFilter, MonitorView};
 
 use crate::app::Api;
 use crate::caller::Caller;
+use crate::dto::Fields;
+use crate::dto::enums::{KnownMonitorType, MonitorStatus};
+use crate::dto::monitors::request::parse_status;
+use crate::dto::monitors::response::MonitorList;
+use crate::dto::monitors::row::{MonitorRow, MonitorRows};
 use crate::error::{ApiError, ErrorBody};
 use crate::query::{self, Query};
-use crate::routes::monitors::show;
-use crate::wire::{Fields, MonitorList, MonitorRow, MonitorRows};
+use crate::routes::monitors::monitor_body;
+use crate::serve::BufferedBytes;
 
-/// Monitors in a piece: to make one takes about a millisecond.
-const PIECE: u32 = 128;
+/// Monitors per chunk; a chunk takes about a millisecond to serialize.
+const CHUNK_SIZE: u32 = 128;
+/// Chunks that are serialized at the same time. Each needs a thread, and threads need memory.
+static CHUNKS: Semaphore = Semaphore::const_new(8);
 
-/// Lists the team's monitors: all of them, or a page when `limit` is given.
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(list_monitors)).routes(routes!(list_monitor_rows))
+}
+
+/// Lists the team's monitors: all of them, or a page if `limit` is given.
 #[utoipa::path(get, path = "/api/v1/monitors", tag = "Monitors",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before"),
-        ("type" = Option<String>, Query, description = "Only this type"),
-        ("status" = Option<String>, Query, description = "Only pending, up or down"),
-        ("tag" = Option<String>, Query, description = "Only with this tag"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
+        ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
+        ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
+        ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
     responses(
         (status = 200, description = "The monitors", body = MonitorList<'static>),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn list(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_monitors(
     State(api): State<Api>,
     caller: Caller,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
-    Reading::begin(api, caller, query, |api, view, text| append(text, &show(api, view)))?
-        .answer()
+    ListStream::begin(api, caller, query, |api, view, text| append(text, &monitor_body(api, view)))?
+        .respond()
         .await
 }
 
-/// Lists the team's monitors as short rows, for lists that show many.
+/// Lists the team's monitors in short form, for long lists.
 #[utoipa::path(get, path = "/api/v1/monitors/rows", tag = "Monitors",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before"),
-        ("type" = Option<String>, Query, description = "Only this type"),
-        ("status" = Option<String>, Query, description = "Only pending, up or down"),
-        ("tag" = Option<String>, Query, description = "Only with this tag"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Monitors per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
+        ("type" = Option<KnownMonitorType>, Query, description = "Only this type"),
+        ("status" = Option<MonitorStatus>, Query, description = "Only this status"),
+        ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
         ("q" = Option<String>, Query, description = "Part of a name, target or tag")),
     responses(
         (status = 200, description = "The monitors", body = MonitorRows),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn rows(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_monitor_rows(
     State(api): State<Api>,
     caller: Caller,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
-    Reading::begin(api, caller, query, |_, view, text| append(text, &row(view)))?.answer().await
+    ListStream::begin(api, caller, query, |_, view, text| append(text, &row(view)))?.respond().await
 }
 
 fn filter(query: &mut Fields) -> MonitorFilter {
     MonitorFilter {
         kind: query.optional("type", Kind::parse),
-        status: query.optional("status", |text| {
-            Status::parse(text).ok_or_else(|| Invalid::new("must be pending, up or down"))
-        }),
+        status: query.optional("status", parse_status),
         tag: query.optional_text("tag"),
         q: query.optional_text("q"),
         limit: query::limit(query),
@@ -86,99 +97,102 @@ fn row(view: &MonitorView) -> MonitorRow {
     MonitorRow::of(&view.monitor, &view.state, &view.notifiers)
 }
 
-/// Writes one monitor behind what is written of the list.
+/// Appends one monitor to the list.
 type Write = fn(&Api, &MonitorView, &mut Vec<u8>);
 
 fn append(text: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(text, value).expect("memory takes what can be written as JSON");
+    serde_json::to_writer(text, value).expect("writing to a vector cannot fail");
 }
 
-/// A list that is being read.
-struct Reading {
+/// A list that is being sent.
+struct ListStream {
     api: Api,
     caller: Caller,
-    /// What is still to be read.
+    /// Selects the monitors that are still to be read.
     filter: MonitorFilter,
-    /// Whether it is a page of the list, whose end tells where the next begins.
+    /// Whether this is a page of the list, which ends with `next_cursor`.
     is_page: bool,
     write: Write,
-    at: Place,
+    at: Position,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Beginning,
+enum Position {
+    Start,
     Middle,
     End,
 }
 
-impl Reading {
+impl ListStream {
     fn begin(api: Api, caller: Caller, mut query: Fields, write: Write) -> Result<Self, ApiError> {
         let filter = filter(&mut query);
         let filter = query.finish(Some(filter))?;
         let is_page = filter.limit.is_some();
-        Ok(Self { api, caller, filter, is_page, write, at: Place::Beginning })
+        Ok(Self { api, caller, filter, is_page, write, at: Position::Start })
     }
 
-    /// The answer begins when the first piece is there, so that a store that is
-    /// away is told as such. One that goes away later breaks the answer off.
-    async fn answer(self) -> Result<Response, ApiError> {
-        let (first, reading) = self.made_aside().await?;
-        let body = match reading.at {
-            Place::End => Body::from(first),
+    /// The response begins with the first chunk, so that unavailable storage is reported
+    /// as an error. If storage fails later, the response is cut off.
+    async fn respond(self) -> Result<Response, ApiError> {
+        let (first, stream) = self.chunk_off_thread().await?;
+        let buffered = BufferedBytes(first.len());
+        let body = match stream.at {
+            Position::End => Body::from(first),
             _ => {
-                let rest = stream::try_unfold(reading, Self::rest);
+                let rest = stream::try_unfold(stream, Self::next_chunk);
                 Body::from_stream(stream::once(async { Ok(first) }).chain(rest))
             }
         };
-        Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        Ok((kind, Extension(buffered), body).into_response())
     }
 
-    async fn rest(self) -> std::io::Result<Option<(Bytes, Self)>> {
-        if self.at == Place::End {
+    async fn next_chunk(self) -> std::io::Result<Option<(Bytes, Self)>> {
+        if self.at == Position::End {
             return Ok(None);
         }
-        match self.made_aside().await {
+        match self.chunk_off_thread().await {
             Ok(made) => Ok(Some(made)),
             Err(error) => {
-                tracing::warn!(error = %Chain(&error), "a list of monitors broke off");
+                tracing::warn!(error = %ErrorChain(&error), "sending a list of monitors failed, closing the response");
                 Err(std::io::Error::other(error))
             }
         }
     }
 
-    /// The next piece, made where the kernel sees to it that checks come in
-    /// between, and not by a thread that checks wait for.
-    async fn made_aside(mut self) -> Result<(Bytes, Self), Error> {
+    /// The next chunk. A blocking thread serializes it, so that the kernel schedules
+    /// checks in between; on a worker thread, checks would have to wait.
+    async fn chunk_off_thread(mut self) -> Result<(Bytes, Self), Error> {
+        let _turn = CHUNKS.acquire().await;
         let here = Handle::current();
         let made = spawn_blocking(move || {
             here.block_on(async move {
-                let piece = self.piece().await?;
-                Ok((piece.into(), self))
+                let chunk = self.chunk().await?;
+                Ok((chunk.into(), self))
             })
         });
         made.await.unwrap_or_else(|broken| std::panic::resume_unwind(broken.into_panic()))
     }
 
-    async fn piece(&mut self) -> Result<Vec<u8>, Error> {
-        let limit = self.filter.limit.map_or(PIECE, |left| left.min(PIECE));
+    async fn chunk(&mut self) -> Result<Vec<u8>, Error> {
+        let limit = self.filter.limit.map_or(CHUNK_SIZE, |left| left.min(CHUNK_SIZE));
         let asked = MonitorFilter { limit: Some(limit), ..self.filter.clone() };
-        let page = self.api.engine().monitors(&self.caller.who, &asked).await?;
+        let page = self.api.engine().monitors(&self.caller.identity, &asked).await?;
         let mut text = Vec::new();
-        if self.at == Place::Beginning {
+        if self.at == Position::Start {
             text.extend_from_slice(br#"{"success":true,"monitors":["#);
         }
         for (place, view) in page.items.iter().enumerate() {
-            if place > 0 || self.at == Place::Middle {
+            if place > 0 || self.at == Position::Middle {
                 text.push(b',');
             }
             (self.write)(&self.api, view, &mut text);
         }
         let left = self.filter.limit.map(|left| left - limit);
         self.filter = MonitorFilter { limit: left, after: page.next, ..asked };
-        self.at = Place::Middle;
+        self.at = Position::Middle;
         if page.next.is_none() || left == Some(0) {
-            self.at = Place::End;
+            self.at = Position::End;
             text.extend_from_slice(b"]");
             if self.is_page {
                 text.extend_from_slice(br#","next_cursor":"#);

@@ -4,172 +4,191 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use std::time::Duration;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use wakeful_core::id::MonitorId;
-use wakeful_core::monitor::Monitor;
+use wakeful_core::monitors::Monitor;
 use wakeful_engine::MonitorView;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
+use crate::dto::history::{HeartbeatAnswer, Notify};
+use crate::dto::monitors::response::{MonitorAnswer, MonitorWhole, PushRotated};
+use crate::dto::monitors::{MonitorBody, SaveMonitor, request};
+use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::pathid;
-use crate::wire::monitors as wire;
-use crate::wire::{
-    Done, Fields, HeartbeatAnswer, MonitorAnswer, MonitorBody, MonitorWhole, Notify, PushRotated,
-    SaveMonitor,
-};
+use crate::layers::REQUEST_TIMEOUT;
+use crate::path_id;
 
-/// How long a check that is only tried may take, unless the caller says.
-const TRY_WITHIN: Duration = Duration::from_secs(10);
+/// How long a trial check may take with the wait for its turn: less than a request may take,
+/// so that the caller gets a result.
+const MAX_TRY_DURATION: Duration = Duration::from_secs(28);
+const _: () = assert!(MAX_TRY_DURATION.as_secs() < REQUEST_TIMEOUT.as_secs());
 
-const PASSWORD_LEFT_BEHIND: &str = "The monitor was saved. The password was not kept, because the address is now another server's; send it again.";
+const PASSWORD_DROPPED: &str = "Monitor saved. The stored password was deleted because the URL now points to another server; send it again.";
 
-/// Tells all of one monitor.
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(get_monitor))
+        .routes(routes!(delete_monitor))
+        .routes(routes!(save_monitor))
+        .routes(routes!(report_status))
+        .routes(routes!(rotate_push_url))
+        .routes(routes!(check_monitor))
+        .routes(routes!(try_check))
+}
+
+/// Returns a monitor with all its details.
 #[utoipa::path(get, path = "/api/v1/monitor/{monitorid}/get", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
         (status = 200, description = "The monitor", body = MonitorWhole<'static>),
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
-pub(crate) async fn get(
+async fn get_monitor(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
 ) -> Result<Response, ApiError> {
-    let id = id(&monitorid)?;
-    let view = api.engine().monitor(&caller.who, id).await?;
+    let id = monitor_id(&monitorid)?;
+    let view = api.engine().monitor(&caller.identity, id).await?;
     let certificate = match view.monitor.spec.http() {
-        Some(_) => api.engine().certificate(&caller.who, id).await?.map(Into::into),
+        Some(_) => api.engine().certificate(&caller.identity, id).await?.map(Into::into),
         None => None,
     };
-    let monitor = show(&api, &view);
+    let monitor = monitor_body(&api, &view);
     Ok(Json(MonitorWhole { success: true, monitor, certificate }).into_response())
 }
 
-/// Deletes a monitor with everything that is known of it.
+/// Deletes a monitor and its history.
 #[utoipa::path(delete, path = "/api/v1/monitor/{monitorid}/delete", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
-        (status = 200, description = "Deleted", body = Done),
+        (status = 200, description = "Deleted", body = Ack),
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
-pub(crate) async fn delete(
+async fn delete_monitor(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
-) -> ApiResult<Done> {
-    api.engine().delete_monitor(&caller.who, id(&monitorid)?).await?;
-    Done::say("The monitor and its history are deleted.")
+) -> ApiResult<Ack> {
+    api.engine().delete_monitor(&caller.identity, monitor_id(&monitorid)?).await?;
+    Ack::with_message("Monitor and its history deleted.")
 }
 
-/// Creates a monitor, or changes the one whose `monitorid` is given; what a
-/// change leaves out stays as it is.
+/// Creates a monitor, or changes the one with the given `monitorid`. Omitted fields retain
+/// their values.
 #[utoipa::path(post, path = "/api/v1/monitor/save", tag = "Monitors", request_body = SaveMonitor,
     responses(
         (status = 200, description = "Saved", body = MonitorAnswer<'static>),
         (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
-pub(crate) async fn save(
+        (status = 409, description = "Modified concurrently, or `expected_revision` is not the stored one; nothing was saved", body = ErrorBody)))]
+async fn save_monitor(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
 ) -> Result<Response, ApiError> {
-    let id = fields.optional_text("monitorid").map(|monitorid| id(&monitorid)).transpose()?;
-    let mut left_behind = false;
+    let id =
+        fields.optional_text("monitorid").map(|monitorid| monitor_id(&monitorid)).transpose()?;
+    let revision = request::revision(&mut fields);
+    let mut password_dropped = false;
     let merge = |stored: Option<&Monitor>| {
-        let mut fields = fields.again();
-        let draft = wire::draft(&mut fields, stored);
+        let mut fields = fields.reread();
+        let draft = request::draft(&mut fields, stored);
         let (old, new) = (stored, draft.as_ref());
-        left_behind =
-            old.zip(new).is_some_and(|(old, new)| wire::leaves_password(&mut fields, old, new));
+        password_dropped =
+            old.zip(new).is_some_and(|(old, new)| request::drops_password(&mut fields, old, new));
         fields.finish(draft)
     };
-    let view = api.engine().save_monitor(&caller.who, id, merge).await?;
-    let message = match left_behind {
-        true => PASSWORD_LEFT_BEHIND,
-        false => "The monitor was saved.",
-    };
-    let (message, monitor) = (message.into(), show(&api, &view));
+    let view = api.engine().save_monitor(&caller.identity, id, revision, merge).await?;
+    let message = if password_dropped { PASSWORD_DROPPED } else { "Monitor saved." };
+    let (message, monitor) = (message.into(), monitor_body(&api, &view));
     Ok(Json(MonitorAnswer { success: true, message, monitor }).into_response())
 }
 
-/// Reports a status to a monitor: one heartbeat with that status.
+/// Reports the status of a monitor, which records one heartbeat with that status.
 #[utoipa::path(post, path = "/api/v1/monitor/notify/{monitorid}", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     request_body = Notify,
     responses(
-        (status = 200, description = "Noted", body = Done),
+        (status = 200, description = "Recorded", body = Ack),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
         (status = 409, description = "The monitor is not active", body = ErrorBody)))]
-pub(crate) async fn notify(
+async fn report_status(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
     Body(wanted): Body<Notify>,
-) -> ApiResult<Done> {
+) -> ApiResult<Ack> {
     let (report, payload) = wanted.into_parts();
-    api.engine().notify(&caller.who, id(&monitorid)?, report, payload).await?;
-    Done::say("The report was noted.")
+    api.engine().report_status(&caller.identity, monitor_id(&monitorid)?, report, payload).await?;
+    Ack::with_message("Report recorded.")
 }
 
-/// Replaces a monitor's push address, such as one that has leaked. The old one stops
-/// working at once.
+/// Replaces a monitor's push URL, for example after it has leaked. The old one stops
+/// working immediately.
 #[utoipa::path(post, path = "/api/v1/monitor/{monitorid}/push/rotate", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
-        (status = 200, description = "The new push address", body = PushRotated),
+        (status = 200, description = "The new push URL", body = PushRotated),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 409, description = "The monitor has no push address, or others keep changing it", body = ErrorBody)))]
-pub(crate) async fn rotate_push_url(
+        (status = 409, description = "The monitor has no push URL, or was modified concurrently", body = ErrorBody)))]
+async fn rotate_push_url(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
 ) -> ApiResult<PushRotated> {
-    let token = api.engine().rotate_push_token(&caller.who, id(&monitorid)?).await?;
+    let token = api.engine().rotate_push_token(&caller.identity, monitor_id(&monitorid)?).await?;
     Ok(Json(PushRotated::of(api.engine().public_url(), &token)))
 }
 
-/// Checks a monitor now; it counts as any other check.
+/// Checks a monitor now. The result counts like that of any other check.
 #[utoipa::path(post, path = "/api/v1/monitor/{monitorid}/check", tag = "Monitors",
     params(("monitorid" = String, Path, description = "The monitor's id")),
     responses(
-        (status = 200, description = "What was seen", body = HeartbeatAnswer),
+        (status = 200, description = "The result", body = HeartbeatAnswer),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 409, description = "The monitor is not active, or only listens", body = ErrorBody)))]
-pub(crate) async fn check(
+        (status = 409, description = "The monitor is not active, or is of type api", body = ErrorBody)))]
+async fn check_monitor(
     State(api): State<Api>,
     caller: Caller,
     Path(monitorid): Path<String>,
 ) -> ApiResult<HeartbeatAnswer> {
-    let heartbeat = api.engine().check_now(&caller.who, id(&monitorid)?).await?;
+    let heartbeat = api.engine().check_now(&caller.identity, monitor_id(&monitorid)?).await?;
     Ok(Json(HeartbeatAnswer::of(&heartbeat)))
 }
 
-/// Looks once at what a monitor would watch, and keeps nothing.
+/// Runs a check once with the given settings and the timeout that the monitor would have.
+/// Nothing is stored.
 #[utoipa::path(post, path = "/api/v1/monitor/try", tag = "Monitors", request_body = SaveMonitor,
     responses(
-        (status = 200, description = "What was seen", body = HeartbeatAnswer),
+        (status = 200, description = "The result", body = HeartbeatAnswer),
         (status = 404, description = "The team has no such monitor", body = ErrorBody),
-        (status = 409, description = "A monitor of this type only listens", body = ErrorBody)))]
-pub(crate) async fn try_it(
+        (status = 409, description = "Monitors of type api cannot be checked on demand", body = ErrorBody)))]
+async fn try_check(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<HeartbeatAnswer> {
     let stored = match fields.optional_text("monitorid") {
-        Some(monitorid) => Some(api.engine().monitor(&caller.who, id(&monitorid)?).await?),
+        Some(monitorid) => {
+            Some(api.engine().monitor(&caller.identity, monitor_id(&monitorid)?).await?)
+        }
         None => None,
     };
-    let spec = wire::spec(&mut fields, stored.as_ref().map(|view| &view.monitor));
-    let timeout = wire::timeout(&mut fields).unwrap_or(TRY_WITHIN).min(TRY_WITHIN);
+    let stored = stored.as_ref().map(|view| &view.monitor);
+    let spec = request::spec(&mut fields, stored);
+    let timeout = request::timeout(&mut fields, stored);
     let spec = fields.finish(spec)?;
-    let heartbeat = api.engine().try_check(&caller.who, &spec, timeout).await?;
+    let trial = api.engine().try_check(&caller.identity, &spec, timeout, MAX_TRY_DURATION);
+    let heartbeat = trial.await?;
     Ok(Json(HeartbeatAnswer::of(&heartbeat)))
 }
 
-pub(super) fn id(text: &str) -> Result<MonitorId, ApiError> {
-    pathid::parse(text, "monitor", MonitorId::parse)
+pub(super) fn monitor_id(text: &str) -> Result<MonitorId, ApiError> {
+    path_id::parse(text, "monitor", MonitorId::parse)
 }
 
-pub(super) fn show<'a>(api: &Api, view: &'a MonitorView) -> MonitorBody<'a> {
-    MonitorBody::of(&view.monitor, &view.state, &view.notifiers, api.engine().public_url())
+pub(super) fn monitor_body<'a>(api: &Api, view: &'a MonitorView) -> MonitorBody<'a> {
+    MonitorBody::of(view, api.engine().public_url())
 }

@@ -1,143 +1,194 @@
-//! The notifiers of the caller's team, and what was sent by them.
+//! The notifiers of the caller's team, and their deliveries.
 
 use axum::Json;
 use axum::extract::{Path, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wakeful_core::Invalid;
 use wakeful_core::id::{DeliveryId, NotifierId};
-use wakeful_core::notifier::Notifier;
+use wakeful_core::notifications::notifier::Notifier;
+use wakeful_engine::NotifierDraft;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
-use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::pathid;
-use crate::query::{self, Part, Query};
-use crate::wire::notifiers::{
-    self as wire, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
-    PreviewNotifier, SaveNotifier, TestNotifier,
+use crate::dto::notifiers::{
+    self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
+    NotifierTested, PreviewNotifier, SaveNotifier,
 };
-use crate::wire::{Done, Fields};
+use crate::dto::{Ack, Fields};
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::path_id;
+use crate::query::{self, ListPage, Query};
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(list_notifiers))
+        .routes(routes!(save_notifier))
+        .routes(routes!(test_notifier))
+        .routes(routes!(preview_notifier))
+        .routes(routes!(delete_notifier))
+        .routes(routes!(rotate_signing_secret))
+        .routes(routes!(list_deliveries))
+        .routes(routes!(resend_delivery))
+}
 
 /// Lists the team's notifiers.
 #[utoipa::path(get, path = "/api/v1/notifiers", tag = "Notifiers",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Notifiers a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Notifiers per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The notifiers", body = NotifierList),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn list(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_notifiers(
     State(api): State<Api>,
     caller: Caller,
     query: Query,
 ) -> ApiResult<NotifierList> {
-    let part = Part::read(query, NotifierId::parse)?;
-    let notifiers = api.engine().notifiers(&caller.who).await?;
+    let part = ListPage::read(query, NotifierId::parse)?;
+    let notifiers = api.engine().notifiers(&caller.identity).await?;
     let (notifiers, next_cursor) = part.of(notifiers, |notifier| notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::listed).collect();
     Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
 }
 
-/// Creates a notifier, or changes the one whose `notifierid` is given; what a
-/// change leaves out stays as it is. Answers the notifier itself.
+/// Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
+/// retain their values. Returns the notifier.
 #[utoipa::path(post, path = "/api/v1/notifier/save", tag = "Notifiers",
     request_body = SaveNotifier,
     responses(
         (status = 200, description = "The notifier as saved", body = NotifierBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 409, description = "Others keep changing it; nothing was saved", body = ErrorBody)))]
-pub(crate) async fn save(
+        (status = 409, description = "Modified concurrently; nothing was saved", body = ErrorBody)))]
+async fn save_notifier(
     State(api): State<Api>,
     caller: Caller,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierBody> {
-    let id = fields.optional_text("notifierid").map(|notifierid| id(&notifierid)).transpose()?;
-    let templates = wire::own_templates(&mut fields.again());
-    let wrong = api.engine().wrong_templates(templates).await?;
-    let merge = |stored: Option<&Notifier>| {
-        let mut fields = fields.again();
-        let draft = wire::draft(&mut fields, stored, api.engine());
-        for (field, why) in &wrong {
-            fields.refuse(field, why.0.as_str());
-        }
-        fields.finish(draft)
-    };
-    let view = api.engine().save_notifier(&caller.who, id, merge).await?;
+    let id = optional_id(&mut fields)?;
+    let settings = SettingsReader::new(&api, &caller, fields).await?;
+    let merge = |stored: Option<&Notifier>| settings.read(stored);
+    let view = api.engine().save_notifier(&caller.identity, id, merge).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 
-/// Sends a test message; `message` is what the receiver answered.
+/// The settings in a request, read for saving or testing a notifier.
+struct SettingsReader<'a> {
+    api: &'a Api,
+    fields: Fields,
+    /// The templates that do not work, and why.
+    wrong: Vec<(&'static str, Invalid)>,
+}
+
+impl<'a> SettingsReader<'a> {
+    async fn new(api: &'a Api, caller: &Caller, fields: Fields) -> Result<Self, ApiError> {
+        let templates = dto::own_templates(&mut fields.reread());
+        let wrong = api.engine().wrong_templates(&caller.identity, templates).await?;
+        Ok(Self { api, fields, wrong })
+    }
+
+    /// The stored notifier with the sent fields applied, or all errors at once.
+    fn read(&self, stored: Option<&Notifier>) -> Result<NotifierDraft, ApiError> {
+        let mut fields = self.fields.reread();
+        let draft = dto::draft(&mut fields, stored, self.api.engine());
+        for (field, why) in &self.wrong {
+            fields.refuse(field, why.0.as_str());
+        }
+        fields.finish(draft)
+    }
+}
+
+/// Sends a test message and returns the receiver's response in `message`. The notifier is a
+/// saved one (`notifierid`), one that is not saved yet (the fields of `notifier/save`), or a
+/// saved one with changes that are not saved yet (both).
 #[utoipa::path(post, path = "/api/v1/notifier/test", tag = "Notifiers",
-    request_body = TestNotifier,
+    request_body = SaveNotifier,
     responses(
-        (status = 200, description = "Taken by the receiver", body = Done),
+        (status = 200, description = "Accepted by the receiver", body = NotifierTested),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 502, description = "Not taken by the receiver", body = ErrorBody)))]
-pub(crate) async fn test(
+        (status = 502, description = "Not accepted by the receiver", body = ErrorBody)))]
+async fn test_notifier(
     State(api): State<Api>,
     caller: Caller,
-    Body(wanted): Body<TestNotifier>,
-) -> ApiResult<Done> {
-    let answer = api.engine().test_notifier(&caller.who, id(&wanted.notifierid)?).await?;
-    Done::say(answer)
+    Body(mut fields): Body<Fields>,
+) -> ApiResult<NotifierTested> {
+    let id = optional_id(&mut fields)?;
+    if !dto::has_settings(&fields) {
+        let id = fields.require("notifierid", id);
+        let id = fields.finish(id)?;
+        let test = api.engine().test_notifier(&caller.identity, id).await?;
+        return Ok(Json(NotifierTested::of(test)));
+    }
+    let settings = SettingsReader::new(&api, &caller, fields).await?;
+    let merge = |stored: Option<&Notifier>| settings.read(stored);
+    let test = api.engine().test_notifier_draft(&caller.identity, id, merge).await?;
+    Ok(Json(NotifierTested::of(test)))
 }
 
-/// Shows what a notifier that is still being written would send about an
-/// invented monitor. Nothing is sent and nothing is kept.
+/// Previews the message that a notifier with the given settings would send about an
+/// example monitor. Nothing is sent or stored.
 #[utoipa::path(post, path = "/api/v1/notifier/preview", tag = "Notifiers",
     request_body = PreviewNotifier,
-    responses((status = 200, description = "The message", body = NotifierPreview)))]
-pub(crate) async fn preview(
+    responses(
+        (status = 200, description = "The message", body = NotifierPreview),
+        (status = 404, description = "The team has no such notifier", body = ErrorBody)))]
+async fn preview_notifier(
     State(api): State<Api>,
-    _caller: Caller,
-    Body(wanted): Body<PreviewNotifier>,
+    caller: Caller,
+    Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierPreview> {
-    Ok(Json(api.engine().preview_notifier(wanted.into()).await?.into()))
+    let id = optional_id(&mut fields)?;
+    let stored = api.engine().optional_notifier(&caller.identity, id).await?;
+    let draft = dto::preview(&mut fields, stored.as_ref());
+    let draft = fields.finish(draft)?;
+    Ok(Json(api.engine().preview_notifier(&caller.identity, draft).await?.into()))
 }
 
-/// Deletes a notifier that no monitor is linked to.
+/// Deletes a notifier that no monitor uses.
 #[utoipa::path(delete, path = "/api/v1/notifier/{notifierid}/delete", tag = "Notifiers",
     params(("notifierid" = String, Path, description = "The notifier's id")),
     responses(
-        (status = 200, description = "Deleted", body = Done),
+        (status = 200, description = "Deleted", body = Ack),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 409, description = "Monitors are still linked to it", body = ErrorBody)))]
-pub(crate) async fn delete(
+        (status = 409, description = "Monitors still use it", body = ErrorBody)))]
+async fn delete_notifier(
     State(api): State<Api>,
     caller: Caller,
     Path(notifierid): Path<String>,
-) -> ApiResult<Done> {
-    api.engine().delete_notifier(&caller.who, id(&notifierid)?).await?;
-    Done::say("The notifier is deleted.")
+) -> ApiResult<Ack> {
+    api.engine().delete_notifier(&caller.identity, id(&notifierid)?).await?;
+    Ack::with_message("Notifier deleted.")
 }
 
-/// Makes a new signing secret, shown this once; the old one signs beside it
-/// for 24 hours.
+/// Creates a new signing secret, shown only once. Messages are signed with the old one as
+/// well for 24 hours.
 #[utoipa::path(post, path = "/api/v1/notifier/{notifierid}/rotate", tag = "Notifiers",
     params(("notifierid" = String, Path, description = "The notifier's id")),
     responses(
         (status = 200, description = "The notifier with its new secret", body = NotifierBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 409, description = "It is no webhook and signs nothing", body = ErrorBody)))]
-pub(crate) async fn rotate(
+        (status = 409, description = "The notifier is not a webhook and has no secret", body = ErrorBody)))]
+async fn rotate_signing_secret(
     State(api): State<Api>,
     caller: Caller,
     Path(notifierid): Path<String>,
 ) -> ApiResult<NotifierBody> {
-    let view = api.engine().rotate_notifier(&caller.who, id(&notifierid)?).await?;
+    let view = api.engine().rotate_notifier(&caller.identity, id(&notifierid)?).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 
-/// What was sent by a notifier, newest first.
+/// Lists the deliveries of a notifier, newest first.
 #[utoipa::path(get, path = "/api/v1/notifier/{notifierid}/deliveries", tag = "Notifiers",
     params(
         ("notifierid" = String, Path, description = "The notifier's id"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Deliveries a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Deliveries per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The deliveries", body = DeliveryList),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn deliveries(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_deliveries(
     State(api): State<Api>,
     caller: Caller,
     Path(notifierid): Path<String>,
@@ -147,7 +198,7 @@ pub(crate) async fn deliveries(
     let limit = query::limit(&mut query);
     let before = query::cursor(&mut query, DeliveryId::parse);
     query.finish(Some(()))?;
-    let page = api.engine().notifier_deliveries(&caller.who, id, before, limit).await?;
+    let page = api.engine().notifier_deliveries(&caller.identity, id, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(DeliveryList {
         success: true,
@@ -156,23 +207,27 @@ pub(crate) async fn deliveries(
     }))
 }
 
-/// Sends a message once more, with the same event id.
+/// Sends a message again, with the same event id.
 #[utoipa::path(post, path = "/api/v1/delivery/{deliveryid}/resend", tag = "Notifiers",
     params(("deliveryid" = String, Path, description = "The delivery's id")),
     responses(
-        (status = 200, description = "On its way", body = Done),
+        (status = 200, description = "Queued", body = Ack),
         (status = 404, description = "The team has no such delivery", body = ErrorBody),
         (status = 409, description = "Its notifier is turned off", body = ErrorBody)))]
-pub(crate) async fn resend(
+async fn resend_delivery(
     State(api): State<Api>,
     caller: Caller,
     Path(deliveryid): Path<String>,
-) -> ApiResult<Done> {
-    let id = pathid::parse(&deliveryid, "delivery", DeliveryId::parse)?;
-    api.engine().resend_delivery(&caller.who, id).await?;
-    Done::say("The message is sent once more.")
+) -> ApiResult<Ack> {
+    let id = path_id::parse(&deliveryid, "delivery", DeliveryId::parse)?;
+    api.engine().resend_delivery(&caller.identity, id).await?;
+    Ack::with_message("Message queued for delivery.")
+}
+
+fn optional_id(fields: &mut Fields) -> Result<Option<NotifierId>, ApiError> {
+    fields.optional_text("notifierid").map(|text| id(&text)).transpose()
 }
 
 fn id(text: &str) -> Result<NotifierId, ApiError> {
-    pathid::parse(text, "notifier", NotifierId::parse)
+    path_id::parse(text, "notifier", NotifierId::parse)
 }

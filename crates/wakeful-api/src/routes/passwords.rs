@@ -1,37 +1,44 @@
-//! Lost passwords.
+//! Password resets.
 
 use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
+use crate::client_ip::ClientIp;
+use crate::dto::Ack;
+use crate::dto::passwords::{LostPassword, UpdatePassword};
 use crate::error::{ApiResult, ErrorBody};
-use crate::wire::{Done, LostPassword, UpdatePassword};
 
-/// Mails a link for a new password, if the address has an account. The answer
-/// is the same either way.
+pub(super) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(request_password_reset)).routes(routes!(update_password))
+}
+
+/// Emails a link to set a new password, if the address has an account. The response is
+/// the same either way.
 #[utoipa::path(post, path = "/api/v1/password/lost", tag = "Password", request_body = LostPassword,
-    responses((status = 200, description = "Noted", body = Done)))]
-pub(crate) async fn lost(
+    responses((status = 200, description = "Recorded", body = Ack)))]
+async fn request_password_reset(
     State(api): State<Api>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<LostPassword>,
-) -> ApiResult<Done> {
-    api.engine().lose_password(&wanted.email, from).await?;
-    Done::say("If the address has an account, a link to set a new password is on its way.")
+) -> ApiResult<Ack> {
+    api.engine().request_password_reset(&wanted.email, from).await?;
+    Ack::with_message("If the address has an account, a link to set a new password has been sent.")
 }
 
-/// Sets a new password by the token of a mailed link or a Bearer Token. A mailed
-/// link also ends all sessions and removes all API keys of the user.
+/// Sets a new password with the token of an emailed link or a bearer token. With an
+/// emailed link, all sessions and API keys of the user are deleted as well.
 #[utoipa::path(post, path = "/api/v1/password/update", tag = "Password", request_body = UpdatePassword,
     responses(
-        (status = 200, description = "Set", body = Done),
-        (status = 401, description = "The token is not good for this address", body = ErrorBody)))]
-pub(crate) async fn update(
+        (status = 200, description = "Changed", body = Ack),
+        (status = 401, description = "The token is not valid for this email", body = ErrorBody)))]
+async fn update_password(
     State(api): State<Api>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<UpdatePassword>,
-) -> ApiResult<Done> {
+) -> ApiResult<Ack> {
     api.engine().update_password(&wanted.email, &wanted.password1, &wanted.tokenid, from).await?;
-    Done::say("The new password is set.")
+    Ack::with_message("Password changed.")
 }

@@ -1,55 +1,82 @@
-//! The report of a month.
+//! The report on a month or any other days.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use wakeful_core::Invalid;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use wakeful_core::history::month::Month;
+use wakeful_core::history::period::{Period, parse_day};
+use wakeful_core::history::{DAY, start_of};
+use wakeful_core::time::Millis;
+use wakeful_engine::ReportOrder;
 
 use crate::app::Api;
 use crate::caller::Caller;
+use crate::dto::Fields;
+use crate::dto::enums::{ReportFormat, ReportLanguage, ReportSort};
+use crate::dto::report::{self as dto, Format, ReportBody};
+use crate::dto::report_page::{Language, ReportPage};
 use crate::error::{ApiError, ErrorBody};
 use crate::query::Query;
-use crate::wire::ReportBody;
 
-/// The page has its style within; nothing else is fetched or run.
+/// The page has inline styles; nothing else is loaded or run.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-#[derive(Clone, Copy)]
-enum Format {
-    Json,
-    Csv,
-    Html,
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(get_report))
 }
 
-/// The figures of a month of all monitors, or of those with a tag.
+/// Returns the statistics of a month, or of the days from `from` to `to`, for all monitors or
+/// for those with a tag.
 #[utoipa::path(get, path = "/api/v1/report", tag = "Monitors",
     params(
         ("month" = Option<String>, Query, description = "Such as 2026-10; default: this month"),
+        ("from" = Option<String>, Query, description = "The first day, such as 2026-10-01, instead of a month"),
+        ("to" = Option<String>, Query, description = "The last day, at most 731 days in total; default: today"),
         ("tag" = Option<String>, Query, description = "Only monitors with this tag"),
-        ("format" = Option<String>, Query, description = "json, csv or html; default: what Accept says, else json")),
+        ("sort" = inline(Option<ReportSort>), Query, description = "Default: name"),
+        ("lang" = inline(Option<ReportLanguage>), Query, description = "The language of the page; default: according to Accept-Language"),
+        ("format" = inline(Option<ReportFormat>), Query, description = "Default: according to Accept, otherwise json")),
     responses(
         (status = 200, description = "The report", content(
             (ReportBody = "application/json"), (String = "text/csv"), (String = "text/html"))),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn report(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn get_report(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
     Query(mut query): Query,
 ) -> Result<Response, ApiError> {
-    let month = query.optional("month", Month::parse);
+    let period = period(&mut query, api.engine().now());
     let tag = query.optional_text("tag").filter(|tag| !tag.is_empty());
-    let format = query.optional("format", format).unwrap_or_else(|| accepted(&headers));
-    query.finish(Some(()))?;
-    let month = month.unwrap_or_else(|| Month::of(api.engine().now()));
-    let report = ReportBody::of(&api.engine().report(&caller.who, month, tag).await?);
-    Ok(show(&report, format))
+    let order = query.optional("sort", dto::parse_order).unwrap_or(ReportOrder::Name);
+    let language = query.optional("lang", dto::parse_language);
+    let language = language.unwrap_or_else(|| Language::preferred(&headers));
+    let format = query.optional("format", Format::parse).unwrap_or_else(|| accepted(&headers));
+    let period = query.finish(period)?;
+    let report = api.engine().report(&caller.identity, period, tag, order).await?;
+    Ok(show(&ReportBody::of(&report), format, language))
 }
 
-fn show(report: &ReportBody, format: Format) -> Response {
+/// The month, or the days from `from` to `to`; by default the current month.
+fn period(query: &mut Fields, now: Millis) -> Option<Period> {
+    let month = query.optional("month", Month::parse);
+    let (first, last) = (query.optional("from", parse_day), query.optional("to", parse_day));
+    if !query.has("from") && !query.has("to") {
+        return Some(month.unwrap_or_else(|| Month::of(now)).into());
+    }
+    if query.has("month") {
+        query.refuse("month", "must be omitted if from is given");
+    }
+    let first = query.require("from", first)?;
+    let last = last.unwrap_or_else(|| start_of(DAY, now));
+    query.accept("to", Period::of_days(first, last))
+}
+
+fn show(report: &ReportBody, format: Format, language: Language) -> Response {
     match format {
         Format::Json => Json(report).into_response(),
         Format::Csv => {
@@ -58,24 +85,17 @@ fn show(report: &ReportBody, format: Format) -> Response {
             ([kind, (header::CONTENT_DISPOSITION, name)], report.csv()).into_response()
         }
         Format::Html => {
-            let mut response = Html(report.html()).into_response();
-            let policy = HeaderValue::from_static(POLICY);
-            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+            let mut response = Html(ReportPage { report, language }.html()).into_response();
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+            let language = HeaderValue::from_static(language.as_str());
+            headers.insert(header::CONTENT_LANGUAGE, language);
             response
         }
     }
 }
 
-fn format(text: &str) -> Result<Format, Invalid> {
-    match text {
-        "json" => Ok(Format::Json),
-        "csv" => Ok(Format::Csv),
-        "html" => Ok(Format::Html),
-        _ => Err(Invalid::new("must be json, csv or html")),
-    }
-}
-
-/// The first kind of the header that can be given.
+/// The first supported type in the header.
 fn accepted(headers: &HeaderMap) -> Format {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let kinds = accept.unwrap_or_default().split(',');

@@ -1,49 +1,65 @@
-//! Getting a token and giving it back.
+//! Login, logout and the caller's sessions.
 
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use std::cmp::Reverse;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use wakeful_core::id::SessionId;
 use wakeful_core::time::Millis;
 use wakeful_engine::Session;
 
-use crate::address::From;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::{Caller, Credentials};
-use crate::cookie::{self, Said};
+use crate::client_ip::ClientOrigin;
+use crate::cookie::{self, CookieHeader};
+use crate::dto::Ack;
+use crate::dto::sessions::{Authenticate, AuthenticateBody, LogIn, SessionList, SignedIn, Token};
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::pathid;
-use crate::query::{Part, Query};
-use crate::wire::{Authenticate, AuthenticateBody, Done, LogIn, SessionList, SignedIn, Token};
+use crate::path_id;
+use crate::query::{ListPage, Query};
 
-/// Verifies the credentials of the request: answers the Bearer Token it came
-/// with, or a new one for an API key pair.
+pub(super) fn public() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(create_token)).routes(routes!(log_in))
+}
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(get_token))
+        .routes(routes!(log_out))
+        .routes(routes!(log_out_everywhere))
+        .routes(routes!(list_sessions))
+        .routes(routes!(delete_session))
+}
+
+/// Verifies the credentials of the request. Returns the bearer token that was sent, or a
+/// new one for an API key pair.
 #[utoipa::path(get, path = "/api/v1/authenticated", tag = "Authenticate",
-    responses((status = 200, description = "The credentials are good", body = Token)))]
-pub(crate) async fn authenticated(
+    responses((status = 200, description = "The credentials are valid", body = Token)))]
+async fn get_token(
     State(api): State<Api>,
-    From(from): From,
+    ClientOrigin(from): ClientOrigin,
     caller: Caller,
 ) -> ApiResult<Token> {
     let token = match caller.credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) => api.engine().issue_token(&caller.who, &from).await?,
-        // A script that gets into the page must not take its session elsewhere.
+        Credentials::Keys(_) => api.engine().issue_token(&caller.identity, &from).await?,
+        // A script injected into the web app must not be able to steal the session.
         Credentials::Cookie(_) => return Err(ApiError::not_authenticated()),
     };
     Ok(Json(Token::of(&token)))
 }
 
-/// Trades a user name and password, or an API key pair, for a Bearer Token.
+/// Exchanges a user name and password, or an API key pair, for a bearer token.
 #[utoipa::path(post, path = "/api/v1/authenticated", tag = "Authenticate", request_body = AuthenticateBody,
     responses(
-        (status = 200, description = "The credentials are good", body = Token),
+        (status = 200, description = "The credentials are valid", body = Token),
         (status = 401, description = "The credentials are wrong", body = ErrorBody)))]
-pub(crate) async fn authenticate(
+async fn create_token(
     State(api): State<Api>,
-    From(from): From,
+    ClientOrigin(from): ClientOrigin,
     Body(wanted): Body<Authenticate>,
 ) -> ApiResult<Token> {
     let token = match wanted {
@@ -61,79 +77,79 @@ pub(crate) async fn authenticate(
         (status = 200, description = "Logged in", body = SignedIn),
         (status = 401, description = "The credentials are wrong, or mfacode is missing or wrong",
             body = ErrorBody)))]
-pub(crate) async fn login(
+async fn log_in(
     State(api): State<Api>,
-    From(from): From,
+    ClientOrigin(from): ClientOrigin,
     headers: HeaderMap,
     Body(wanted): Body<LogIn>,
-) -> Result<(Said, Json<SignedIn>), ApiError> {
+) -> Result<(CookieHeader, Json<SignedIn>), ApiError> {
     let signed_in = api.engine().log_in(&wanted.into(), &from).await?;
-    Ok(cookie::hand_over(&api, &headers, signed_in))
+    Ok(cookie::sign_in_response(&api, &headers, signed_in))
 }
 
-/// Ends the session whose token the request carries.
+/// Ends the session of the request's token.
 #[utoipa::path(post, path = "/api/v1/logout", tag = "User",
-    responses((status = 200, description = "Logged out", body = Done)))]
-pub(crate) async fn logout(
+    responses((status = 200, description = "Logged out", body = Ack)))]
+async fn log_out(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-) -> Result<(Said, Json<Done>), ApiError> {
-    api.engine().log_out(&caller.who).await?;
-    Ok((cookie::forget(&api, &headers), Done::say("You are logged out.")?))
+) -> Result<(CookieHeader, Json<Ack>), ApiError> {
+    api.engine().log_out(&caller.identity).await?;
+    Ok((cookie::clear(&api, &headers), Ack::with_message("You are logged out.")?))
 }
 
-/// Ends all sessions of the caller; API keys stay.
+/// Ends all sessions of the caller. API keys remain valid.
 #[utoipa::path(post, path = "/api/v1/logoutall", tag = "User",
-    responses((status = 200, description = "Logged out everywhere", body = Done)))]
-pub(crate) async fn logout_all(
+    responses((status = 200, description = "Logged out everywhere", body = Ack)))]
+async fn log_out_everywhere(
     State(api): State<Api>,
     caller: Caller,
     headers: HeaderMap,
-) -> Result<(Said, Json<Done>), ApiError> {
-    api.engine().log_out_everywhere(&caller.who).await?;
-    Ok((cookie::forget(&api, &headers), Done::say("You are logged out everywhere.")?))
+) -> Result<(CookieHeader, Json<Ack>), ApiError> {
+    api.engine().log_out_everywhere(&caller.identity).await?;
+    Ok((cookie::clear(&api, &headers), Ack::with_message("You are logged out everywhere.")?))
 }
 
-/// Lists the caller's sessions, the one used last first.
+/// Lists the caller's sessions, most recently used first.
 #[utoipa::path(get, path = "/api/v1/sessions", tag = "User",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Sessions a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Sessions per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The sessions", body = SessionList),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn list(
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_sessions(
     State(api): State<Api>,
     caller: Caller,
     query: Query,
 ) -> ApiResult<SessionList> {
-    let part = Part::read(query, place)?;
-    let sessions = api.engine().sessions(&caller.who).await?;
+    let part = ListPage::read(query, parse_cursor)?;
+    let sessions = api.engine().sessions(&caller.identity).await?;
     let of = |session: &Session| (Reverse(session.last_used), Reverse(session.id));
     let text = |(used, id): (Reverse<Millis>, Reverse<SessionId>)| format!("{}.{}", used.0.0, id.0);
     let (sessions, next) = part.of(sessions, of, text);
-    Ok(Json(SessionList::of(sessions, caller.who.via, next)))
+    Ok(Json(SessionList::of(sessions, caller.identity.via, next)))
 }
 
-/// Where a session stands in the list: by its last use, then by its id.
-fn place(text: &str) -> Option<(Reverse<Millis>, Reverse<SessionId>)> {
+/// The position of a session in the list: by last use, then by id.
+fn parse_cursor(text: &str) -> Option<(Reverse<Millis>, Reverse<SessionId>)> {
     let (used, id) = text.split_once('.')?;
     Some((Reverse(Millis(used.parse().ok()?)), Reverse(SessionId::parse(id)?)))
 }
 
-/// Ends one of the caller's sessions; its token opens nothing from now on.
+/// Ends one of the caller's sessions; its token stops working immediately.
 #[utoipa::path(delete, path = "/api/v1/session/{sessionid}/delete", tag = "User",
     params(("sessionid" = String, Path, description = "The session's id")),
     responses(
-        (status = 200, description = "Ended", body = Done),
+        (status = 200, description = "Ended", body = Ack),
         (status = 404, description = "The caller has no such session", body = ErrorBody)))]
-pub(crate) async fn delete(
+async fn delete_session(
     State(api): State<Api>,
     caller: Caller,
     Path(sessionid): Path<String>,
-) -> ApiResult<Done> {
-    let id = pathid::parse(&sessionid, "session", SessionId::parse)?;
-    api.engine().end_session(&caller.who, id).await?;
-    Done::say("The session has ended.")
+) -> ApiResult<Ack> {
+    let id = path_id::parse(&sessionid, "session", SessionId::parse)?;
+    api.engine().end_session(&caller.identity, id).await?;
+    Ack::with_message("Session ended.")
 }

@@ -2,81 +2,90 @@
 
 use axum::Json;
 use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use wakeful_core::id::UserId;
 
-use crate::address::ClientIp;
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::Caller;
+use crate::client_ip::ClientIp;
+use crate::dto::Ack;
+use crate::dto::accounts::UserSaved;
+use crate::dto::team::{SaveUser, TeamList, Users};
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::query::{Part, Query};
-use crate::wire::{Done, SaveUser, TeamList, UserSaved, Users};
+use crate::query::{ListPage, Query};
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(list_members))
+        .routes(routes!(save_member))
+        .routes(routes!(revoke_members))
+        .routes(routes!(delete_members))
+}
 
 /// Lists the team's users.
 #[utoipa::path(get, path = "/api/v1/team/get", tag = "Team",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Users a page"),
-        ("cursor" = Option<String>, Query, description = "next_cursor of the page before")),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Users per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
     responses(
         (status = 200, description = "The users", body = TeamList),
-        (status = 422, description = "A part of the query is wrong", body = ErrorBody)))]
-pub(crate) async fn get(
-    State(api): State<Api>,
-    caller: Caller,
-    query: Query,
-) -> ApiResult<TeamList> {
-    let part = Part::read(query, UserId::parse)?;
-    let members = api.engine().members(&caller.who).await?;
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_members(State(api): State<Api>, caller: Caller, query: Query) -> ApiResult<TeamList> {
+    let part = ListPage::read(query, UserId::parse)?;
+    let members = api.engine().members(&caller.identity).await?;
     let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
     Ok(Json(TeamList::of(members, next)))
 }
 
-/// Adds a user to the team, or changes the one whose `userid` is given.
+/// Adds a user to the team, or changes the one with the given `userid`.
 #[utoipa::path(post, path = "/api/v1/team/save", tag = "Team", request_body = SaveUser,
     responses(
         (status = 200, description = "Saved", body = UserSaved),
         (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such user", body = ErrorBody),
-        (status = 409, description = "The email is used by another user", body = ErrorBody)))]
-pub(crate) async fn save(
+        (status = 409, description = "Another user has this email", body = ErrorBody)))]
+async fn save_member(
     State(api): State<Api>,
     caller: Caller,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveUser>,
 ) -> ApiResult<UserSaved> {
     let wanted = wanted.wanted().ok_or_else(no_user)?;
-    let user = api.engine().save_user(&caller.who, &wanted, from).await?;
+    let user = api.engine().save_user(&caller.identity, &wanted, from).await?;
     Ok(Json(UserSaved::of(user)))
 }
 
-/// Ends all sessions and API keys of the listed users, of all or of none.
+/// Ends all sessions and deletes all API keys of the listed users. If one of them is not in
+/// the team, nothing is changed.
 #[utoipa::path(post, path = "/api/v1/team/revoke", tag = "Team", request_body = Users,
     responses(
-        (status = 200, description = "Revoked", body = Done),
-        (status = 404, description = "One of them is not of the team", body = ErrorBody)))]
-pub(crate) async fn revoke(
+        (status = 200, description = "Revoked", body = Ack),
+        (status = 404, description = "One of the users is not in the team", body = ErrorBody)))]
+async fn revoke_members(
     State(api): State<Api>,
     caller: Caller,
     Body(wanted): Body<Users>,
-) -> ApiResult<Done> {
+) -> ApiResult<Ack> {
     let users = wanted.ids().ok_or_else(no_user)?;
-    api.engine().revoke_users(&caller.who, &users).await?;
-    Done::say("All sessions and API keys of these users are revoked.")
+    api.engine().revoke_users(&caller.identity, &users).await?;
+    Ack::with_message("All sessions and API keys of these users revoked.")
 }
 
-/// Deletes the listed users, all or none.
+/// Deletes the listed users. If one of them is not in the team, none is deleted.
 #[utoipa::path(post, path = "/api/v1/team/delete", tag = "Team", request_body = Users,
     responses(
-        (status = 200, description = "Deleted", body = Done),
-        (status = 404, description = "One of them is not of the team", body = ErrorBody)))]
-pub(crate) async fn delete(
+        (status = 200, description = "Deleted", body = Ack),
+        (status = 404, description = "One of the users is not in the team", body = ErrorBody)))]
+async fn delete_members(
     State(api): State<Api>,
     caller: Caller,
     Body(wanted): Body<Users>,
-) -> ApiResult<Done> {
+) -> ApiResult<Ack> {
     let users = wanted.ids().ok_or_else(no_user)?;
-    api.engine().delete_users(&caller.who, &users).await?;
-    Done::say("The users and their data are deleted.")
+    api.engine().delete_users(&caller.identity, &users).await?;
+    Ack::with_message("Users and their data deleted.")
 }
 
 fn no_user() -> ApiError {

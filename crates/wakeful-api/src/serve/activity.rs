@@ -1,6 +1,6 @@
-//! What a connection is doing, in a few atomic numbers: its own task checks them
-//! against the time limits, and the accept loop finds in them the connection that
-//! has been idle the longest. No lock is taken for a request or for a byte.
+//! The activity of a connection, in a few atomic numbers: its own task checks them
+//! against the time limits, and the accept loop uses them to find the connection that
+//! has been idle the longest. No request and no byte takes a lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -10,24 +10,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::Timeouts;
 
-/// What an HTTP/2 client may send without a request in progress: more than the rest
-/// of a body whose request was already refused, less than a flood of control frames.
+/// How much an HTTP/2 client may send without a request in progress: more than the rest
+/// of a body whose request was already rejected, less than a flood of control frames.
 const MAX_BYTES_WITHOUT_REQUEST: u64 = 4 * 1024 * 1024;
 
 /// `blocked_since` while no write is pending.
 const NOT_BLOCKED: u64 = u64::MAX;
+/// `idle_since` of a connection whose task has not begun.
+const NOT_BEGUN: u64 = u64::MAX;
 
 pub(super) struct Activity {
-    /// All times are microseconds since this moment, which all connections share.
+    /// All times are in microseconds since this moment, which all connections share.
     epoch: Instant,
     /// Requests from their headers to the last byte of their response.
     in_progress: AtomicU32,
+    /// Those of them that wait for the server and not for the client.
+    at_work: AtomicU32,
     had_request: AtomicBool,
-    /// When the last request ended, or the connection was accepted.
+    /// When the last request ended, or the connection's task began.
     idle_since: AtomicU64,
     /// When a request last began, ended, or had its response read on by the client.
     progress_at: AtomicU64,
-    /// Since when the client does not accept what there is to write.
+    /// Since when a write has been pending because the client does not read.
     blocked_since: AtomicU64,
     read_since_request: AtomicU64,
     close: CancellationToken,
@@ -47,13 +51,19 @@ impl Activity {
         Self {
             epoch,
             in_progress: AtomicU32::new(0),
+            at_work: AtomicU32::new(0),
             had_request: AtomicBool::new(false),
-            idle_since: AtomicU64::new(now),
+            idle_since: AtomicU64::new(NOT_BEGUN),
             progress_at: AtomicU64::new(now),
             blocked_since: AtomicU64::new(NOT_BLOCKED),
             read_since_request: AtomicU64::new(0),
             close: CancellationToken::new(),
         }
+    }
+
+    /// The connection's task runs. Until then nothing from the client has been read.
+    pub(super) fn begin(&self) {
+        self.idle_since.store(self.now(), Ordering::Relaxed);
     }
 
     /// Asks the connection's task to close it.
@@ -69,7 +79,7 @@ impl Activity {
         self.close.is_cancelled()
     }
 
-    /// When the connection is to be closed as things are now, and why.
+    /// When the connection must be closed in its current state, and why.
     pub(super) fn deadline(&self, timeouts: &Timeouts) -> Option<(Instant, &'static str)> {
         let at =
             |since: u64, timeout: Duration| self.epoch + Duration::from_micros(since) + timeout;
@@ -79,20 +89,25 @@ impl Activity {
         };
         let idle = (self.in_progress.load(Ordering::Acquire) == 0).then(|| {
             let since = self.idle_since.load(Ordering::Relaxed);
-            match self.had_request.load(Ordering::Relaxed) {
-                true => (at(since, timeouts.idle), "idle"),
-                false => (at(since, timeouts.header), "headers"),
+            if self.had_request.load(Ordering::Relaxed) {
+                (at(since, timeouts.idle), "idle")
+            } else {
+                (at(since, timeouts.header), "headers")
             }
         });
         blocked.into_iter().chain(idle).min_by_key(|(at, _)| *at)
     }
 
-    /// Whether this connection may be closed in favor of another.
+    /// Whether this connection may be closed in favor of another. One whose request is
+    /// being handled may not: its client waits for the server.
     pub(super) fn evictable(&self, min_idle: Duration, min_stall: Duration) -> Option<Evictable> {
         let now = self.now();
         let since = |since: u64, least: Duration| {
             (Duration::from_micros(now.saturating_sub(since)) >= least).then_some(since)
         };
+        if self.at_work.load(Ordering::Acquire) > 0 {
+            return None;
+        }
         match self.in_progress.load(Ordering::Acquire) {
             0 => since(self.idle_since.load(Ordering::Relaxed), min_idle)
                 .map(|since| Evictable::Idle { since }),
@@ -108,7 +123,7 @@ impl Activity {
         }
     }
 
-    /// The socket accepted bytes. A client that is only slow is not idle.
+    /// The socket accepted bytes. A slow client is not idle.
     pub(super) fn wrote(&self) {
         if self.blocked_since.load(Ordering::Relaxed) != NOT_BLOCKED {
             self.blocked_since.store(NOT_BLOCKED, Ordering::Relaxed);
@@ -116,8 +131,8 @@ impl Activity {
         }
     }
 
-    /// Counts what was received; false when it is too much for a connection without
-    /// a request in progress.
+    /// Counts received bytes; false if there are too many for a connection without a
+    /// request in progress.
     pub(super) fn may_receive(&self, bytes: usize) -> bool {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let before = self.read_since_request.fetch_add(bytes, Ordering::Relaxed);
@@ -134,6 +149,51 @@ fn micros_since(epoch: Instant) -> u64 {
     u64::try_from(epoch.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
+/// A request that is being handled, until it is dropped.
+pub(super) struct Work(Arc<Activity>);
+
+impl Work {
+    pub(super) fn begin(activity: Arc<Activity>) -> Self {
+        activity.at_work.fetch_add(1, Ordering::AcqRel);
+        Self(activity)
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.at_work.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Tracks whether the handler of a request waits for more of its body, until dropped.
+pub(super) struct Arrival {
+    activity: Arc<Activity>,
+    waiting: bool,
+}
+
+impl Arrival {
+    pub(super) fn new(activity: Arc<Activity>) -> Self {
+        Self { activity, waiting: false }
+    }
+
+    pub(super) fn set_waiting(&mut self, waiting: bool) {
+        if !waiting {
+            self.activity.progress_at.store(self.activity.now(), Ordering::Relaxed);
+        }
+        match (std::mem::replace(&mut self.waiting, waiting), waiting) {
+            (false, true) => self.activity.at_work.fetch_sub(1, Ordering::AcqRel),
+            (true, false) => self.activity.at_work.fetch_add(1, Ordering::AcqRel),
+            _ => return,
+        };
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.set_waiting(false);
+    }
+}
+
 /// A request in progress, until it is dropped with its response's body.
 pub(super) struct Exchange(Arc<Activity>);
 
@@ -147,7 +207,7 @@ impl Exchange {
         exchange
     }
 
-    /// The client has read on, or there is nothing for it to read yet.
+    /// The client has read more, or there is nothing for it to read yet.
     pub(super) fn progress(&self) {
         self.0.progress_at.store(self.0.now(), Ordering::Relaxed);
     }

@@ -1,8 +1,9 @@
-//! The open connections by client, and who may have another. A client at its share
+//! The open connections by client, and the admission of new ones. A client at its limit
 //! loses its own longest-idle connection; when all slots are taken, the longest-idle
-//! of all is closed. When none can be closed, the new connection gets a reserved
-//! slot, which serves reports and health checks only.
+//! connection of any client is closed. If none can be closed, the new connection gets a
+//! reserved slot, which serves reports and health checks only.
 
+use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,13 +14,20 @@ use wakeful_core::client_network::ClientNetwork;
 
 use super::Limits;
 use super::activity::{Activity, Evictable};
+use crate::client_ip;
 
-/// How many connections to close next are found by one pass over all of them.
+/// How many candidates for eviction one pass over all connections collects.
 const EVICTION_BATCH: usize = 256;
-/// The least time between two passes, which are too long for every new connection.
+/// How many connections without progress are closed at once when there are too many
+/// requests.
+const STALLED_BATCH: usize = 32;
+/// The minimum time between two passes; a pass takes too long to run for every new
+/// connection.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
-/// A client sends its request when it has connected, so little time is enough.
+/// A client sends its request as soon as it has connected, so a short time is enough.
 const RESERVED_MIN_IDLE: Duration = Duration::from_millis(50);
+/// How long a reserved connection has at least before it makes room for another.
+const RESERVED_MIN_AGE: Duration = Duration::from_millis(200);
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(super) struct Connections {
@@ -38,6 +46,7 @@ struct Table {
     /// To be closed next, the longest-idle last.
     candidates: Vec<(Evictable, Connection)>,
     searched: Option<Instant>,
+    searched_stalled: Option<Instant>,
     warned: Option<Instant>,
 }
 
@@ -45,10 +54,11 @@ struct Table {
 struct Connection {
     client: ClientNetwork,
     reserved: bool,
+    accepted: Instant,
     activity: Arc<Activity>,
 }
 
-/// The place of a connection among the others, until it is dropped.
+/// The slot of a connection, released on drop.
 pub(super) struct Slot {
     connections: Arc<Connections>,
     connection: Connection,
@@ -75,7 +85,7 @@ impl Connections {
         Self { limits, trusted_proxies, epoch: Instant::now(), table: Mutex::default() }
     }
 
-    /// A slot for a new connection; none when it is to be closed at once.
+    /// A slot for a new connection; none if it must be closed at once.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Slot> {
         let limits = &self.limits;
         let client = ClientNetwork::of(peer);
@@ -92,12 +102,12 @@ impl Connections {
             table.warn(limits);
             reserved = !table.evict(limits);
         }
-        if reserved && table.reserved.len() >= limits.reserved && !table.evict_reserved(limits) {
+        if reserved && !table.has_reserved_slot(client, self.is_trusted(peer), limits) {
             refused("all_taken");
             return None;
         }
         let activity = Arc::new(Activity::new(self.epoch));
-        let connection = Connection { client, reserved, activity };
+        let connection = Connection { client, reserved, accepted: Instant::now(), activity };
         table.add(&connection);
         drop(table);
         Some(Slot { connections: Arc::clone(self), connection })
@@ -106,6 +116,22 @@ impl Connections {
     /// Closes the connection that has been idle the longest, if one is idle.
     pub(super) fn evict_longest_idle(&self) {
         self.table().evict(&self.limits);
+    }
+
+    /// Closes connections whose requests make no progress.
+    pub(super) fn evict_stalled(&self) {
+        self.table().evict_stalled(&self.limits);
+    }
+
+    /// The client that a limit for each client applies to; none for a trusted proxy that
+    /// does not name its client.
+    pub(super) fn client_to_limit(
+        &self,
+        peer: IpAddr,
+        headers: &HeaderMap,
+    ) -> Option<ClientNetwork> {
+        let client = client_ip::client(peer, headers, &self.trusted_proxies);
+        (!self.is_trusted(client)).then(|| ClientNetwork::of(client))
     }
 
     fn is_trusted(&self, peer: IpAddr) -> bool {
@@ -139,7 +165,7 @@ impl Table {
         }
     }
 
-    /// Does nothing when the connection was evicted before.
+    /// Does nothing if the connection has been evicted.
     fn remove(&mut self, connection: &Connection) {
         let Some(of_client) = self.clients.get_mut(&connection.client) else { return };
         if !take_out(of_client, connection) {
@@ -170,11 +196,20 @@ impl Table {
         true
     }
 
-    /// Closes a connection in a reserved slot, which has less time than others.
-    fn evict_reserved(&mut self, limits: &Limits) -> bool {
-        let Some(connection) = first_to_close(&self.reserved, RESERVED_MIN_IDLE, limits) else {
+    /// Whether a client gets a reserved slot. When all are taken, the oldest connection is
+    /// closed, whatever it does: a report or a health check takes less time.
+    fn has_reserved_slot(&mut self, client: ClientNetwork, trusted: bool, limits: &Limits) -> bool {
+        let of_client = self.reserved.iter().filter(|other| other.client == client).count();
+        if !trusted && of_client >= limits.reserved_per_client {
             return false;
-        };
+        }
+        if self.reserved.len() < limits.reserved {
+            return true;
+        }
+        let idle = first_to_close(&self.reserved, RESERVED_MIN_IDLE, limits);
+        let oldest = || self.reserved.iter().min_by_key(|other| other.accepted).cloned();
+        let oldest = || oldest().filter(|oldest| oldest.accepted.elapsed() >= RESERVED_MIN_AGE);
+        let Some(connection) = idle.or_else(oldest) else { return false };
         self.close(&connection);
         true
     }
@@ -188,7 +223,7 @@ impl Table {
                 }
                 continue;
             };
-            // By now another may be idle, which is to be closed first.
+            // Meanwhile another connection may have become the first to close.
             let outdated =
                 matches!(rank, Evictable::WithoutProgress { .. }) && !self.searched_recently();
             let activity = &connection.activity;
@@ -200,17 +235,28 @@ impl Table {
         }
     }
 
-    /// One pass is good for many evictions: a connection that becomes idle later is
-    /// to be closed later.
+    /// Closes some of the connections whose requests make no progress, the longest-stalled
+    /// first.
+    fn evict_stalled(&mut self, limits: &Limits) {
+        if is_recent(self.searched_stalled) {
+            return;
+        }
+        self.searched_stalled = Some(Instant::now());
+        let mut stalled = self.ranked(limits);
+        stalled.retain(|(rank, _)| matches!(rank, Evictable::WithoutProgress { .. }));
+        stalled.sort_unstable_by_key(|(rank, _)| *rank);
+        for (_, connection) in stalled.iter().take(STALLED_BATCH) {
+            self.close(connection);
+        }
+    }
+
+    /// One pass serves many evictions: a connection that becomes idle later is closed
+    /// later.
     fn find_candidates(&mut self, limits: &Limits) -> bool {
         if self.searched_recently() {
             return false;
         }
-        let mut found = Vec::new();
-        for connection in self.clients.values().flatten().filter(|other| !other.reserved) {
-            let rank = connection.activity.evictable(limits.min_idle, limits.min_stall);
-            found.extend(rank.map(|rank| (rank, connection.clone())));
-        }
+        let mut found = self.ranked(limits);
         found.sort_unstable_by_key(|(rank, _)| *rank);
         found.truncate(EVICTION_BATCH);
         found.reverse();
@@ -219,8 +265,18 @@ impl Table {
         !self.candidates.is_empty()
     }
 
+    /// The connections in general slots that may be closed.
+    fn ranked(&self, limits: &Limits) -> Vec<(Evictable, Connection)> {
+        let general = self.clients.values().flatten().filter(|other| !other.reserved);
+        let ranked = general.filter_map(|connection| {
+            let rank = connection.activity.evictable(limits.min_idle, limits.min_stall)?;
+            Some((rank, connection.clone()))
+        });
+        ranked.collect()
+    }
+
     fn searched_recently(&self) -> bool {
-        self.searched.is_some_and(|at| at.elapsed() < SEARCH_INTERVAL)
+        is_recent(self.searched)
     }
 
     fn warn(&mut self, limits: &Limits) {
@@ -236,6 +292,10 @@ impl Table {
     }
 }
 
+fn is_recent(search: Option<Instant>) -> bool {
+    search.is_some_and(|at| at.elapsed() < SEARCH_INTERVAL)
+}
+
 fn first_to_close<'a>(
     among: impl IntoIterator<Item = &'a Connection>,
     min_idle: Duration,
@@ -247,9 +307,35 @@ fn first_to_close<'a>(
     ranked.min_by_key(|(rank, _)| *rank).map(|(_, connection)| connection.clone())
 }
 
-/// False when it is not there.
+/// Returns false if it is not in the list.
 fn take_out(connections: &mut Vec<Connection>, connection: &Connection) -> bool {
     let is_it = |other: &Connection| Arc::ptr_eq(&other.activity, &connection.activity);
     let place = connections.iter().position(is_it);
     place.map(|place| connections.swap_remove(place)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::activity::{Arrival, Exchange, Work};
+
+    #[test]
+    fn idle_connections_do_not_protect_stalled_ones() {
+        let limits =
+            Limits { min_idle: Duration::ZERO, min_stall: Duration::ZERO, ..Limits::default() };
+        let connections = Arc::new(Connections::new(limits, Vec::new()));
+        let admit = |last: u8| connections.admit([127, 0, 0, last].into()).unwrap();
+        let idle: Vec<Slot> =
+            (0..2 * EVICTION_BATCH).map(|n| admit(u8::from(n % 2 == 0))).collect();
+        idle.iter().for_each(|slot| slot.activity().begin());
+        let stalled = admit(9);
+        let activity = stalled.activity();
+        let _exchange = Exchange::begin(Arc::clone(activity));
+        let _work = Work::begin(Arc::clone(activity));
+        let mut arrival = Arrival::new(Arc::clone(activity));
+        arrival.set_waiting(true);
+        connections.evict_stalled();
+        assert!(activity.is_closed());
+        assert!(!idle.iter().any(|slot| slot.activity().is_closed()));
+    }
 }

@@ -1,5 +1,5 @@
-//! The socket of a connection, which notes when the client does not accept what
-//! there is to write, and ends a flood of bytes that belong to no request.
+//! The socket of a connection. It records when the client does not read, and closes a
+//! connection that sends a flood of bytes outside of requests.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -40,7 +40,7 @@ impl AsyncRead for GuardedIo {
         if !self.activity.may_receive(buffer.filled().len() - before) {
             return Poll::Ready(Err(Error::new(
                 ErrorKind::InvalidData,
-                "too much without a request",
+                "too much data without a request",
             )));
         }
         read

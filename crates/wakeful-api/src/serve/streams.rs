@@ -1,6 +1,6 @@
-//! The streams of HTTP/2 connections, each a task. One whose client reads nothing of
-//! its response is reset. The socket cannot show that: a client may accept every
-//! byte of the connection and give a stream no window.
+//! The streams of HTTP/2 connections, each in its own task. A stream whose client does
+//! not read the response is reset. The socket does not show this: a client may read
+//! every byte of the connection and still give a stream no window.
 
 use hyper::rt::Executor;
 use std::pin::pin;
@@ -14,18 +14,18 @@ tokio::task_local! {
     static STREAM: Arc<StreamProgress>;
 }
 
-/// The progress of the stream whose task this is; none over HTTP/1.
+/// The progress of the current task's stream; none over HTTP/1.
 pub(super) fn current() -> Option<Arc<StreamProgress>> {
     STREAM.try_with(Arc::clone).ok()
 }
 
-/// `waiting_since` while the client is not waited for.
+/// `waiting_since` while the server does not wait for the client.
 const NOT_WAITING: u64 = u64::MAX;
 
 pub(super) struct StreamProgress {
     began: Instant,
-    /// Milliseconds from `began` until the last piece of the response was handed on,
-    /// unless another was asked for since.
+    /// Milliseconds from `began` until the last piece of the response was passed on,
+    /// unless another one has been requested since.
     waiting_since: AtomicU64,
 }
 
@@ -34,7 +34,7 @@ impl StreamProgress {
         Self { began: Instant::now(), waiting_since: AtomicU64::new(NOT_WAITING) }
     }
 
-    /// The client took all that it was given.
+    /// The client has read everything so far.
     pub(super) fn asked(&self) {
         self.waiting_since.store(NOT_WAITING, Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// Runs a stream to its end, or drops it, which resets it, when it has stalled.
+/// Runs a stream to its end, or drops it when it stalls, which resets it.
 async fn until_stalled<F: Future>(stream: F, progress: Arc<StreamProgress>, timeout: Duration) {
     let mut stream = pin!(stream);
     loop {

@@ -1,20 +1,23 @@
-//! Clients that take connections and give nothing back: they are closed in time, and
-//! however many there are, reports and health checks get through.
+//! Clients that occupy connections: their connections are closed in time, and however
+//! many there are, reports and health checks get through.
 
 use serde_json::json;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::Command;
 use tokio::time::timeout;
 use wakeful_api::Limits;
 use wakeful_testkit::{App, Engine, Setup, User, until};
 
-use crate::http2::{PREFACE, get as request, ping, settings};
+use crate::http2::{
+    PREFACE, get as request, get_compressed, ping, post_without_body, read_responses, settings,
+};
+use crate::notifiers::peak_memory;
 
-/// For what has to happen on a busy machine.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -27,10 +30,11 @@ enum Hostile {
     UnreadStreams,
     UnreadResponse,
     SlowBody,
+    SlowReport,
 }
 
 impl Hostile {
-    /// What it sends, after which it reads nothing and sends nothing.
+    /// The bytes it sends; afterward it neither reads nor sends.
     fn opening(self) -> Vec<u8> {
         match self {
             Self::Silent => Vec::new(),
@@ -46,6 +50,9 @@ impl Hostile {
             }
             Self::UnreadResponse => get("/api/openapi.json"),
             Self::SlowBody => b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n\
+                Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                .to_vec(),
+            Self::SlowReport => b"POST /api/v1/monitor/notify/1 HTTP/1.1\r\nHost: localhost\r\n\
                 Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
                 .to_vec(),
         }
@@ -84,7 +91,7 @@ async fn read_to_close(stream: &mut TcpStream) -> Vec<u8> {
     read
 }
 
-/// What a new client gets for its request, with `Connection: close`.
+/// The response to the request of a new client, with `Connection: close`.
 async fn visit(app: &App, client: u32, path: &str) -> String {
     let mut stream = connect(app, client).await;
     let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -92,7 +99,7 @@ async fn visit(app: &App, client: u32, path: &str) -> String {
     String::from_utf8_lossy(&read_to_close(&mut stream).await).into_owned()
 }
 
-/// The path of a new monitor's push address.
+/// The path of a new monitor's push URL.
 async fn push_path(app: &App, user: &User) -> String {
     let body = json!({"type": "api", "name": "job", "heartbeat_interval": 60, "isactive": true,
         "upside_down_mode": false});
@@ -100,14 +107,14 @@ async fn push_path(app: &App, user: &User) -> String {
     saved["monitor"]["push_url"].as_str().unwrap().strip_prefix(&app.url).unwrap().to_owned()
 }
 
-/// Few connections and short times.
+/// Few connections and short timeouts.
 fn small() -> Limits {
     Limits {
         connections: 32,
         reserved: 8,
         per_client: 8,
         header_timeout: Duration::from_millis(300),
-        reserved_header_timeout: Duration::from_millis(300),
+        reserved_lifetime: Duration::from_millis(300),
         idle_timeout: Duration::from_millis(300),
         stall_timeout: Duration::from_millis(300),
         ..Limits::default()
@@ -141,10 +148,10 @@ async fn hostile_connections_are_closed_in_time() {
 async fn a_response_that_is_not_read_is_dropped() {
     let app = start(small()).await;
     let mut stream = attack(&app, 1, Hostile::UnreadResponse).await;
-    // Far more than the kernel holds on behalf of a connection.
+    // Far more than the kernel buffers for a connection.
     let more: Vec<u8> = (0..100).flat_map(|_| get("/api/openapi.json")).collect();
     let _ = stream.write_all(&more).await;
-    // The server's end is gone when what is sent to it comes back as an error.
+    // Once the server has closed its end, sending fails.
     let dropped = |error: std::io::Error| error.kind() != ErrorKind::WouldBlock;
     until("the connection to be dropped", || async {
         stream.try_write(b"GET").is_err_and(dropped).then_some(())
@@ -173,14 +180,14 @@ async fn pings_do_not_keep_an_idle_connection_open() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_reads_slowly_gets_all_of_it() {
+async fn a_slow_client_gets_the_whole_response() {
     let app = start(small()).await;
     let expected = app.anonymous().get("/api/openapi.json").await.text.len();
     let mut stream = connect(&app, 1).await;
     stream.write_all(&get("/api/openapi.json")).await.unwrap();
     let (mut read, mut total) = ([0; 8 * 1024], 0);
     let began = Instant::now();
-    // For longer than a response may be stalled, and than a connection may be idle.
+    // Reading takes longer than the stall timeout and the idle timeout.
     while total < expected {
         total += timeout(PATIENCE, stream.read(&mut read)).await.unwrap().unwrap();
         tokio::time::sleep(Duration::from_millis(15)).await;
@@ -189,32 +196,32 @@ async fn a_client_that_reads_slowly_gets_all_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn live_updates_outlast_every_time_limit() {
+async fn live_updates_outlast_every_timeout() {
     let app = start(small()).await;
     let ann = app.sign_up("ann@example.com").await;
     let url = format!("{}/api/v1/events", app.url);
     let request = reqwest::Client::new().get(url).bearer_auth(&ann.token);
     let mut events = request.send().await.unwrap();
     let quiet = timeout(3 * small().idle_timeout, events.chunk()).await;
-    assert!(quiet.is_err(), "nothing has happened: {quiet:?}");
+    assert!(quiet.is_err(), "no event was expected: {quiet:?}");
     push_path(&app, &ann).await;
     let event = timeout(PATIENCE, events.chunk()).await.unwrap().unwrap().unwrap();
     assert!(event.starts_with(b"event: saved"), "{event:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_at_its_share_loses_its_own_longest_idle_connection() {
+async fn a_client_at_its_limit_loses_its_own_longest_idle_connection() {
     let patient = Duration::from_secs(60);
     let limits = Limits { header_timeout: patient, min_idle: Duration::ZERO, ..small() };
     let app = start(limits).await;
     let mut other = connect(&app, 2).await;
     let mut held = vec![connect(&app, 1).await];
-    // By its response, the first connection has been accepted before the others.
+    // The response shows that the first connection was accepted before the others.
     visit(&app, 3, "/healthz").await;
     for _ in 1..small().per_client {
         held.push(connect(&app, 1).await);
     }
-    // One more takes the place of the first.
+    // One more replaces the first.
     let mut newest = attack(&app, 1, Hostile::IdleHttp1).await;
     assert!(newest.read_u8().await.is_ok(), "it is served");
     assert_eq!(read_to_close(&mut held[0]).await, b"");
@@ -225,7 +232,7 @@ async fn a_client_at_its_share_loses_its_own_longest_idle_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn clients_behind_a_trusted_proxy_do_not_share_its_share() {
+async fn a_trusted_proxy_is_exempt_from_the_limit_per_client() {
     let patient = Duration::from_secs(60);
     for trusted in [false, true] {
         let mut setup = Setup::on(Engine::Sqlite);
@@ -251,16 +258,39 @@ async fn when_all_connections_are_taken_the_longest_idle_is_closed() {
     let limits = Limits { header_timeout: patient, min_idle: Duration::ZERO, ..small() };
     let app = start(limits.clone()).await;
     let mut held = vec![connect(&app, 0).await];
-    // By its response, the first connection has been accepted before the others.
+    // The response shows that the first connection was accepted before the others.
     visit(&app, 999, "/healthz").await;
     for count in 1..limits.connections {
         held.push(connect(&app, u32::try_from(count).unwrap()).await);
     }
-    // Not only reports are served: the new connection has the slot of another.
+    // All paths are served: the new connection has a regular slot.
     assert!(visit(&app, 1000, "/api/openapi.json").await.starts_with("HTTP/1.1 200 "));
     assert_eq!(read_to_close(&mut held[0]).await, b"");
     held[1].write_all(&get("/healthz")).await.unwrap();
     assert_eq!(timeout(PATIENCE, held[1].read_u8()).await.unwrap().unwrap(), b'H');
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_being_handled_is_not_evicted() {
+    let limits = Limits { min_idle: Duration::ZERO, min_stall: Duration::ZERO, ..small() };
+    let app = start(limits.clone()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let body = json!({"type": "http", "http": {"url": url}});
+    let check = ann.client.post("monitor/try", &body);
+    let crowd = async {
+        let (mut asked, _) = timeout(PATIENCE, target.accept()).await.unwrap().unwrap();
+        // More clients than there are connections: each replaces another.
+        let mut held = Vec::new();
+        for count in 0..2 * limits.connections {
+            held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
+        }
+        read_to_close(&mut held[0]).await;
+        asked.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+    };
+    let (checked, ()) = tokio::join!(check, crowd);
+    assert_eq!(checked.ok()["heartbeat"]["status"], "up");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -281,7 +311,7 @@ async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served(
     for count in 0..limits.connections + limits.reserved {
         held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
     }
-    // Those in reserved slots are refused and leave, as soon as the machine gets to it.
+    // Requests in reserved slots are rejected and closed as soon as the machine has time.
     until("a reserved slot", || async {
         visit(&app, 999, &push).await.contains("{\"ok\":true}").then_some(())
     })
@@ -298,7 +328,7 @@ async fn while_no_connection_can_be_closed_reports_and_health_checks_are_served(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_are_never_finished_do_not_fill_the_memory() {
+async fn unfinished_bodies_do_not_exhaust_memory() {
     const MIB: usize = 1024 * 1024;
     let app = start(Limits::default()).await;
     let unfinished = format!(
@@ -309,7 +339,7 @@ async fn bodies_that_are_never_finished_do_not_fill_the_memory() {
     let mut held = Vec::new();
     for _ in 0..33 {
         let mut stream = connect(&app, 1).await;
-        // Beyond the client's share the server responds and closes before the end.
+        // Beyond the client's limit the server responds and closes before the end.
         let _ = timeout(PATIENCE, stream.write_all(unfinished.as_bytes())).await.unwrap();
         held.push(stream);
     }
@@ -325,10 +355,219 @@ async fn bodies_that_are_never_finished_do_not_fill_the_memory() {
         }
     };
     timeout(PATIENCE, one_is_refused).await.expect("one is refused");
+    // A short body is accepted all the same.
+    let mut short = connect(&app, 1).await;
+    let login = "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+        Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+    short.write_all(login.as_bytes()).await.unwrap();
+    assert!(read_to_close(&mut short).await.starts_with(b"HTTP/1.1 422 "));
     app.sign_up("ann@example.com").await;
 }
 
-/// As many as there are connections in production, all at once, of one kind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_of_very_many_values_is_refused_before_it_is_parsed() {
+    let app = start(Limits::default()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let many = vec![json!({"a": 0}); 5_000];
+    let few = vec![json!({"a": 0}); 4_900];
+    let report = |values| json!({"status": "up", "payload": {"a": values}});
+    let refused = ann.client.post("monitor/notify/1", &report(many)).await;
+    refused.refused(413, "body_too_large");
+    ann.client.post("monitor/notify/1", &report(few)).await.refused(404, "not_found");
+    let text = json!({"email": "ann@example.com", "password": ",".repeat(50_000)});
+    assert_ne!(app.anonymous().post("login", &text).await.status, 413, "text is one value");
+}
+
+/// An HTTP/2 connection with requests whose bodies never arrive.
+async fn unfinished_streams(app: &App, client: u32, count: u32) -> TcpStream {
+    let login = |n| post_without_body(2 * n + 1, "localhost", "/api/v1/login");
+    let streams: Vec<u8> = (0..count).flat_map(login).collect();
+    let mut stream = connect(app, client).await;
+    stream.write_all(&[PREFACE, &settings(None), &streams].concat()).await.unwrap();
+    stream
+}
+
+async fn until_served(app: &App, client: u32, path: &str, status: &str) {
+    until(status, || async { visit(app, client, path).await.starts_with(status).then_some(()) })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_can_have_only_so_many_requests_in_progress() {
+    let patient = Duration::from_secs(60);
+    let app = start(Limits { min_stall: patient, stall_timeout: patient, ..small() }).await;
+    let mut held = unfinished_streams(&app, 1, 20).await;
+    // Those beyond the client's share are rejected although their bodies have not arrived.
+    let rejected = 20 - small().per_client;
+    timeout(PATIENCE, read_responses(&mut held, rejected)).await.unwrap();
+    let refused = visit(&app, 1, "/api/openapi.json").await;
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(visit(&app, 1, "/healthz").await.starts_with("HTTP/1.1 200 "));
+    assert!(visit(&app, 2, "/api/openapi.json").await.starts_with("HTTP/1.1 200 "));
+    drop(held);
+    until_served(&app, 1, "/api/openapi.json", "HTTP/1.1 200 ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reports_pass_while_clients_have_all_requests_in_progress() {
+    let patient = Duration::from_secs(60);
+    let app = start(Limits { min_stall: patient, stall_timeout: patient, ..small() }).await;
+    let push = push_path(&app, &app.sign_up("ann@example.com").await).await;
+    let mut held = Vec::new();
+    for client in 1..5 {
+        held.push(unfinished_streams(&app, client, 8).await);
+    }
+    until_served(&app, 9, "/api/openapi.json", "HTTP/1.1 503 ").await;
+    // Reports whose bodies never arrive cannot take the places of those without one.
+    for client in 100..120 {
+        let notify = |n: u32| post_without_body(2 * n + 1, "localhost", "/api/v1/monitor/notify/1");
+        let streams: Vec<u8> = (0..4).flat_map(notify).collect();
+        let mut stream = connect(&app, client).await;
+        stream.write_all(&[PREFACE, &settings(None), &streams].concat()).await.unwrap();
+        held.push(stream);
+    }
+    for client in 10..20 {
+        assert!(visit(&app, client, &push).await.contains("{\"ok\":true}"));
+        assert!(visit(&app, client, "/healthz").await.starts_with("HTTP/1.1 200 "));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_without_progress_make_room_for_others() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits { min_stall: Duration::from_secs(1), stall_timeout: patient, ..small() };
+    let app = start(limits).await;
+    let mut held = Vec::new();
+    for client in 1..5 {
+        held.push(unfinished_streams(&app, client, 8).await);
+    }
+    let visitors = async {
+        loop {
+            visit(&app, 9, "/api/openapi.json").await;
+        }
+    };
+    tokio::select! {
+        () = visitors => {}
+        _ = read_to_close(&mut held[0]) => {}
+    }
+    until_served(&app, 9, "/api/openapi.json", "HTTP/1.1 200 ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_header_without_an_end_is_refused_before_it_fills_memory() {
+    let patient = Duration::from_secs(60);
+    let app = start(Limits { header_timeout: patient, ..Limits::default() }).await;
+    let mut stream = connect(&app, 1).await;
+    let header = format!("GET / HTTP/1.1\r\nX-Long: {}", "a".repeat(200_000));
+    let _ = stream.write_all(header.as_bytes()).await;
+    // The connection is reset if the server closes it before it has read everything.
+    read_to_close(&mut stream).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_requests_on_reserved_connections_make_room_for_others() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits {
+        reserved_per_client: 2,
+        reserved_lifetime: patient,
+        header_timeout: patient,
+        idle_timeout: patient,
+        stall_timeout: patient,
+        min_idle: patient,
+        min_stall: patient,
+        ..small()
+    };
+    let app = start(limits.clone()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let push = push_path(&app, &ann).await;
+    let mut held = Vec::new();
+    for count in 0..limits.connections {
+        held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
+    }
+    for round in 0..5 {
+        for count in 0..2 * limits.reserved {
+            let client = 100 + u32::try_from(round * 100 + count).unwrap();
+            let kind = if count % 2 == 0 { Hostile::SlowReport } else { Hostile::UnreadStreams };
+            held.push(attack(&app, client, kind).await);
+        }
+        until("a report to be accepted", || async {
+            visit(&app, 10_000, &push).await.contains("{\"ok\":true}").then_some(())
+        })
+        .await;
+    }
+    // One client cannot take all reserved connections.
+    for _ in 0..2 * limits.reserved {
+        held.push(attack(&app, 20_000, Hostile::SlowReport).await);
+    }
+    until("a health check to be served", || async {
+        visit(&app, 10_001, "/healthz").await.starts_with("HTTP/1.1 200 ").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reserved_connection_lasts_only_so_long() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits { min_idle: patient, min_stall: patient, idle_timeout: patient, ..small() };
+    let app = start(Limits { stall_timeout: patient, ..limits.clone() }).await;
+    let mut held = Vec::new();
+    for count in 0..limits.connections {
+        held.push(attack(&app, u32::try_from(count).unwrap(), Hostile::SlowBody).await);
+    }
+    let mut slow = attack(&app, 999, Hostile::SlowReport).await;
+    read_to_close(&mut slow).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn compressed_responses_that_are_not_read_do_not_fill_memory() {
+    let app = start(Limits::default()).await;
+    visit(&app, 1, "/healthz").await;
+    let before = peak_memory();
+    let streams: Vec<u8> =
+        (0..32).flat_map(|n| get_compressed(2 * n + 1, "localhost", "/healthz")).collect();
+    let opening = [PREFACE, &settings(Some(0)), &streams].concat();
+    let mut held = Vec::new();
+    for _ in 0..60 {
+        let mut stream = connect(&app, 1).await;
+        stream.write_all(&opening).await.unwrap();
+        held.push(stream);
+    }
+    // By their responses, the requests of all connections have been handled.
+    for stream in &mut held {
+        timeout(PATIENCE, read_responses(stream, 32)).await.unwrap();
+    }
+    let grown = peak_memory().saturating_sub(before);
+    assert!(grown < 100 << 20, "{} MiB", grown >> 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_can_leave_only_so_much_unread() {
+    let patient = Duration::from_secs(60);
+    let app = start(Limits { min_stall: patient, ..Limits::default() }).await;
+    let streams: Vec<u8> =
+        (0..32).flat_map(|n| request(2 * n + 1, "localhost", "/api/openapi.json")).collect();
+    let opening = [PREFACE, &settings(Some(0)), &streams].concat();
+    // Each counts only as what is on its way: the document itself is in memory once.
+    let mut held = Vec::new();
+    for _ in 0..70 {
+        let mut stream = connect(&app, 1).await;
+        stream.write_all(&opening).await.unwrap();
+        held.push(stream);
+    }
+    let document = async |client| visit(&app, client, "/api/openapi.json").await;
+    until("the client to have its share", || async {
+        document(1).await.starts_with("HTTP/1.1 503 ").then_some(())
+    })
+    .await;
+    assert!(document(2).await.starts_with("HTTP/1.1 200 "), "other clients");
+    drop(held);
+    until("the share to be free again", || async {
+        document(1).await.starts_with("HTTP/1.1 200 ").then_some(())
+    })
+    .await;
+}
+
+/// Fills all connections of the production limits with one kind of attack.
 async fn with_4096_hostile_connections(kind: Hostile) {
     const FILES: &str = "--nofile=12000:";
     let pid = std::process::id().to_string();
@@ -351,7 +590,7 @@ async fn with_4096_hostile_connections(kind: Hostile) {
             assert!(response.starts_with("HTTP/1.1 200 "), "{kind:?} {path}: {response}");
             waits.push(began.elapsed());
         }
-        // A single one may wait for the machine, which serves both ends of 4,096 connections.
+        // A single request may be slow: the machine serves both ends of 4,096 connections.
         waits.sort();
         assert!(waits[4] < RESPONSE_TIMEOUT, "{kind:?} {path}: {waits:?}");
     }
@@ -367,7 +606,7 @@ macro_rules! hostile_connections {
 }
 
 hostile_connections! {
-    reports_pass_4096_connections_that_say_nothing: Silent,
+    reports_pass_4096_silent_connections: Silent,
     reports_pass_4096_connections_with_slow_headers: SlowHeaders,
     reports_pass_4096_idle_http1_connections: IdleHttp1,
     reports_pass_4096_idle_http2_connections: IdleHttp2,

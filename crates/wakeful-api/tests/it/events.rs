@@ -1,4 +1,4 @@
-//! events: the stream of what happens to the team's monitors.
+//! events: the stream of events of the team's monitors.
 
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 use wakeful_testkit::{App, User, both_engines};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A page that listens.
+/// A client of the stream.
 struct Stream {
     response: Response,
     text: String,
@@ -24,7 +24,7 @@ impl Stream {
         Self { response, text: String::new() }
     }
 
-    /// The next event and what it says; nothing when the stream has ended.
+    /// The name and data of the next event; none once the stream has ended.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -36,11 +36,11 @@ impl Stream {
                 self.text = rest.to_owned();
                 match found {
                     Some(found) => return Some(found),
-                    // A comment, so that nobody hangs up.
+                    // A keep-alive comment.
                     None => continue,
                 }
             }
-            let piece = timeout(PATIENCE, self.response.chunk()).await.expect("in time");
+            let piece = timeout(EVENT_TIMEOUT, self.response.chunk()).await.expect("in time");
             self.text += std::str::from_utf8(&piece.unwrap()?).unwrap();
         }
     }
@@ -59,23 +59,47 @@ both_engines! {
         app.anonymous().get("events").await.refused(401, "not_authenticated");
     }
 
-    async fn a_team_hears_of_its_own_monitors_only(setup: Setup) {
+    async fn a_team_receives_events_of_its_own_monitors_only(setup: Setup) {
         let app = setup.start().await;
         let (ann, eve) = (app.sign_up("ann@example.com").await, app.sign_up("eve@example.com").await);
         let (mut anns, mut eves) = (Stream::open(&app, &ann).await, Stream::open(&app, &eve).await);
         let made = job(&ann).await;
-        let (kind, said) = anns.next().await.unwrap();
-        assert_eq!((kind.as_str(), &said["monitorid"]), ("saved", &json!(made)));
+        let (kind, data) = anns.next().await.unwrap();
+        assert_eq!((kind.as_str(), &data["monitorid"]), ("saved", &json!(made)));
         ann.client.post(&format!("monitor/notify/{made}"), &json!({"status": "up"})).await.ok();
-        let (kind, said) = anns.next().await.unwrap();
-        assert_eq!((kind.as_str(), &said["monitorid"]), ("heartbeat", &json!(made)));
+        let (kind, data) = anns.next().await.unwrap();
+        assert_eq!((kind.as_str(), &data["monitorid"]), ("heartbeat", &json!(made)));
         ann.client.delete(&format!("monitor/{made}/delete")).await.ok();
-        let (kind, said) = anns.next().await.unwrap();
-        assert_eq!((kind.as_str(), &said["monitorid"]), ("deleted", &json!(made)));
-        // What Eve hears first is her own, though Ann's came before it.
+        let (kind, data) = anns.next().await.unwrap();
+        assert_eq!((kind.as_str(), &data["monitorid"]), ("deleted", &json!(made)));
+        // Eve's first event is about her own monitor, although Ann's came before it.
         let hers = job(&eve).await;
-        let (_, said) = eves.next().await.unwrap();
-        assert_eq!(said["monitorid"], json!(hers));
+        let (_, data) = eves.next().await.unwrap();
+        assert_eq!(data["monitorid"], json!(hers));
+    }
+
+    async fn a_bulk_operation_sends_an_event_for_each_monitor_it_affects(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let made = [job(&ann).await, job(&ann).await, job(&ann).await];
+        ann.client.post("monitors/change", &json!({"ids": [made[0]], "retries": 5})).await.ok();
+        let mut stream = Stream::open(&app, &ann).await;
+        let everything = json!({"filter": {"all": true}, "retries": 5});
+        let mut dry = everything.clone();
+        dry["dry_run"] = json!(true);
+        ann.client.post("monitors/change", &dry).await.ok();
+        ann.client.post("monitors/change", &everything).await.ok();
+        ann.client.post("monitors/delete", &json!({"ids": [made[0]]})).await.ok();
+        let mut events = Vec::new();
+        for _ in 0..3 {
+            let (kind, data) = stream.next().await.unwrap();
+            events.push((kind, data["monitorid"].as_str().unwrap().to_owned()));
+        }
+        events[..2].sort();
+        let mut saved = [("saved".to_owned(), made[1].clone()), ("saved".to_owned(), made[2].clone())];
+        saved.sort();
+        assert_eq!(events[..2], saved);
+        assert_eq!(events[2], ("deleted".to_owned(), made[0].clone()));
     }
 
     async fn the_stream_ends_with_the_token(setup: Setup) {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use std::net::SocketAddr;
-use wakeful_testkit::{App, Engine, PASSWORD, Setup, talk};
+use wakeful_testkit::{App, Engine, PASSWORD, Setup, send_raw};
 
 use crate::http2;
 
@@ -15,14 +15,14 @@ fn address(app: &App) -> SocketAddr {
     app.url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// What comes back for these header lines and this target.
+/// The response to a request with these header lines and this target.
 async fn get(app: &App, target: &str, hosts: &str) -> String {
     let head = format!("GET {target} HTTP/1.1\r\n{hosts}connection: close\r\n\r\n");
-    talk(&app.url, head.as_bytes()).await
+    send_raw(&app.url, head.as_bytes()).await
 }
 
 #[tokio::test]
-async fn a_page_that_rebinds_its_name_to_loopback_can_do_nothing() {
+async fn a_site_that_rebinds_its_name_to_loopback_is_rejected() {
     let app = start().await;
     let page = reqwest::Client::builder().resolve("evil.example", address(&app)).build().unwrap();
     let url = |path: &str| format!("http://evil.example:{}{path}", address(&app).port());
@@ -42,7 +42,7 @@ async fn a_page_that_rebinds_its_name_to_loopback_can_do_nothing() {
         );
         assert!(error["message"].as_str().unwrap().contains("server.public_url"), "{error}");
     }
-    // Nobody has signed up.
+    // The sign-up had no effect.
     let login = json!({"email": "eve@example.com", "password": PASSWORD});
     app.anonymous().post("login", &login).await.refused(401, "bad_credentials");
 }
@@ -66,20 +66,20 @@ async fn the_hosts_of_loopback_are_served_in_every_form_of_a_request() {
         let response = get(&app, target, hosts).await;
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{target} {hosts}{response}");
     }
-    let old = talk(&app.url, b"GET /healthz HTTP/1.0\r\n\r\n").await;
+    let old = send_raw(&app.url, b"GET /healthz HTTP/1.0\r\n\r\n").await;
     assert!(old.starts_with("HTTP/1.0 200 "), "a simple health check names no host: {old}");
 }
 
 #[tokio::test]
-async fn the_authority_of_http2_is_checked_as_the_host_is() {
+async fn the_authority_of_http2_is_checked_like_the_host() {
     let mut setup = Setup::on(Engine::Sqlite);
-    // The connection ends with that, and so does the test's reading.
+    // Ends the connection, so that the test can read to its end.
     setup.connections.idle_timeout = std::time::Duration::from_millis(100);
     let app = setup.start().await;
     for (authority, served) in [("localhost:8080", true), ("evil.example", false)] {
         let bytes = [http2::PREFACE, &http2::settings(None), &http2::get(1, authority, "/healthz")]
             .concat();
-        let response = talk(&app.url, &bytes).await;
+        let response = send_raw(&app.url, &bytes).await;
         assert_eq!(response.contains("Wakeful is alive"), served, "{response}");
         assert_eq!(response.contains("misdirected_request"), !served, "{response}");
     }

@@ -1,14 +1,14 @@
-//! What is true of every list: everything at once without a query, or page by
-//! page with `limit`, and then each element once and in the same order.
+//! The rules for all lists: without a query they return all items; with `limit`, pages
+//! that contain each item once and in the same order.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use wakeful_testkit::{App, Receiver, User, both_engines, until};
 
-use crate::paymentmethods::card;
+use crate::payment_methods::card;
 
-/// Answers that hold an array and are no lists: figures, and what was named.
+/// Responses with an array that are not lists.
 const NO_LISTS: &[&str] = &[
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
@@ -16,7 +16,7 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/report",
 ];
 
-/// Every list: its path, with the id that it takes, and where the elements are.
+/// Every list: its template, its path with ids, and the field of the items.
 fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'static str)> {
     let path = |template: &'static str, elements| {
         let path = template.replace("{monitorid}", monitorid).replace("{notifierid}", notifierid);
@@ -40,7 +40,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
     ]
 }
 
-/// The paths whose answer has an array at its top.
+/// The paths whose response has an array at the top level.
 fn with_an_array(document: &Value) -> BTreeSet<String> {
     let is_one = |operation: &Value| {
         let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
@@ -55,7 +55,7 @@ fn with_an_array(document: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_list_is_known_here_and_documents_its_pages() {
+fn every_list_is_tested_here_and_documents_its_pages() {
     let document = serde_json::to_value(wakeful_api::document()).unwrap();
     let known = lists("", "").into_iter().map(|(template, ..)| template);
     let known: BTreeSet<String> =
@@ -74,8 +74,8 @@ fn every_list_is_known_here_and_documents_its_pages() {
     }
 }
 
-/// A team with at least two of everything; answers a monitor and its notifier.
-async fn furnish(app: &App, ann: &User, receiver: &Receiver) -> (String, String) {
+/// Creates at least two items of each kind; returns a monitor and its notifier.
+async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String) {
     let client = &ann.client;
     let tick = || app.clock.advance(Duration::from_secs(1));
     ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -113,12 +113,12 @@ async fn furnish(app: &App, ann: &User, receiver: &Receiver) -> (String, String)
 }
 
 both_engines! {
-    async fn every_list_can_be_walked_and_shows_each_element_once_in_order(setup: Setup) {
+    async fn pages_of_every_list_contain_each_item_once_and_in_order(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let receiver = Receiver::start().await;
-        let (monitorid, notifierid) = furnish(&app, &ann, &receiver).await;
-        // Nothing moves any more.
+        let (monitorid, notifierid) = populate(&app, &ann, &receiver).await;
+        // Wait until nothing changes any more.
         let deliveries = format!("notifier/{notifierid}/deliveries");
         until("all deliveries", async || {
             let list = ann.client.get(&deliveries).await.ok();
@@ -158,13 +158,13 @@ both_engines! {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let receiver = Receiver::start().await;
-        let (monitorid, notifierid) = furnish(&app, &ann, &receiver).await;
+        let (monitorid, notifierid) = populate(&app, &ann, &receiver).await;
         for (template, path, _) in lists(&monitorid, &notifierid) {
             for limit in ["0", "1001", "x", "-1", "1.5", ""] {
                 let answer = ann.client.get(&format!("{path}?limit={limit}")).await;
                 assert_eq!(answer.wrong_fields(), ["limit"], "{template} {limit}");
             }
-            // Any word could be the name of a region.
+            // For regions, any word is a valid cursor.
             if template != "/api/v1/regions" {
                 let answer = ann.client.get(&format!("{path}?limit=0&cursor=x")).await;
                 assert_eq!(answer.wrong_fields(), ["limit", "cursor"], "{template}");

@@ -1,33 +1,34 @@
-//! The contract over HTTP, on both databases: the tree here mirrors the paths.
+//! Tests of the HTTP API on both databases. The files follow the paths of the API.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
-mod apikeys;
-mod codes;
+mod api_keys;
+mod concurrent_saves;
 mod connections;
 mod contact;
+mod conventions;
+mod error_codes;
 mod events;
-mod figures;
+mod every_route;
 mod hosts;
 mod http2;
 mod lists;
 mod membership;
 mod mfa;
 mod monitors;
+mod monitors_bulk;
 mod notifiers;
 mod openapi;
 mod page_session;
 mod password;
 mod payment_callback;
-mod paymentmethods;
+mod payment_methods;
 mod push;
 mod races;
 mod regions;
-mod saves;
 mod secrets;
 mod sessions;
 mod settings;
 mod signup;
-mod sweeps;
+mod stats;
 mod team;
-mod ways;

@@ -1,5 +1,4 @@
-//! membership/save, stop, plans, get and invoices, and the payments that the
-//! clock makes.
+//! membership/save, stop, plans, get and invoices, and scheduled payments.
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -7,10 +6,10 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::billing::{Money, PlanId};
 use wakeful_core::id::TeamId;
 use wakeful_engine::billing;
-use wakeful_engine::history::keeper;
-use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_engines, together};
+use wakeful_engine::history::compactor;
+use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_engines, concurrently};
 
-use crate::paymentmethods::{card, methods, saved};
+use crate::payment_methods::{card, methods, saved};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -50,14 +49,14 @@ async fn invoices(client: &Client) -> Vec<String> {
     lines
 }
 
-/// Some days later: what was due is done, and the user is logged in again.
+/// Advances the clock by some days, processes due payments and logs the user in again.
 async fn after(app: &App, user: &User, days: u32) -> Client {
     app.clock.advance(DAY * days);
-    billing::round(&app.engine).await.unwrap();
+    billing::run_due(&app.engine).await.unwrap();
     user.log_in(&app.anonymous()).await.client
 }
 
-/// How many mails say this.
+/// The number of mails that contain this text.
 fn count(mails: &[String], text: &str) -> usize {
     mails.iter().filter(|mail| mail.contains(text)).count()
 }
@@ -72,7 +71,7 @@ async fn limited(mut setup: Setup) -> App {
     setup.start().await
 }
 
-/// The same, whose plan None has so many monitors and users.
+/// The same, with these limits for the plan None.
 async fn narrow(mut setup: Setup, monitors: u32, users: u32) -> App {
     let mut plans = billing::Catalogue::built_in().plans().to_vec();
     plans[0].limits.monitors = Some(monitors);
@@ -86,21 +85,21 @@ fn listening(active: bool) -> Value {
         "upside_down_mode": false})
 }
 
-/// How many of these calls, made at the same moment, got this status.
+/// The number of these concurrent calls that got this status.
 async fn at_once(calls: Vec<(Client, &'static str, Value)>, status: u16) -> usize {
     let answers =
-        together(
+        concurrently(
             calls,
             |(client, path, body)| async move { client.post(path, &body).await.status },
         );
     answers.await.into_iter().filter(|got| *got == status).count()
 }
 
-/// Gives monitors of the plain name days of this age.
+/// Adds daily roll-ups of this age to the monitors named `m`.
 async fn age(app: &App, days: &[u32]) {
     for days in days {
         let at = app.engine.now().before(DAY * *days).0;
-        // Any bytes will do: what a day holds is not looked at.
+        // The content of the roll-up does not matter.
         let insert = format!(
             "insert into rollups (monitor_id, grain, at, data)
             select id, 2, {at}, push_digest from monitors where name = 'm'"
@@ -109,10 +108,10 @@ async fn age(app: &App, days: &[u32]) {
     }
 }
 
-/// How many days are left after the keeper has come by, and again.
+/// The number of days left after expired history was deleted, twice.
 async fn days_left(app: &App) -> i64 {
     for _ in 0..2 {
-        keeper::let_go(&app.engine, &CancellationToken::new()).await.unwrap();
+        compactor::delete_expired(&app.engine, &CancellationToken::new()).await.unwrap();
     }
     app.database.number("select count(*) from rollups where grain = 2").await
 }
@@ -133,7 +132,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_plan_is_chosen_in_every_way_the_reference_shows(setup: Setup) {
+    async fn a_plan_can_be_chosen_in_every_documented_way(setup: Setup) {
         let app = setup.start().await;
         for (number, path) in ["membership/save", "/api/membership/save"].iter().enumerate() {
             let ann = app.sign_up(&format!("ann{number}@example.com")).await.client;
@@ -156,7 +155,64 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn what_is_wrong_with_a_choice_is_said(setup: Setup) {
+    async fn a_preview_names_the_amount_that_is_then_charged(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let preview = async |client: &Client, plan: &str| {
+            client.post("membership/preview", &json!({"plan": plan})).await.ok()
+        };
+        let first = preview(&ann.client, "Starter").await;
+        let amounts = |quote: &Value| -> [i64; 4] {
+            ["amount", "credit", "charge", "credit_left"].map(|key| quote[key].as_i64().unwrap())
+        };
+        assert_eq!((amounts(&first), &first["currency"]), ([900, 0, 900, 0], &json!("USD")));
+        assert!(invoices(&ann.client).await.is_empty(), "nothing is charged");
+        ann.client.post("membership/save", &plan_with("starter", "4242424242424242")).await.ok();
+        assert_eq!(membership(&ann.client).await["period_until"], first["renews"]);
+        let method = methods(&ann.client).await[0]["methodid"].clone();
+        let client = after(&app, &ann, 10).await;
+        let up = preview(&client, "pro").await;
+        let [amount, credit, charge, left] = amounts(&up);
+        assert_eq!((amount, charge, left), (2_900, 2_900 - credit, 0));
+        assert!((500..700).contains(&credit), "two thirds of the old period are unused: {up}");
+        client.post("membership/save", &json!({"plan": "pro", "method": method})).await.ok();
+        let paid = client.get("membership/invoices").await.ok()["invoices"][0].clone();
+        assert_eq!((&paid["amount"], &paid["credit"]), (&up["charge"], &up["credit"]));
+        // A smaller plan is paid with credit, and the rest of the credit remains.
+        let [amount, credit, charge, left] = amounts(&preview(&client, "starter").await);
+        assert_eq!((amount, credit, charge), (900, 900, 0));
+        assert!(left > 1_900, "{left}");
+        let same = preview(&client, "pro").await;
+        assert_eq!(amounts(&same)[..3], [0, 0, 0], "the current period continues");
+        assert_eq!(same["renews"], membership(&client).await["period_until"]);
+        assert_eq!(plan_and_state(&client).await, "pro active");
+        for (plan, field) in [("platinum", "plan"), ("none", "plan"), ("", "plan")] {
+            let answer = client.post("membership/preview", &json!({"plan": plan})).await;
+            assert_eq!(answer.wrong_fields(), [field]);
+        }
+        client.post("membership/preview", &json!({"plan": "enterprise"})).await
+            .refused(403, "administrator_needed");
+        app.stop().await;
+    }
+
+    async fn the_usage_of_the_plan_is_shown_with_its_limits(setup: Setup) {
+        let app = narrow(setup, 2, 3).await;
+        let ann = app.sign_up("ann@example.com").await.client;
+        let eve = app.sign_up("eve@example.com").await.client;
+        let usage = async |client: &Client| client.get("membership/get").await.ok()["usage"].clone();
+        let none = json!({"monitors": 0, "limit": 2, "users": 1, "user_limit": 3, "too_frequent": 0,
+            "enforced": true});
+        assert_eq!(usage(&ann).await, none);
+        ann.post("monitor/save", &listening(true)).await.ok();
+        ann.post("monitor/save", &listening(false)).await.ok();
+        assert_eq!(usage(&ann).await["monitors"], 1, "paused monitors do not count");
+        ann.post("membership/save", &plan_with("business", "4242424242424242")).await.ok();
+        assert_eq!(usage(&ann).await["limit"], 10_000);
+        assert_eq!(usage(&eve).await, none, "another team's monitors do not count");
+        app.stop().await;
+    }
+
+    async fn a_wrong_choice_is_explained(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;
         let wrong = async |body: Value| ann.post("membership/save", &body).await.wrong_fields();
@@ -197,7 +253,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn saving_the_plan_held_changes_the_method_only(setup: Setup) {
+    async fn saving_the_current_plan_changes_only_the_payment_method(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;
         ann.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -208,7 +264,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_stopped_plan_serves_until_what_is_paid_ends(setup: Setup) {
+    async fn a_canceled_plan_remains_active_until_the_paid_period_ends(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -233,7 +289,7 @@ both_engines! {
         let mut client = ann.client.clone();
         for _ in 0..12 {
             client = after(&app, &ann, 31).await;
-            billing::round(&app.engine).await.unwrap();
+            billing::run_due(&app.engine).await.unwrap();
         }
         // 15 November to 22 November of the next year: 13 periods have begun.
         assert_eq!(invoices(&client).await, vec!["starter 900 paid"; 13]);
@@ -246,7 +302,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_deleted_method_ends_the_plan_when_the_payment_is_due(setup: Setup) {
+    async fn a_plan_whose_payment_method_was_deleted_ends_when_payment_is_due(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -260,7 +316,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_declined_renewal_is_tried_again_and_then_given_up(setup: Setup) {
+    async fn a_declined_renewal_is_retried_before_the_plan_ends(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -277,12 +333,12 @@ both_engines! {
         assert_eq!(invoices(&client).await, ["pro 2900 paid", "pro 2900 void"]);
         let mails = app.mails("ann@example.com", 6).await;
         assert_eq!(count(&mails, "Payment for Wakeful Pro failed"), 3);
-        assert_eq!(count(&mails, "declined again on each later try"), 1);
-        assert_eq!(count(&mails, "Nothing is deleted"), 1, "without limits nothing is");
+        assert_eq!(count(&mails, "its payment was declined repeatedly"), 1);
+        assert_eq!(count(&mails, "Nothing is deleted"), 1, "limits are off");
         app.stop().await;
     }
 
-    async fn a_past_due_plan_is_paid_by_choosing_it_again(setup: Setup) {
+    async fn choosing_a_past_due_plan_again_pays_it(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -298,7 +354,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_change_of_plan_counts_what_is_left_of_the_old_one(setup: Setup) {
+    async fn a_change_of_plan_credits_the_unused_time_of_the_old_one(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("membership/save", &plan_with("pro", "4242424242424242")).await.ok();
@@ -315,7 +371,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn an_administrators_plan_is_not_stopped_by_a_member(setup: Setup) {
+    async fn a_member_cannot_cancel_an_administrators_plan(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.engine.grant_plan(&ann.team, "Enterprise").await.unwrap();
@@ -332,20 +388,20 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn limits_are_refused_with_the_plan_and_the_next_one_named(setup: Setup) {
+    async fn an_error_about_a_limit_names_the_plan_and_the_next_one(setup: Setup) {
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         let monitor = |interval: u32, active: bool| json!({"name": "m", "type": "api",
             "heartbeat_interval": interval, "isactive": active, "upside_down_mode": false});
         let often = ann.client.post("monitor/save", &monitor(30, true)).await;
         let message = often.refused(403, "plan_limit")["message"].as_str().unwrap().to_owned();
-        assert_eq!(message, "The plan None allows intervals of 60 s or more; the next plan with room is Starter.");
+        assert_eq!(message, "The None plan allows intervals of 60 s or more; upgrade to Starter.");
         for _ in 0..50 {
             ann.client.post("monitor/save", &monitor(60, true)).await.ok();
         }
         let many = ann.client.post("monitor/save", &monitor(60, true)).await;
         let message = many.refused(403, "plan_limit")["message"].as_str().unwrap().to_owned();
-        assert_eq!(message, "The plan None allows 50 active monitors; the next plan with room is Starter.");
+        assert_eq!(message, "The None plan allows 50 active monitors; upgrade to Starter.");
         ann.client.post("monitor/save", &monitor(60, false)).await.ok();
         for number in 0..2 {
             ann.colleague(&app.anonymous(), &format!("c{number}@example.com")).await;
@@ -359,7 +415,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn what_a_smaller_plan_does_not_allow_runs_on_for_14_days(setup: Setup) {
+    async fn monitors_beyond_a_smaller_plan_keep_running_for_14_days(setup: Setup) {
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         app.engine.grant_plan(&ann.team, "pro").await.unwrap();
@@ -375,23 +431,23 @@ both_engines! {
             let list = list.as_array().unwrap().clone();
             list.iter().filter(|one| one["isactive"] == true).count()
         };
-        billing::watch(&app.engine).await.unwrap();
+        billing::enforce_all_limits(&app.engine).await.unwrap();
         assert_eq!(count(&app.mails("ann@example.com", 3).await, "52 active monitors of 50"), 1);
         app.clock.advance(DAY * 13);
-        billing::watch(&app.engine).await.unwrap();
+        billing::enforce_all_limits(&app.engine).await.unwrap();
         assert_eq!(active(&ann.client).await, 52);
         app.clock.advance(DAY);
-        billing::watch(&app.engine).await.unwrap();
-        // The one that is checked too often, and the newest of the rest.
+        billing::enforce_all_limits(&app.engine).await.unwrap();
+        // Deactivated: the one with too short an interval, and the newest of the rest.
         assert_eq!(active(&ann.client).await, 50);
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
         assert_eq!(list[0]["isactive"], false);
         assert_eq!(list[51]["isactive"], false);
-        assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were set inactive"), 1);
+        assert_eq!(count(&app.mails("ann@example.com", 4).await, "Subject: 2 monitors were deactivated"), 1);
         app.stop().await;
     }
 
-    async fn limits_hold_for_a_team_that_never_had_a_plan(setup: Setup) {
+    async fn limits_apply_to_a_team_that_never_had_a_plan(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for number in 0..52 {
@@ -413,24 +469,24 @@ both_engines! {
             let list = list.as_array().unwrap().clone();
             list.iter().filter(|one| one["isactive"] == true).count()
         };
-        billing::watch(&app.engine).await.unwrap();
-        billing::watch(&app.engine).await.unwrap();
-        let told = app.mails("ann@example.com", 2).await;
-        assert_eq!(count(&told, "52 active monitors of 50"), 1, "told once");
+        billing::enforce_all_limits(&app.engine).await.unwrap();
+        billing::enforce_all_limits(&app.engine).await.unwrap();
+        let mails = app.mails("ann@example.com", 2).await;
+        assert_eq!(count(&mails, "52 active monitors of 50"), 1, "notified once");
         app.clock.advance(DAY * 13);
-        billing::watch(&app.engine).await.unwrap();
+        billing::enforce_all_limits(&app.engine).await.unwrap();
         assert_eq!(active().await, 52);
         app.clock.advance(DAY);
-        billing::watch(&app.engine).await.unwrap();
+        billing::enforce_all_limits(&app.engine).await.unwrap();
         assert_eq!(active().await, 50);
         let list = client.get("monitors").await.ok()["monitors"].clone();
         assert_eq!((&list[50]["isactive"], &list[51]["isactive"]), (&json!(false), &json!(false)));
         app.mails("ann@example.com", 3).await;
-        assert_eq!(app.mails_now("bob@example.com").len(), 1, "a welcome, and no more");
+        assert_eq!(app.mails_now("bob@example.com").len(), 1, "only the welcome mail");
         app.stop().await;
     }
 
-    async fn a_plan_says_how_long_its_history_is(setup: Setup) {
+    async fn a_plan_states_how_long_history_is_retained(setup: Setup) {
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         assert_eq!(app.engine.history_days(team(&ann)).await.unwrap(), Some(30));
@@ -441,39 +497,39 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_smaller_plan_keeps_the_history_for_14_days_and_says_so(setup: Setup) {
+    async fn a_smaller_plan_retains_history_for_14_days_and_notifies(setup: Setup) {
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         app.engine.grant_plan(&ann.team, "pro").await.unwrap();
         ann.client.post("monitor/save", &listening(true)).await.ok();
         age(&app, &[20, 40, 290, 400]).await;
-        assert_eq!(days_left(&app).await, 4, "limits are new to it");
+        assert_eq!(days_left(&app).await, 4, "limits were just applied");
         app.clock.advance(DAY * 14);
         assert_eq!(days_left(&app).await, 3, "a year");
         app.engine.grant_plan(&ann.team, "none").await.unwrap();
         assert_eq!(days_left(&app).await, 3);
-        let told = app.mails("ann@example.com", 4).await;
-        assert_eq!(count(&told, "History older than 365 days"), 1);
-        assert_eq!(count(&told, "Subject: History older than 30 days will be deleted"), 1);
-        assert_eq!(count(&told, "All of it is kept until 2026-12-13"), 1);
-        assert_eq!(count(&told, "Everything stays as it is until 2026-12-13"), 1);
+        let mails = app.mails("ann@example.com", 4).await;
+        assert_eq!(count(&mails, "History older than 365 days"), 1);
+        assert_eq!(count(&mails, "Subject: History older than 30 days will be deleted"), 1);
+        assert_eq!(count(&mails, "All of it is retained until 2026-12-13"), 1);
+        assert_eq!(count(&mails, "Everything stays as it is until 2026-12-13"), 1);
         app.clock.advance(DAY * 13);
         assert_eq!(days_left(&app).await, 3);
-        // A plan that is taken up again keeps it, and the next fall is told anew.
+        // A larger plan retains the history, and the next downgrade notifies again.
         app.engine.grant_plan(&ann.team, "starter").await.unwrap();
         app.clock.advance(DAY);
         assert_eq!(days_left(&app).await, 2, "half a year");
         app.engine.grant_plan(&ann.team, "none").await.unwrap();
         app.clock.advance(DAY * 14);
-        assert_eq!(days_left(&app).await, 2, "its 14 days begin when it is told");
+        assert_eq!(days_left(&app).await, 2, "the 14 days begin with the notification");
         app.clock.advance(DAY * 14);
         assert_eq!(days_left(&app).await, 0);
-        let told = app.mails("ann@example.com", 6).await;
-        assert_eq!(count(&told, "Subject: History older than 30 days"), 2);
+        let mails = app.mails("ann@example.com", 6).await;
+        assert_eq!(count(&mails, "Subject: History older than 30 days"), 2);
         app.stop().await;
     }
 
-    async fn limits_that_are_turned_on_keep_the_history_for_14_days(setup: Setup) {
+    async fn newly_enforced_limits_retain_history_for_14_days(setup: Setup) {
         let mut app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("monitor/save", &listening(true)).await.ok();
@@ -486,28 +542,28 @@ both_engines! {
             assert_eq!(days_left(&app).await, 3);
             app = app.restart_with(|setup| setup.settings.billing.limits = true).await;
             assert_eq!(days_left(&app).await, 3);
-            let told = app.mails("ann@example.com", 1 + round).await;
-            assert_eq!(count(&told, "History older than 30 days will be deleted"), round);
+            let mails = app.mails("ann@example.com", 1 + round).await;
+            assert_eq!(count(&mails, "History older than 30 days will be deleted"), round);
             app.clock.advance(DAY * 13);
             assert_eq!(days_left(&app).await, 3);
             app.clock.advance(DAY);
             assert_eq!(days_left(&app).await, 0, "34 days are too many as well");
-            // Without limits it grows, and limits that come back are new again.
+            // Without limits history grows, and limits that return count as new.
             app = app.restart_with(|setup| setup.settings.billing.limits = false).await;
             assert_eq!(days_left(&app).await, 0);
         }
-        assert_eq!(app.mails_now("bob@example.com").len(), 1, "a welcome, and no more");
+        assert_eq!(app.mails_now("bob@example.com").len(), 1, "only the welcome mail");
         app.stop().await;
     }
 
-    async fn many_monitors_at_once_are_no_more_than_the_plan_allows(setup: Setup) {
+    async fn concurrent_saves_of_monitors_do_not_exceed_the_plan(setup: Setup) {
         let app = narrow(setup, 5, 3).await;
         let ann = app.sign_up("ann@example.com").await.client;
         let active = "select count(*) from monitors where isactive";
         let calls = (0..24).map(|_| (ann.clone(), "monitor/save", listening(true))).collect();
         assert_eq!(at_once(calls, 200).await, 5);
         assert_eq!(app.database.number(active).await, 5);
-        // Those that were made inactive become active one by one as well.
+        // Concurrent activations do not exceed the limit either.
         let mut calls = Vec::new();
         for _ in 0..12 {
             let saved = ann.post("monitor/save", &listening(false)).await.ok();
@@ -523,13 +579,13 @@ both_engines! {
         }
         assert_eq!(at_once(calls, 200).await, 2);
         assert_eq!(app.database.number(active).await, 5);
-        // A full team still changes what it has.
+        // A team at its limit can still change its monitors.
         let body = json!({"monitorid": running[2]["monitorid"], "isactive": true, "name": "other"});
         ann.post("monitor/save", &body).await.ok();
         app.stop().await;
     }
 
-    async fn many_users_at_once_are_no_more_than_the_plan_allows(setup: Setup) {
+    async fn concurrently_added_users_do_not_exceed_the_plan(setup: Setup) {
         let app = narrow(setup, 5, 3).await;
         let ann = app.sign_up("ann@example.com").await.client;
         let calls = (0..8).map(|number| (ann.clone(), "team/save", json!({
@@ -540,7 +596,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn an_operators_own_plans_are_what_members_choose_from(setup: Setup) {
+    async fn members_choose_from_the_operators_plans(setup: Setup) {
         let mut setup = setup;
         let limits = billing::Limits { monitors: Some(2), shortest_interval: 1, users: None,
             history_days: 9 };

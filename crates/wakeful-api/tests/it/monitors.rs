@@ -1,13 +1,14 @@
-//! monitors, monitor/save, get, delete, notify, check, try, and the push address.
+//! monitors, monitor/save, get, delete, notify, check, try, and push URLs.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use wakeful_testkit::{Client, Site, both_engines, until};
+use wakeful_outbound::net::guard::Policy;
+use wakeful_testkit::{Client, HttpsServer, both_engines, until};
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
@@ -36,7 +37,7 @@ fn names(list: &Value) -> Vec<String> {
     monitors.iter().map(|monitor| monitor["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A web server that never answers, and how often it was called.
+/// A web server that never responds, and how often it was called.
 async fn silent_server() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,7 +54,7 @@ async fn silent_server() -> (String, Arc<AtomicUsize>) {
     (format!("http://{address}"), calls)
 }
 
-/// A web server that gives every caller the same answer.
+/// A web server that sends every client the same response.
 async fn web_server(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -71,7 +72,7 @@ async fn web_server(answer: &'static str) -> String {
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 
 both_engines! {
-    async fn rows_tell_of_each_monitor_what_a_list_shows(setup: Setup) {
+    async fn rows_have_the_fields_that_a_list_shows(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let body = json!({"type": "tcp", "name": "port", "heartbeat_interval": 60, "isactive": false,
@@ -112,48 +113,48 @@ both_engines! {
         assert!(list.get("next_cursor").is_none());
     }
 
-    async fn the_certificate_that_a_target_showed_last_is_told(setup: Setup) {
+    async fn the_last_certificate_of_a_target_is_shown(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let site = Site::start("127.0.0.1", 2027).await;
+        let site = HttpsServer::start("127.0.0.1", 2027).await;
         let body = monitor(&json!({"type": "http", "http": {"url": site.url,
             "ignore_tls_error": true}}));
         let made = saved(&ann.client, &body).await;
-        let told = || async { ann.client.get(&path(&made, "get")).await.ok()["certificate"].clone() };
-        let look = || async {
+        let certificate = || async { ann.client.get(&path(&made, "get")).await.ok()["certificate"].clone() };
+        let check = || async {
             let seen = ann.client.post(&path(&made, "check"), &json!({})).await.ok();
             seen["heartbeat"]["at"].clone()
         };
-        assert_eq!(told().await, Value::Null);
-        let first = look().await;
+        assert_eq!(certificate().await, Value::Null);
+        let first = check().await;
         let shown = json!({"subject": "CN=127.0.0.1", "issuer": "CN=127.0.0.1",
             "names": ["127.0.0.1"], "expires": "2027-12-31T00:00:00.000Z", "trusted": false, "chain": [],
             "since": first});
-        assert_eq!(told().await, shown);
+        assert_eq!(certificate().await, shown);
 
-        // The same one again keeps the time when it was first seen.
+        // The same certificate retains the time when it was first seen.
         app.clock.advance(Duration::from_secs(60));
-        look().await;
-        assert_eq!(told().await, shown);
+        check().await;
+        assert_eq!(certificate().await, shown);
         let list = ann.client.get("monitors").await.ok()["monitors"].clone();
         assert!(list[0].get("certificate").is_none(), "a list has none");
 
-        site.shows("127.0.0.1", 2031);
-        let second = look().await;
+        site.show_certificate("127.0.0.1", 2031);
+        let second = check().await;
         assert_ne!(first, second);
-        let renewed = told().await;
+        let renewed = certificate().await;
         assert_eq!(renewed["expires"], "2031-12-31T00:00:00.000Z");
         assert_eq!(renewed["since"], second);
     }
 
-    async fn a_certificate_of_another_target_or_team_is_not_told(setup: Setup) {
+    async fn a_certificate_of_another_target_or_team_is_not_shown(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let site = Site::start("127.0.0.1", 2027).await;
+        let site = HttpsServer::start("127.0.0.1", 2027).await;
         let body = monitor(&json!({"type": "http", "http": {"url": site.url}}));
         let made = saved(&ann.client, &body).await;
         let seen = ann.client.post(&path(&made, "check"), &json!({})).await.ok();
-        assert_eq!(seen["heartbeat"]["status"], "down", "it is not trusted, and told all the same");
+        assert_eq!(seen["heartbeat"]["status"], "down", "not trusted, but still returned");
         assert_eq!(ann.client.get(&path(&made, "get")).await.ok()["certificate"]["trusted"], false);
         let eve = app.sign_up("eve@example.com").await;
         assert_eq!(eve.client.get(&path(&made, "get")).await.status, 404);
@@ -167,7 +168,7 @@ both_engines! {
         assert_eq!(got["certificate"], Value::Null);
     }
 
-    async fn what_is_read_can_be_saved_back_and_changes_nothing(setup: Setup) {
+    async fn a_returned_monitor_can_be_saved_back_and_changes_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for extra in [
@@ -181,32 +182,32 @@ both_engines! {
             let before = saved(&ann.client, &monitor(&extra)).await;
             app.clock.advance(Duration::from_secs(1));
             let after = saved(&ann.client, &before).await;
-            assert_eq!(after, before, "not even when it was changed");
+            assert_eq!(after, before, "`modified` must not change");
             let change = json!({"monitorid": before["monitorid"], "name": "other"});
             assert_ne!(saved(&ann.client, &change).await["modified"], before["modified"]);
         }
     }
 
-    async fn a_password_that_does_not_go_along_to_another_server_is_told(setup: Setup) {
+    async fn a_password_dropped_for_another_server_is_reported(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let body = monitor(&json!({"type": "http", "http": {"url": "http://127.0.0.1:1/",
             "username": "u", "password": "p"}}));
         let made = saved(&ann.client, &body).await;
-        let told = async |http: Value| {
+        let reports_deletion = async |http: Value| {
             let change = json!({"monitorid": made["monitorid"], "http": http});
             let answer = ann.client.post("monitor/save", &change).await.ok();
-            answer["message"].as_str().unwrap().contains("The password was not kept")
+            answer["message"].as_str().unwrap().contains("The stored password was deleted")
         };
-        assert!(!told(json!({"url": "http://127.0.0.1:1/other"})).await, "the same server");
-        assert!(!told(json!({"url": "http://127.0.0.1:2/", "password": "q"})).await, "sent again");
-        assert!(told(json!({"url": "http://127.0.0.1:3/"})).await);
-        assert!(!told(json!({"url": "http://127.0.0.1:4/"})).await, "there was none any more");
-        told(json!({"password": "r"})).await;
-        assert!(!told(json!({"url": "http://127.0.0.1:5/", "password": ""})).await, "removed");
+        assert!(!reports_deletion(json!({"url": "http://127.0.0.1:1/other"})).await, "the same server");
+        assert!(!reports_deletion(json!({"url": "http://127.0.0.1:2/", "password": "q"})).await, "sent again");
+        assert!(reports_deletion(json!({"url": "http://127.0.0.1:3/"})).await);
+        assert!(!reports_deletion(json!({"url": "http://127.0.0.1:4/"})).await, "there was no password left");
+        reports_deletion(json!({"password": "r"})).await;
+        assert!(!reports_deletion(json!({"url": "http://127.0.0.1:5/", "password": ""})).await, "removed");
     }
 
-    async fn what_is_no_such_number_is_told_the_numbers_there_are(setup: Setup) {
+    async fn an_invalid_number_is_rejected_with_the_valid_range(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let why = async |path: &str, body: &Value| {
@@ -216,23 +217,23 @@ both_engines! {
         for wrong in [json!(-1), json!(1.5), json!("x"), json!(true), json!(0)] {
             let mut body = monitor(&json!({"type": "tcp", "hostname": "127.0.0.1", "port": 1}));
             body["heartbeat_interval"] = wrong.clone();
-            let told = why("monitor/save", &body).await;
-            assert_eq!(told, "must be a whole number of seconds from 1 to 2592000", "{wrong}");
+            let message = why("monitor/save", &body).await;
+            assert_eq!(message, "must be a whole number of seconds from 1 to 2592000", "{wrong}");
             let body = json!({"type": "email", "name": "mail", "email": {"hostname": "127.0.0.1",
                 "from_email": "a@example.com", "to_email": "b@example.com", "port": wrong}});
             assert_eq!(why("notifier/save", &body).await, "must be a whole number from 1 to 65535", "{wrong}");
         }
         for wrong in [json!(-5), json!(12.0), json!(true), json!(0), json!(13), json!("x"), json!([1])] {
-            let mut body = crate::paymentmethods::card("4242424242424242");
+            let mut body = crate::payment_methods::card("4242424242424242");
             body["expiryMonth"] = wrong.clone();
             assert_eq!(why("paymentmethod/save", &body).await, "must be a month from 1 to 12", "{wrong}");
         }
-        let mut body = crate::paymentmethods::card("4242424242424242");
+        let mut body = crate::payment_methods::card("4242424242424242");
         body["zipCode"] = json!(true);
         assert_eq!(why("paymentmethod/save", &body).await, "must be a string or a whole number");
     }
 
-    async fn a_password_of_a_monitor_is_kept_and_never_shown(setup: Setup) {
+    async fn a_password_of_a_monitor_is_stored_and_never_shown(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let body = monitor(&json!({"type": "http", "http": {"url": "http://127.0.0.1:1/",
@@ -241,7 +242,7 @@ both_engines! {
         assert!(!answer.text.contains("s3cret-sentinel"), "{}", answer.text);
     }
 
-    async fn a_partial_update_keeps_the_rest(setup: Setup) {
+    async fn a_partial_update_retains_the_other_fields(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let before = saved(&ann.client, &monitor(&json!({"type": "tcp", "hostname": "localhost",
@@ -254,7 +255,7 @@ both_engines! {
         }
     }
 
-    async fn an_unknown_notifier_is_told_as_a_wrong_field(setup: Setup) {
+    async fn an_unknown_notifier_is_reported_as_an_invalid_field(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let mut body = api_monitor();
@@ -263,7 +264,7 @@ both_engines! {
         assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
     }
 
-    async fn another_teams_monitor_answers_as_one_that_does_not_exist(setup: Setup) {
+    async fn another_teams_monitor_is_not_found(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let eve = app.sign_up("eve@example.com").await;
@@ -288,7 +289,7 @@ both_engines! {
         assert_eq!(ann.client.get(&path(&anns, "get")).await.ok()["monitor"], anns);
     }
 
-    async fn notify_is_one_heartbeat_with_that_status(setup: Setup) {
+    async fn notify_records_one_heartbeat_with_that_status(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let made = saved(&ann.client, &api_monitor()).await;
@@ -359,7 +360,7 @@ both_engines! {
         ann.client.post(&notify, &json!({"status": "up"})).await.refused(409, "monitor_inactive");
     }
 
-    async fn the_push_address_reports_as_other_monitors_do(setup: Setup) {
+    async fn a_push_url_records_reports_in_the_usual_format(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let made = saved(&ann.client, &api_monitor()).await;
@@ -371,7 +372,7 @@ both_engines! {
         assert_eq!((&seen["status"], &seen["last_message"]), (&json!("up"), &json!("fine")));
         assert_eq!(seen["load_time"], 7.5);
         let answer = app.anonymous().get(&format!("{push}?ping=")).await;
-        assert_eq!(answer.status, 200, "an empty ping is none: {}", answer.text);
+        assert_eq!(answer.status, 200, "an empty ping is ignored: {}", answer.text);
         for odd in ["NaN", "abc", "-1", "100000000000"] {
             let answer = app.anonymous().get(&format!("{push}?ping={odd}")).await;
             assert_eq!(answer.status, 200, "the report counts: {}", answer.text);
@@ -386,7 +387,7 @@ both_engines! {
         assert_eq!(wrong.json(), json!({"ok": false, "msg": "Monitor not found or not active."}));
     }
 
-    async fn a_push_address_that_has_leaked_is_replaced_and_stops_working(setup: Setup) {
+    async fn a_rotated_push_url_stops_working(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let made = saved(&ann.client, &api_monitor()).await;
@@ -405,18 +406,18 @@ both_engines! {
         let seen = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
         assert_eq!((&seen["status"], &seen["last_message"]), (&json!("up"), &json!("new")));
         assert_eq!(seen["push_url"], rotated["push_url"]);
-        // Nothing else has changed, and a save of what was read does not bring it back.
+        // Nothing else has changed, and saving an earlier read does not restore the URL.
         for field in ["name", "notifiers", "heartbeat_interval", "created", "isactive"] {
             assert_eq!(seen[field], made[field], "{field}");
         }
         let mut round_trip = made.clone();
         round_trip["name"] = json!("renamed");
-        let kept = saved(&ann.client, &round_trip).await;
-        assert_eq!(kept["push_url"], rotated["push_url"]);
+        let after = saved(&ann.client, &round_trip).await;
+        assert_eq!(after["push_url"], rotated["push_url"]);
         assert_eq!(app.anonymous().get(&leaked).await.status, 404);
     }
 
-    async fn only_the_team_replaces_the_push_address_of_its_monitors(setup: Setup) {
+    async fn only_the_own_team_can_rotate_a_push_url(setup: Setup) {
         let app = setup.start().await;
         let (ann, eve) =
             (app.sign_up("ann@example.com").await, app.sign_up("eve@example.com").await);
@@ -436,7 +437,7 @@ both_engines! {
         refused.refused(409, "no_push_url");
     }
 
-    async fn check_runs_one_check_and_answers_its_heartbeat(setup: Setup) {
+    async fn check_runs_one_check_and_returns_its_heartbeat(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let url = web_server(OK).await;
@@ -453,7 +454,7 @@ both_engines! {
         ann.client.post_nothing(&path(&passive, "check")).await.refused(409, "monitor_passive");
     }
 
-    async fn a_check_can_be_tried_before_anything_is_saved(setup: Setup) {
+    async fn a_check_can_be_tried_before_the_monitor_is_saved(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let url = web_server(OK).await;
@@ -464,6 +465,63 @@ both_engines! {
         assert_eq!(ann.client.get("monitors").await.ok()["monitors"], json!([]));
         let wrong = json!({"type": "http", "http": {"url": "file:///etc/passwd"}});
         assert_eq!(ann.client.post("monitor/try", &wrong).await.wrong_fields(), ["http.url"]);
+    }
+
+    async fn a_trial_has_the_timeout_of_the_check(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (silent, _) = silent_server().await;
+        let http = json!({"type": "http", "http": {"url": silent}});
+        let tried = async |settings: Value| {
+            let mut body = http.clone();
+            body.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+            let start = Instant::now();
+            let seen = ann.client.post("monitor/try", &body).await.ok()["heartbeat"].clone();
+            assert_eq!(seen["status"], "down", "{seen}");
+            start.elapsed().as_secs()
+        };
+        // It follows from the interval, is as set, and never longer than the interval.
+        assert_eq!(tried(json!({"heartbeat_interval": 1})).await, 1);
+        assert_eq!(tried(json!({"heartbeat_interval": 60, "timeout": 1})).await, 1);
+        assert_eq!(tried(json!({"heartbeat_interval": 1, "timeout": 300})).await, 1);
+        // A stored monitor has its own.
+        let made = saved(&ann.client, &monitor(&json!({"type": "http", "http": {"url": silent},
+            "isactive": false, "timeout": 1}))).await;
+        assert_eq!(tried(json!({"monitorid": made["monitorid"]})).await, 1);
+        let wrong = json!({"type": "http", "http": {"url": silent}, "heartbeat_interval": 0, "timeout": 301});
+        assert_eq!(ann.client.post("monitor/try", &wrong).await.wrong_fields(), ["heartbeat_interval", "timeout"]);
+    }
+
+    async fn a_monitor_that_cannot_be_checked_says_why(setup: Setup) {
+        let mut setup = setup;
+        setup.egress = Policy::Public;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let url = web_server(OK).await;
+        let made = saved(&ann.client, &monitor(&json!({"type": "http", "http": {"url": url}}))).await;
+        assert!(made.get("blocked").is_none(), "{made}");
+        ann.client.post_nothing(&path(&made, "check")).await.ok();
+        let shown = || async {
+            let one = ann.client.get(&path(&made, "get")).await.ok()["monitor"]["blocked"].clone();
+            let row = ann.client.get("monitors/rows").await.ok()["monitors"][0]["blocked"].clone();
+            assert_eq!(one, row);
+            one
+        };
+        let why = shown().await;
+        assert!(why.as_str().unwrap().contains("network policy"), "{why}");
+        // A paused monitor is not checked anyway.
+        let pause = |isactive: bool| json!({"monitorid": made["monitorid"], "isactive": isactive});
+        saved(&ann.client, &pause(false)).await;
+        assert_eq!(shown().await, Value::Null);
+        saved(&ann.client, &pause(true)).await;
+        assert_eq!(shown().await, why);
+        // It survives a restart, and is over with the next check that runs.
+        let app = app.restart_with(|setup| setup.egress = Policy::Private).await;
+        let client = ann.log_in(&app.anonymous()).await.client;
+        let blocked = || async { client.get(&path(&made, "get")).await.ok()["monitor"]["blocked"].clone() };
+        assert_eq!(blocked().await, why);
+        client.post_nothing(&path(&made, "check")).await.ok();
+        assert_eq!(blocked().await, Value::Null);
     }
 
     async fn a_team_leaves_slots_for_the_checks_of_others(setup: Setup) {
@@ -493,7 +551,7 @@ both_engines! {
         trying.shutdown().await;
     }
 
-    async fn lists_come_whole_or_in_pages_and_filtered(setup: Setup) {
+    async fn lists_are_returned_whole_or_in_pages_and_filtered(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for number in 0..5 {
@@ -517,7 +575,7 @@ both_engines! {
         assert_eq!(wrong.wrong_fields(), ["type", "status", "limit", "cursor"]);
     }
 
-    async fn a_long_list_is_made_in_pieces_and_comes_as_one(setup: Setup) {
+    async fn a_long_list_is_streamed_in_chunks_and_arrives_whole(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let made: Vec<String> = (0..300).map(|number| format!("Door {number}")).collect();
@@ -539,7 +597,7 @@ both_engines! {
         }
     }
 
-    async fn delete_removes_the_monitor_for_good(setup: Setup) {
+    async fn delete_removes_the_monitor_permanently(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let made = saved(&ann.client, &api_monitor()).await;

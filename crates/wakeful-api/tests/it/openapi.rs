@@ -1,8 +1,10 @@
-//! The OpenAPI document: served, committed, and the same.
+//! The OpenAPI document: the served and the committed one are the same.
 
-use serde_json::Value;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use wakeful_core::monitors::spec;
+use wakeful_core::notifications::notifier;
 use wakeful_testkit::both_engines;
 
 /// Every path and method of the reference that concerns accounts.
@@ -47,7 +49,7 @@ fn document() -> Value {
 }
 
 #[test]
-fn the_committed_document_is_the_one_the_handlers_give() {
+fn the_committed_document_matches_the_handlers() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     let current = wakeful_api::document().to_pretty_json().unwrap() + "\n";
     if std::env::var_os("WAKEFUL_UPDATE").is_some() {
@@ -72,7 +74,7 @@ fn the_document_is_openapi_3_1_and_has_every_account_path() {
 }
 
 #[test]
-fn every_operation_has_an_id_of_its_own_and_describes_its_errors() {
+fn every_operation_has_a_unique_id_and_describes_its_errors() {
     let document = document();
     let mut ids = BTreeSet::new();
     for (name, operation) in operations(&document) {
@@ -89,7 +91,7 @@ fn every_operation_has_an_id_of_its_own_and_describes_its_errors() {
         for status in expected {
             assert!(answers.contains_key(status), "{name} does not describe {status}");
         }
-        // The push address answers in the words of the format it follows.
+        // Push URLs respond in their own format.
         if name.contains("/api/push/") {
             continue;
         }
@@ -97,6 +99,80 @@ fn every_operation_has_an_id_of_its_own_and_describes_its_errors() {
             let schema = &answer["content"]["application/json"]["schema"]["$ref"];
             assert_eq!(schema, "#/components/schemas/ErrorBody", "{name} {status}");
         }
+    }
+}
+
+/// All enums of the document, by component.
+fn enums(document: &Value) -> BTreeMap<String, BTreeSet<String>> {
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let values = |schema: &Value| {
+        let values = schema["enum"].as_array()?;
+        Some(values.iter().map(|value| value.as_str().unwrap().to_owned()).collect())
+    };
+    schemas.iter().filter_map(|(name, schema)| Some((name.clone(), values(schema)?))).collect()
+}
+
+#[test]
+fn closed_sets_are_enums_with_the_values_of_the_domain() {
+    let document = document();
+    let enums = enums(&document);
+    for (name, values) in [
+        ("MonitorStatus", &["pending", "up", "down"][..]),
+        ("HeartbeatStatus", &["up", "down", "unknown"]),
+        ("ReportStatus", &["up", "down"]),
+        ("DeliveryState", &["waiting", "delivered", "failed"]),
+        ("AlertKind", &["outage", "certificate"]),
+        ("MembershipState", &["none", "active", "cancelled", "past_due"]),
+        ("InvoiceState", &["open", "paid", "void"]),
+        ("PaymentMethodType", &["credit card"]),
+        ("StatsPeriod", &["24h", "7d", "30d", "90d", "365d"]),
+    ] {
+        let values: BTreeSet<String> = values.iter().map(|&value| value.to_owned()).collect();
+        assert_eq!(enums.get(name), Some(&values), "{name}");
+    }
+    let set = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
+    let kinds: BTreeSet<String> = set(&mut spec::Kind::ALL.iter().map(|kind| kind.as_str()));
+    assert_eq!(enums["KnownMonitorType"], kinds);
+    let kinds: BTreeSet<String> = set(&mut notifier::Kind::ALL.iter().map(|kind| kind.as_str()));
+    assert_eq!(enums["KnownNotifierType"], kinds);
+    assert!(enums["KnownEventType"].contains("monitor.reminder"));
+    assert!(enums["KnownErrorCode"].contains("card_declined"), "declines are codes, too");
+}
+
+#[test]
+fn responses_accept_later_values_of_sets_that_grow_and_requests_do_not() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    for name in ["ErrorCode", "EventType", "MonitorType", "NotifierType", "WebhookTemplate"] {
+        let known = format!("#/components/schemas/Known{name}");
+        assert_eq!(schemas[name]["anyOf"], json!([{"$ref": known}, {"type": "string"}]), "{name}");
+    }
+    let field = |schema: &str, field: &str| schemas[schema]["properties"][field].to_string();
+    assert!(field("Monitor", "type").contains("schemas/MonitorType"));
+    assert!(field("SaveMonitor", "type").contains("schemas/KnownMonitorType"));
+    assert!(field("NotifierDelivery", "type").contains("schemas/EventType"));
+    assert!(field("PreviewNotifier", "event").contains("schemas/KnownEventType"));
+    assert!(field("ErrorBody", "code").contains("schemas/ErrorCode"));
+}
+
+#[test]
+fn every_reference_of_the_document_has_a_target() {
+    fn references(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => {
+                found.extend(fields.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                fields.values().for_each(|value| references(value, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+    let document = document();
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    for reference in found {
+        let target = document.pointer(reference.trim_start_matches('#'));
+        assert!(target.is_some(), "{reference} does not exist");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The page's session: a cookie for the browser, and what it may do.
+//! The web app's session: the cookie and its permissions.
 
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use wakeful_testkit::{Answer, App, Client, Engine, Setup, both_engines};
 
 const PASSWORD: &str = "correct horse 9";
 
-/// A browser with the page open: it sends the page's header, and the cookie it was given.
+/// A browser with the web app open: it sends the web app's header and the cookie.
 async fn browser(app: &App, email: &str) -> (Client, String) {
     app.sign_up(email).await;
     let page = app.anonymous().with("x-wakeful-page", "1");
@@ -16,7 +16,7 @@ async fn browser(app: &App, email: &str) -> (Client, String) {
     (page.with("cookie", &cookie), cookie)
 }
 
-/// `name=value` of the one cookie an answer sets.
+/// `name=value` of the only cookie that a response sets.
 #[track_caller]
 fn pair(answer: &Answer) -> String {
     let line = answer.header("set-cookie");
@@ -24,12 +24,12 @@ fn pair(answer: &Answer) -> String {
 }
 
 both_engines! {
-    async fn login_hands_the_page_a_cookie_that_scripts_and_other_sites_cannot_use(setup: Setup) {
+    async fn login_sets_a_cookie_that_scripts_and_other_sites_cannot_use(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
         let answer = app.anonymous().with("x-wakeful-page", "1").post("login", &body).await;
-        assert_eq!(answer.ok()["token"], "", "scripts read the answer");
+        assert_eq!(answer.ok()["token"], "", "scripts can read the body");
         let set = answer.header("set-cookie");
         let (token, rest) = set.strip_prefix("wakeful=").unwrap().split_once(';').unwrap();
         assert!(token.starts_with("wk_"));
@@ -37,7 +37,7 @@ both_engines! {
         assert_eq!(answer.headers.get_all("set-cookie").iter().count(), 1);
     }
 
-    async fn signup_hands_the_page_a_cookie_too(setup: Setup) {
+    async fn signup_sets_a_cookie_too(setup: Setup) {
         let app = setup.start().await;
         let page = app.anonymous().with("x-wakeful-page", "1");
         let answer = page.post("signup", &json!({"email": "ann@example.com", "password": PASSWORD})).await;
@@ -46,7 +46,35 @@ both_engines! {
         assert_eq!(me["email"], "ann@example.com");
     }
 
-    async fn only_the_page_is_given_a_cookie(setup: Setup) {
+    async fn session_returns_the_user_or_null_without_an_error(setup: Setup) {
+        let app = setup.start().await;
+        let (page, cookie) = browser(&app, "ann@example.com").await;
+        let answer = page.get("session").await;
+        assert_eq!(answer.keys(), ["first_signup", "success", "user"]);
+        assert_eq!(answer.ok()["user"], page.get("users/me").await.ok());
+        page.post("logout", &json!({})).await.ok();
+        for guest in [app.anonymous(), page, app.anonymous().with("cookie", &cookie), app.anonymous().with_token("wk_x")] {
+            let json = guest.get("session").await.ok();
+            assert_eq!((&json["user"], &json["first_signup"]), (&json!(null), &json!(false)));
+        }
+    }
+
+    async fn only_the_first_visitor_is_invited_to_sign_up(setup: Setup) {
+        let app = setup.start().await;
+        assert_eq!(app.anonymous().get("session").await.ok()["first_signup"], true);
+        let ann = app.sign_up("ann@example.com").await;
+        assert_eq!(app.anonymous().get("session").await.ok()["first_signup"], false);
+        assert_eq!(ann.client.get("session").await.ok()["first_signup"], false);
+    }
+
+    async fn nobody_is_invited_while_sign_up_is_closed(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signup_open = false;
+        let app = setup.start().await;
+        assert_eq!(app.anonymous().get("session").await.ok()["first_signup"], false);
+    }
+
+    async fn only_the_web_app_gets_a_cookie(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let body = json!({"email": ann.email, "password": PASSWORD});
@@ -61,7 +89,7 @@ both_engines! {
         assert_eq!(answer.header("set-cookie"), "");
     }
 
-    async fn a_cookie_reads_alone_but_changes_only_with_the_pages_header(setup: Setup) {
+    async fn changes_with_a_cookie_require_the_web_apps_header(setup: Setup) {
         let app = setup.start().await;
         let (page, cookie) = browser(&app, "ann@example.com").await;
         let stranger = app.anonymous().with("cookie", &cookie);
@@ -77,7 +105,7 @@ both_engines! {
         page.delete(&delete).await.ok();
     }
 
-    async fn logging_out_ends_the_session_and_takes_the_cookie_back(setup: Setup) {
+    async fn logging_out_ends_the_session_and_clears_the_cookie(setup: Setup) {
         let app = setup.start().await;
         for (email, path) in [("a@example.com", "logout"), ("b@example.com", "logoutall"), ("c@example.com", "user/delete")] {
             let (page, _) = browser(&app, email).await;
@@ -92,7 +120,7 @@ both_engines! {
         }
     }
 
-    async fn a_token_in_the_open_goes_before_the_cookie(setup: Setup) {
+    async fn a_bearer_token_takes_precedence_over_the_cookie(setup: Setup) {
         let app = setup.start().await;
         let (page, _) = browser(&app, "ann@example.com").await;
         let bob = app.sign_up("bob@example.com").await;
@@ -102,7 +130,7 @@ both_engines! {
         page.with("x-api-key", "wka_x").get("users/me").await.refused(401, "not_authenticated");
     }
 
-    async fn rubbish_and_doubled_cookies_are_nobodys(setup: Setup) {
+    async fn invalid_and_duplicate_cookies_are_ignored(setup: Setup) {
         let app = setup.start().await;
         let (_, cookie) = browser(&app, "ann@example.com").await;
         let sent = |line: &str| app.anonymous().with("cookie", line);
@@ -112,7 +140,7 @@ both_engines! {
         }
     }
 
-    async fn the_cookies_token_is_told_to_nobody(setup: Setup) {
+    async fn the_token_in_the_cookie_is_never_returned(setup: Setup) {
         let app = setup.start().await;
         let (page, cookie) = browser(&app, "ann@example.com").await;
         page.get("authenticated").await.refused(401, "not_authenticated");
@@ -137,7 +165,7 @@ both_engines! {
 }
 
 #[tokio::test]
-async fn an_unknown_address_is_the_page_for_browsers_and_a_refusal_for_programs() {
+async fn an_unknown_path_is_the_web_app_for_browsers_and_404_for_programs() {
     let app = Setup::on(Engine::Sqlite).start().await;
     let browser = app.anonymous().with("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     for path in ["/", "/monitor/x/edit", "/login"] {
@@ -154,7 +182,7 @@ async fn an_unknown_address_is_the_page_for_browsers_and_a_refusal_for_programs(
     browser.post_nothing("/login").await.refused(404, "no_such_path");
 }
 
-/// The parts of a content policy by their names.
+/// The directives of a content security policy by name.
 fn policy(answer: &Answer) -> BTreeMap<String, String> {
     let parts = answer.header("content-security-policy").split(';');
     let part = |part: &str| part.trim().split_once(' ').map(|(name, to)| (name.into(), to.into()));
@@ -162,7 +190,7 @@ fn policy(answer: &Answer) -> BTreeMap<String, String> {
 }
 
 #[tokio::test]
-async fn the_policy_lets_stripe_in_where_cards_are_taken_and_only_when_it_takes_them() {
+async fn the_policy_allows_stripe_only_for_billing_and_only_if_stripe_is_configured() {
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
     let app = Setup::on(Engine::Sqlite).start().await;
     let plain = policy(&app.anonymous().with("accept", html).get("/billing").await);
@@ -183,13 +211,13 @@ async fn the_policy_lets_stripe_in_where_cards_are_taken_and_only_when_it_takes_
         .map(|(name, _)| name.as_str())
         .collect();
     assert_eq!(differ, ["connect-src", "frame-src", "script-src"]);
-    assert!(plain.keys().all(|name| wide.contains_key(name)), "nothing is left out");
+    assert!(plain.keys().all(|name| wide.contains_key(name)), "no directive is missing");
     assert!(!wide.values().any(|to| to.contains("unsafe") || to == "*"), "{wide:?}");
 
     let ann = app.sign_up("ann@example.com").await;
-    let told = ann.client.get("membership/get").await.ok();
+    let membership = ann.client.get("membership/get").await.ok();
     assert_eq!(
-        (&told["processor"], &told["publishable_key"]),
+        (&membership["processor"], &membership["publishable_key"]),
         (&json!("sandbox"), &json!("pk_test_1"))
     );
 }

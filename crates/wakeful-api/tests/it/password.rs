@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{PASSWORD, Phone, User, both_engines};
+use wakeful_testkit::{Authenticator, PASSWORD, User, both_engines};
 
 const NEW: &str = "battery staple 7";
 const HOUR: Duration = Duration::from_secs(3600);
@@ -13,7 +13,7 @@ fn update(user: &User, tokenid: &str) -> Value {
 }
 
 both_engines! {
-    async fn losing_a_password_answers_the_same_for_every_address(setup: Setup) {
+    async fn requesting_a_reset_gets_the_same_response_for_every_address(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let known = app.anonymous().post("password/lost", &json!({"email": ann.email})).await;
@@ -28,23 +28,23 @@ both_engines! {
         assert_eq!(answer.wrong_fields(), ["email"]);
     }
 
-    async fn the_mailed_token_sets_a_password_once_and_ends_every_session(setup: Setup) {
+    async fn the_emailed_token_sets_a_password_once_and_ends_every_session(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
-        let token = app.lose_password(&ann, 0).await;
-        assert!(ann.client.is_let_in().await);
+        let token = app.request_password_reset(&ann, 0).await;
+        assert!(ann.client.is_authenticated().await);
         let answer = app.anonymous().post("password/update", &update(&ann, &token)).await;
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
-        assert!(!ann.client.is_let_in().await);
-        assert!(!keys.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
+        assert!(!keys.client.is_authenticated().await);
         app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
         app.anonymous().log_in(&ann.email, NEW).await.ok();
         app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
     }
 
-    async fn a_reset_leaves_nothing_to_whoever_signed_up_with_the_address(setup: Setup) {
+    async fn a_reset_revokes_all_access_of_an_impostor_with_the_same_address(setup: Setup) {
         let app = setup.start().await;
         let squatter = app.sign_up("ann@example.com").await;
         let keys = squatter.new_keys(&app.anonymous()).await;
@@ -53,15 +53,15 @@ both_engines! {
         let by_post = app.anonymous().post("authenticated", &pair).await.ok();
         let tokens = [by_get, by_post].map(|answer| answer["token"].as_str().unwrap().to_owned());
         squatter.colleague(&app.anonymous(), "eve@example.com").await;
-        let reset = app.lose_password(&squatter, 0).await;
+        let reset = app.request_password_reset(&squatter, 0).await;
         let mails = app.mails(&squatter.email, 2).await;
         let mail = mails.iter().find(|mail| mail.contains("#tokenid=")).unwrap();
         assert!(mail.contains("deletes all API keys"), "{mail}");
         app.anonymous().post("password/update", &update(&squatter, &reset)).await.ok();
-        assert!(!squatter.client.is_let_in().await);
-        assert!(!keys.client.is_let_in().await);
+        assert!(!squatter.client.is_authenticated().await);
+        assert!(!keys.client.is_authenticated().await);
         for token in tokens {
-            assert!(!app.anonymous().with_token(&token).is_let_in().await);
+            assert!(!app.anonymous().with_token(&token).is_authenticated().await);
         }
         app.anonymous().post("authenticated", &pair).await.refused(401, "bad_credentials");
         let ann = app.anonymous().log_in("ann@example.com", NEW).await.ok();
@@ -71,26 +71,26 @@ both_engines! {
         assert_eq!(team["message"].as_array().unwrap().len(), 2, "the members are shown, not deleted");
     }
 
-    async fn a_link_mailed_to_an_earlier_address_is_worth_nothing(setup: Setup) {
+    async fn a_link_sent_to_an_earlier_address_is_invalid(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("old@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         let change = |email: &str| json!({"userid": ann.userid, "email": email});
         ann.client.post("team/save", &change("new@example.com")).await.ok();
         let moved = User { email: "new@example.com".into(), ..ann.clone() };
         for user in [&ann, &moved] {
             app.anonymous().post("password/update", &update(user, &token)).await.refused(401, "bad_token");
         }
-        // Nor when the account has the earlier address again.
+        // Also after the account has changed back to the earlier address.
         ann.client.post("settings/save", &change("old@example.com")).await.ok();
         app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
     }
 
-    async fn another_spelling_of_the_same_address_leaves_the_link_good(setup: Setup) {
+    async fn another_spelling_of_the_same_address_leaves_the_link_valid(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         ann.client.post("settings/save", &json!({"email": "Ann@Example.com"})).await.ok();
         app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
     }
@@ -104,14 +104,14 @@ both_engines! {
         }
         let known = here.post("password/lost", &json!({"email": ann.email})).await;
         known.refused(429, "too_many_requests");
-        let neighbour = app.caller_from("2001:db8:1:2:ffff::2");
-        let unknown = neighbour.post("password/lost", &json!({"email": "nobody@example.com"})).await;
+        let neighbor = app.caller_from("2001:db8:1:2:ffff::2");
+        let unknown = neighbor.post("password/lost", &json!({"email": "nobody@example.com"})).await;
         assert_eq!(known.shape(), unknown.shape());
         app.caller_from("2001:db8:1:3::1").post("password/lost", &json!({"email": ann.email})).await.ok();
         app.mails(&ann.email, 2).await;
     }
 
-    async fn the_link_leads_to_our_own_page_whatever_the_host_header_says(setup: Setup) {
+    async fn the_link_does_not_depend_on_the_host_header(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let lost = json!({"email": ann.email});
@@ -125,10 +125,10 @@ both_engines! {
         assert!(!mail.contains("evil.example"), "{mail}");
     }
 
-    async fn opening_the_link_spends_nothing(setup: Setup) {
+    async fn opening_the_link_does_not_use_up_the_token(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         for path in [format!("/password#tokenid={token}"), format!("/password?tokenid={token}")] {
             app.anonymous().get(&path).await;
             app.anonymous().call(Method::HEAD, &path, None).await;
@@ -138,25 +138,25 @@ both_engines! {
         app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
     }
 
-    async fn only_the_newest_token_is_good(setup: Setup) {
+    async fn only_the_newest_token_is_valid(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let first = app.lose_password(&ann, 0).await;
-        let second = app.lose_password(&ann, 1).await;
+        let first = app.request_password_reset(&ann, 0).await;
+        let second = app.request_password_reset(&ann, 1).await;
         assert_ne!(first, second);
         app.anonymous().post("password/update", &update(&ann, &first)).await.refused(401, "bad_token");
         app.anonymous().post("password/update", &update(&ann, &second)).await.ok();
     }
 
-    async fn a_token_is_good_for_an_hour(setup: Setup) {
+    async fn a_token_is_valid_for_an_hour(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         app.clock.advance(HOUR);
         app.anonymous().post("password/update", &update(&ann, &token)).await.refused(401, "bad_token");
         app.sweep().await;
         assert_eq!(app.database.rows("resets").await, 0);
-        let token = app.lose_password(&ann, 1).await;
+        let token = app.request_password_reset(&ann, 1).await;
         app.clock.advance(HOUR - Duration::from_secs(1));
         app.sweep().await;
         app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
@@ -166,31 +166,31 @@ both_engines! {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = app.sign_up("bob@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         for tokenid in [&token, &ann.token] {
             app.anonymous().post("password/update", &update(&bob, tokenid)).await.refused(401, "bad_token");
         }
-        assert!(bob.client.is_let_in().await);
+        assert!(bob.client.is_authenticated().await);
         bob.log_in(&app.anonymous()).await;
         let shouted = User { email: " ANN@Example.com ".into(), ..ann };
         app.anonymous().post("password/update", &update(&shouted, &token)).await.ok();
     }
 
-    async fn a_live_bearer_token_sets_a_password_and_alone_stays(setup: Setup) {
+    async fn a_valid_bearer_token_sets_a_password_and_ends_all_other_tokens(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let again = ann.log_in(&app.anonymous()).await;
-        let waiting = app.lose_password(&ann, 0).await;
+        let waiting = app.request_password_reset(&ann, 0).await;
         app.anonymous().post("password/update", &update(&ann, &ann.token)).await.ok();
-        assert!(ann.client.is_let_in().await);
-        assert!(!again.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(!again.client.is_authenticated().await);
         app.anonymous().log_in(&ann.email, NEW).await.ok();
         app.anonymous().post("password/update", &update(&ann, &waiting)).await.refused(401, "bad_token");
         let ended = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": again.token});
         app.anonymous().post("password/update", &ended).await.refused(401, "bad_token");
     }
 
-    async fn what_is_no_token_is_refused(setup: Setup) {
+    async fn an_invalid_token_is_rejected(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
@@ -198,13 +198,13 @@ both_engines! {
             let answer = app.anonymous().post("password/update", &update(&ann, tokenid)).await;
             answer.refused(401, "bad_token");
         }
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
     }
 
-    async fn a_wrong_new_password_leaves_the_token_unspent(setup: Setup) {
+    async fn an_invalid_new_password_does_not_use_up_the_token(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         for (body, wrong) in [
             (json!({}), vec!["email", "password1", "password2", "tokenid"]),
             (json!({"email": "ann", "password1": "short", "password2": "other", "tokenid": 1}),
@@ -225,29 +225,29 @@ both_engines! {
         let bob = app.sign_up("bob@example.com").await;
         let mut newest = String::new();
         for earlier in 0..3 {
-            newest = app.lose_password(&ann, earlier).await;
+            newest = app.request_password_reset(&ann, earlier).await;
         }
         for _ in 0..3 {
             let body = json!({"email": ann.email});
             app.anonymous().post("password/lost", &body).await.ok();
         }
-        // Bob's mail is behind all of Ann's, had there been more.
-        app.lose_password(&bob, 0).await;
-        app.engine.settle().await;
+        // Bob's mail comes after all of Ann's, so a fourth one would have arrived by then.
+        app.request_password_reset(&bob, 0).await;
+        app.engine.drain().await;
         assert_eq!(app.mails_now(&ann.email).len(), 1 + 3);
         app.anonymous().post("password/update", &update(&ann, &newest)).await.ok();
         app.clock.advance(HOUR);
-        app.lose_password(&ann, 3).await;
+        app.request_password_reset(&ann, 3).await;
     }
 
     async fn a_reset_does_not_turn_mfa_off(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let (phone, _) = Phone::enable(&ann, &app.clock).await;
-        let token = app.lose_password(&ann, 0).await;
+        let (authenticator, _) = Authenticator::enable(&ann, &app.clock).await;
+        let token = app.request_password_reset(&ann, 0).await;
         app.anonymous().post("password/update", &update(&ann, &token)).await.ok();
         app.anonymous().log_in(&ann.email, NEW).await.refused(401, "mfa_required");
-        let body = json!({"email": ann.email, "password": NEW, "mfacode": phone.code(&app.clock)});
+        let body = json!({"email": ann.email, "password": NEW, "mfacode": authenticator.code(&app.clock)});
         app.anonymous().post("login", &body).await.ok();
     }
 }

@@ -1,14 +1,15 @@
-//! Fifty callers at the same moment, and what the clock of a login tells.
+//! Concurrent calls, and the timing of logins.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use wakeful_testkit::{Answer, App, Client, PASSWORD, Phone, Setup, both_engines, together};
+use wakeful_testkit::{
+    Answer, App, Authenticator, Client, PASSWORD, Setup, both_engines, concurrently,
+};
 
 const CALLERS: usize = 50;
 
-/// How many got each status, all of them having sent the same, each from an
-/// address of its own.
+/// Sends the same body from many addresses at once; returns the number of each status.
 async fn all_send(app: &App, path: &'static str, body: &Value) -> BTreeMap<u16, usize> {
     let clients = (0..CALLERS).map(|at| app.caller_from(&format!("198.51.100.{at}")));
     send_by(clients, path, body).await
@@ -21,11 +22,11 @@ async fn send_by(
 ) -> BTreeMap<u16, usize> {
     let calls = clients.map(|client| (client, path, body.clone()));
     let answers =
-        together(calls, |(client, path, body)| async move { client.post(path, &body).await });
-    tally(&answers.await)
+        concurrently(calls, |(client, path, body)| async move { client.post(path, &body).await });
+    count_by_status(&answers.await)
 }
 
-fn tally(answers: &[Answer]) -> BTreeMap<u16, usize> {
+fn count_by_status(answers: &[Answer]) -> BTreeMap<u16, usize> {
     let mut tally = BTreeMap::new();
     for answer in answers {
         assert!(answer.status < 500, "{}", answer.text);
@@ -34,19 +35,19 @@ fn tally(answers: &[Answer]) -> BTreeMap<u16, usize> {
     tally
 }
 
-/// Guessing is not what these tests are about.
+/// The limits on guesses would get in the way of these tests.
 fn without_limits(mut setup: Setup) -> Setup {
-    setup.settings.failed_logins_per_minute = 100_000;
-    setup.settings.failed_logins_per_network = 100_000;
+    setup.settings.limits.failed_logins_per_minute = 100_000;
+    setup.settings.limits.failed_logins_per_network = 100_000;
     setup
 }
 
-/// Stores PASSWORD as an earlier version did, with less work.
+/// Stores PASSWORD as an earlier version did, with weaker parameters.
 const OUTDATED: &str = "update users set password_hash =
     '$argon2id$v=19$m=12288,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$Bb3yyAurJsJciT2Bbj37HKW1YjWZAnHHz+KZU8Qd8Qk'";
 
 both_engines! {
-    async fn one_email_one_sign_up(setup: Setup) {
+    async fn concurrent_sign_ups_with_one_email_create_one_user(setup: Setup) {
         let app = setup.start_behind_proxy().await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
         let tally = all_send(&app, "signup", &body).await;
@@ -56,45 +57,45 @@ both_engines! {
         assert_eq!(app.database.rows("sessions").await, 1);
     }
 
-    async fn one_reset_token_one_use(setup: Setup) {
+    async fn a_reset_token_is_used_once_even_concurrently(setup: Setup) {
         let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         let body = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": token});
         let tally = all_send(&app, "password/update", &body).await;
         assert_eq!(tally, BTreeMap::from([(200, 1), (401, CALLERS - 1)]));
     }
 
-    async fn one_code_one_login(setup: Setup) {
+    async fn an_mfa_code_is_used_once_even_concurrently(setup: Setup) {
         let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
-        let (phone, _) = Phone::enable(&ann, &app.clock).await;
-        let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": phone.code(&app.clock)});
+        let (authenticator, _) = Authenticator::enable(&ann, &app.clock).await;
+        let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": authenticator.code(&app.clock)});
         let tally = all_send(&app, "login", &body).await;
         assert_eq!(tally, BTreeMap::from([(200, 1), (401, CALLERS - 1)]));
     }
 
-    async fn one_recovery_code_one_login(setup: Setup) {
+    async fn a_recovery_code_is_used_once_even_concurrently(setup: Setup) {
         let app = without_limits(setup).start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
-        let (_, codes) = Phone::enable(&ann, &app.clock).await;
+        let (_, codes) = Authenticator::enable(&ann, &app.clock).await;
         let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": codes[0]});
         let tally = all_send(&app, "login", &body).await;
-        // The losers sent wrong codes, and five of those lock the user.
+        // The other calls count as wrong codes, and five of those lock the user.
         assert_eq!(tally.get(&200), Some(&1), "{tally:?}");
         assert_eq!(tally.values().sum::<usize>(), CALLERS);
         assert!(tally.keys().all(|status| [200, 401, 429].contains(status)), "{tally:?}");
         assert_eq!(app.database.rows("recovery_codes").await, 9);
     }
 
-    async fn one_enabling_of_mfa(setup: Setup) {
+    async fn mfa_is_enabled_once_even_concurrently(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let phone = Phone::scan(&ann.client.post_nothing("mfa/setup").await.ok());
-        let body = json!({"mfacode": phone.code(&app.clock)});
+        let authenticator = Authenticator::scan(&ann.client.post_nothing("mfa/setup").await.ok());
+        let body = json!({"mfacode": authenticator.code(&app.clock)});
         let calls = (0..CALLERS).map(|_| (ann.client.clone(), body.clone()));
-        let answers = together(calls, |(client, body)| async move { client.post("mfa/enable", &body).await });
-        assert_eq!(tally(&answers.await), BTreeMap::from([(200, 1), (409, CALLERS - 1)]));
+        let answers = concurrently(calls, |(client, body)| async move { client.post("mfa/enable", &body).await });
+        assert_eq!(count_by_status(&answers.await), BTreeMap::from([(200, 1), (409, CALLERS - 1)]));
         assert_eq!(app.database.rows("recovery_codes").await, 10);
     }
 
@@ -107,17 +108,17 @@ both_engines! {
             callers.extend([ann.client, bob.client]);
         }
         assert_eq!(app.database.rows("teams").await, 25);
-        let answers = together(callers, |client| async move { client.post_nothing("user/delete").await });
-        assert_eq!(tally(&answers.await), BTreeMap::from([(200, CALLERS)]));
+        let answers = concurrently(callers, |client| async move { client.post_nothing("user/delete").await });
+        assert_eq!(count_by_status(&answers.await), BTreeMap::from([(200, CALLERS)]));
         assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
     }
 
-    async fn a_user_added_while_the_team_is_deleted_is_in_no_ghost_team(setup: Setup) {
+    async fn a_user_added_while_the_team_is_deleted_leaves_no_orphans(setup: Setup) {
         let app = setup.start().await;
         for round in 0..5 {
             let ann = app.sign_up(&format!("ann{round}@example.com")).await;
             let calls = (0..10).map(|at| (ann.client.clone(), round, at));
-            let answers = together(calls, |(client, round, at)| async move {
+            let answers = concurrently(calls, |(client, round, at)| async move {
                 if at == 5 {
                     return client.post_nothing("user/delete").await;
                 }
@@ -125,7 +126,7 @@ both_engines! {
                 let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD});
                 client.post("team/save", &body).await
             });
-            tally(&answers.await);
+            count_by_status(&answers.await);
         }
         let orphans = "select count(*) from users where team_id not in (select id from teams)";
         assert_eq!(app.database.number(orphans).await, 0);
@@ -133,19 +134,19 @@ both_engines! {
         assert_eq!(app.database.number(empty).await, 0);
     }
 
-    async fn a_login_while_the_account_goes_away_is_no_server_error(setup: Setup) {
+    async fn a_login_while_the_account_is_deleted_is_no_server_error(setup: Setup) {
         let app = setup.start().await;
         for round in 0..5 {
             let ann = app.sign_up(&format!("ann{round}@example.com")).await;
             let calls = (0..12).map(|at| (ann.clone(), app.anonymous(), at));
-            let answers = together(calls, |(ann, anonymous, at)| async move {
+            let answers = concurrently(calls, |(ann, anonymous, at)| async move {
                 match at % 3 {
                     0 if at == 9 => ann.client.post_nothing("user/delete").await,
                     0 => ann.client.post("integrations/apikey/save", &json!({"name": "x"})).await,
                     _ => anonymous.log_in(&ann.email, PASSWORD).await,
                 }
             });
-            tally(&answers.await);
+            count_by_status(&answers.await);
         }
         assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
     }
@@ -158,7 +159,7 @@ both_engines! {
             let next = format!("battery staple {round}");
             let change = json!({"email": ann.email, "password1": next, "password2": next});
             let calls = (0..4).map(|at| (ann.clone(), app.anonymous(), current.clone(), change.clone(), at));
-            let answers = together(calls, |(ann, anonymous, password, change, at)| async move {
+            let answers = concurrently(calls, |(ann, anonymous, password, change, at)| async move {
                 match at {
                     0 => ann.client.post("settings/save", &change).await,
                     _ => anonymous.log_in(&ann.email, &password).await,
@@ -168,7 +169,7 @@ both_engines! {
                 assert!([200, 401].contains(&answer.status), "{}", answer.text);
             }
             assert_eq!(app.database.rows("sessions").await, 1, "round {round}");
-            assert!(ann.client.is_let_in().await);
+            assert!(ann.client.is_authenticated().await);
             current = next;
         }
     }
@@ -181,7 +182,7 @@ both_engines! {
             let bob = bob.log_in(&app.anonymous()).await;
             let keys = bob.new_keys(&app.anonymous()).await;
             let calls = (0..12).map(|at| (ann.clone(), bob.clone(), keys.clone(), at));
-            let answers = together(calls, |(ann, bob, keys, at)| async move {
+            let answers = concurrently(calls, |(ann, bob, keys, at)| async move {
                 let name = json!({"name": "x"});
                 match at % 4 {
                     0 if at == 4 => ann.client.post("team/revoke", &json!({"userids": [bob.userid]})).await,
@@ -212,11 +213,11 @@ both_engines! {
                 (app.anonymous(), body)
             });
             let answers =
-                together(calls, |(client, body)| async move { client.post("password/update", &body).await });
-            assert_eq!(tally(&answers.await), BTreeMap::from([(200, 1), (401, 1)]));
+                concurrently(calls, |(client, body)| async move { client.post("password/update", &body).await });
+            assert_eq!(count_by_status(&answers.await), BTreeMap::from([(200, 1), (401, 1)]));
             assert_eq!(app.database.rows("sessions").await, 1);
-            if !ann.client.is_let_in().await {
-                return; // The other has won, and ann is out: as it should be.
+            if !ann.client.is_authenticated().await {
+                return; // The other session has won, and Ann is logged out, as expected.
             }
             password = one;
         }
@@ -228,25 +229,25 @@ both_engines! {
         app.database.execute(OUTDATED).await;
         let calls = (0..6).map(|_| (app.anonymous(), ann.email.clone()));
         let answers =
-            together(calls, |(client, email)| async move { client.log_in(&email, PASSWORD).await });
-        assert_eq!(tally(&answers.await), BTreeMap::from([(200, 6)]));
+            concurrently(calls, |(client, email)| async move { client.log_in(&email, PASSWORD).await });
+        assert_eq!(count_by_status(&answers.await), BTreeMap::from([(200, 6)]));
         let renewed = "select count(*) from users where password_hash like '%$m=19456,t=2,p=1$%'";
         assert_eq!(app.database.number(renewed).await, 1);
     }
 
-    async fn guessing_in_parallel_is_no_way_around_the_limit(setup: Setup) {
+    async fn parallel_guesses_do_not_exceed_the_limit(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         let body = json!({"email": "ann@example.com", "password": "a guess"});
         let clients = (0..CALLERS).map(|_| app.anonymous());
         let tally = send_by(clients, "login", &body).await;
-        // Ten, and those that were being looked at when the tenth was counted.
+        // Ten, and those that were being checked when the tenth was counted.
         assert!((10..=20).contains(&tally[&401]), "{tally:?}");
         assert_eq!(tally[&401] + tally[&429], CALLERS, "{tally:?}");
     }
 }
 
-/// The middle of how long each of two calls takes, made in turns.
+/// The median durations of two calls, made in turns.
 async fn medians(
     rounds: usize,
     first: impl AsyncFn() -> Answer,
@@ -289,10 +290,10 @@ both_engines! {
         assert!((0.6..1.7).contains(&ratio), "known {known:?}, unknown {unknown:?}");
     }
 
-    async fn losing_a_password_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
+    async fn requesting_a_reset_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
         let mut setup = setup;
-        setup.settings.resets_per_hour = 1000;
-        setup.settings.reset_requests_per_hour = 1000;
+        setup.settings.limits.resets_per_hour = 1000;
+        setup.settings.limits.reset_requests_per_hour = 1000;
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let client = app.anonymous();
@@ -303,29 +304,29 @@ both_engines! {
         };
         let [known, unknown] =
             medians(40, async || lose(&ann.email).await, async || lose("nobody@example.com").await).await;
-        // Sealing, writing and committing before the answer would take milliseconds more,
-        // and more of them on a machine that is busy with other tests.
+        // Encrypting, writing and committing before the response would take milliseconds
+        // more, and more still on a machine that is busy with other tests.
         let (apart, noise) = (known.abs_diff(unknown), known.max(unknown) / 3);
         assert!(apart < noise.max(Duration::from_millis(3)), "known {known:?}, unknown {unknown:?}");
     }
 
-    async fn more_logins_than_can_wait_are_told_to_come_back(setup: Setup) {
+    async fn more_logins_than_can_queue_get_retry_after(setup: Setup) {
         let app = setup.start_behind_proxy().await;
         app.sign_up("ann@example.com").await;
         let client = |at: usize| app.caller_from(&format!("198.51.100.{at}"));
         let calls = (0..200).map(|at| (client(at), format!("nobody{at}@example.com")));
-        let answers = together(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
+        let answers = concurrently(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
         let answers = answers.await;
-        let turned_away: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 503).collect();
-        for answer in &turned_away {
+        let rejected: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 503).collect();
+        for answer in &rejected {
             answer.refused(503, "unavailable");
             assert!(answer.header("retry-after").parse::<u32>().unwrap() > 0);
         }
-        let looked_at = answers.iter().filter(|answer| answer.status == 401).count();
-        assert_eq!(turned_away.len() + looked_at, answers.len());
-        // Four at work and 64 waiting are let in at once; the rest depends on speed.
-        assert!(looked_at >= 68, "{looked_at}");
-        assert!(!turned_away.is_empty());
+        let checked = answers.iter().filter(|answer| answer.status == 401).count();
+        assert_eq!(rejected.len() + checked, answers.len());
+        // Four running and 64 waiting are admitted at once; the rest depends on speed.
+        assert!(checked >= 68, "{checked}");
+        assert!(!rejected.is_empty());
         app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
     }
 }

@@ -1,4 +1,4 @@
-//! regions, and the fields of monitors that name them.
+//! regions, and the fields of monitors that refer to them.
 
 use serde_json::{Value, json};
 use wakeful_testkit::both_engines;
@@ -23,7 +23,7 @@ both_engines! {
         ] {
             let saved = ann.post("monitor/save", &monitor(&sent)).await.ok()["monitor"].clone();
             assert_eq!((&saved["regions"], &saved["quorum"]), (&regions, &json!(quorum)), "{sent}");
-            // What a read returns can be sent back and changes nothing.
+            // A returned monitor can be sent back and changes nothing.
             let again = ann.post("monitor/save", &saved).await.ok()["monitor"].clone();
             assert_eq!((&again["regions"], &again["quorum"]), (&regions, &json!(quorum)));
             let id = &saved["monitorid"];
@@ -32,7 +32,7 @@ both_engines! {
         }
     }
 
-    async fn wrong_regions_and_quorums_are_refused(setup: Setup) {
+    async fn invalid_regions_and_quorums_are_rejected(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;
         for (sent, field) in [
@@ -57,7 +57,7 @@ both_engines! {
         assert_eq!(ann.post("monitor/save", &fewer).await.ok()["monitor"]["quorum"], "all");
     }
 
-    async fn a_region_that_nobody_serves_is_told(setup: Setup) {
+    async fn a_region_without_probes_is_reported(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;
         let bob = app.sign_up("bob@example.com").await.client;
@@ -68,16 +68,16 @@ both_engines! {
         assert_eq!((&regions[0]["live"], &regions[0]["problem"]), (&json!(1), &Value::Null));
         assert_eq!((&regions[1]["region"], &regions[1]["live"]), (&json!("eu"), &json!(0)));
         assert_eq!(regions[1]["monitors"], 1);
-        let why = "no probe can connect: the service runs without nats.url and cluster.key";
+        let why = "probes cannot connect: nats.url and cluster.key are not set";
         assert_eq!(regions[1]["problem"], why);
-        // What another team watches is its own affair.
+        // Another team does not see the regions of these monitors.
         assert_eq!(bob.get("regions").await.ok()["regions"].as_array().unwrap().len(), 1);
 
         let id = saved["monitorid"].as_str().unwrap();
         let checked = ann.post(&format!("monitor/{id}/check"), &json!({})).await.ok();
         assert_eq!(checked["heartbeat"]["status"], "unknown");
-        let told = ann.get(&format!("monitor/{id}/get")).await.ok()["monitor"].clone();
-        assert_eq!((&told["status"], &told["last_message"]), (&json!("pending"), &json!(why)));
+        let monitor = ann.get(&format!("monitor/{id}/get")).await.ok()["monitor"].clone();
+        assert_eq!((&monitor["status"], &monitor["last_message"]), (&json!("pending"), &json!(why)));
         app.anonymous().get("regions").await.refused(401, "not_authenticated");
     }
 }

@@ -1,10 +1,10 @@
-//! login, logout, logoutall, authenticated, users/me: getting a token, what it
-//! opens, and what ends it.
+//! login, logout, logoutall, authenticated, users/me: issuing tokens, their use, and
+//! their end.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, PASSWORD, both_engines, together};
+use wakeful_testkit::{Client, PASSWORD, both_engines, concurrently};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -13,7 +13,7 @@ async fn authenticate(client: &Client, body: &Value) -> wakeful_testkit::Answer 
     client.post("authenticated", body).await
 }
 
-/// As many failed logins as a minute allows.
+/// As many failed logins as are allowed per minute.
 async fn fail_ten_times(client: &Client, email: &str) {
     for _ in 0..10 {
         client.log_in(email, "not the password").await.refused(401, "bad_credentials");
@@ -21,7 +21,7 @@ async fn fail_ten_times(client: &Client, email: &str) {
 }
 
 both_engines! {
-    async fn login_answers_the_user_and_a_token(setup: Setup) {
+    async fn login_returns_the_user_and_a_token(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let body = json!({"email": " ANN@example.com ", "password": ann.password, "mfacode": null});
@@ -37,7 +37,7 @@ both_engines! {
         assert_eq!(me["email"], ann.email.as_str());
     }
 
-    async fn a_wrong_email_and_a_wrong_password_get_the_same_answer(setup: Setup) {
+    async fn a_wrong_email_and_a_wrong_password_get_the_same_response(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         let known = app.anonymous().log_in("ann@example.com", "wrong").await;
@@ -49,7 +49,7 @@ both_engines! {
         assert_eq!(known.header("www-authenticate"), "Bearer");
     }
 
-    async fn login_tells_every_wrong_field_at_once(setup: Setup) {
+    async fn login_reports_all_invalid_fields_at_once(setup: Setup) {
         let app = setup.start().await;
         for (body, wrong) in [
             (json!({}), vec!["email", "password"]),
@@ -64,7 +64,7 @@ both_engines! {
         assert_eq!(answer.wrong_fields(), ["enckey"]);
     }
 
-    async fn users_me_names_the_caller(setup: Setup) {
+    async fn users_me_returns_the_caller(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -81,23 +81,23 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await;
         let again = ann.log_in(&app.anonymous()).await;
         assert_eq!(ann.client.post_nothing("logout").await.ok()["message"], "You are logged out.");
-        assert!(!ann.client.is_let_in().await);
-        assert!(again.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
+        assert!(again.client.is_authenticated().await);
         ann.client.post_nothing("logout").await.refused(401, "not_authenticated");
     }
 
-    async fn a_user_sees_where_they_are_logged_in_and_ends_one_session(setup: Setup) {
+    async fn a_user_can_list_their_sessions_and_end_one(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
         app.clock.advance(MINUTE);
-        let phone = app.anonymous().with("user-agent", "Phone/1.0");
-        let again = ann.log_in(&phone).await;
+        let authenticator = app.anonymous().with("user-agent", "Phone/1.0");
+        let again = ann.log_in(&authenticator).await;
 
         let list = ann.client.get("sessions").await;
         assert_eq!(list.keys(), ["sessions", "success"]);
         let list = list.ok()["sessions"].as_array().unwrap().clone();
-        assert_eq!(list.len(), 2, "bob's are not among them");
+        assert_eq!(list.len(), 2, "bob's sessions are not listed");
         let here = list.iter().find(|session| session["current"] == true).unwrap();
         let there = list.iter().find(|session| session["current"] == false).unwrap();
         assert_eq!(here["created"], "2026-11-15T09:30:00.000Z");
@@ -107,14 +107,14 @@ both_engines! {
 
         let path = format!("session/{}/delete", there["sessionid"].as_str().unwrap());
         bob.client.delete(&path).await.refused(404, "not_found");
-        assert!(again.client.is_let_in().await);
+        assert!(again.client.is_authenticated().await);
         ann.client.delete(&path).await.ok();
-        assert!(!again.client.is_let_in().await);
-        assert!(ann.client.is_let_in().await);
+        assert!(!again.client.is_authenticated().await);
+        assert!(ann.client.is_authenticated().await);
         ann.client.delete(&path).await.refused(404, "not_found");
     }
 
-    async fn sessions_that_have_run_out_are_not_listed(setup: Setup) {
+    async fn expired_sessions_are_not_listed(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.clock.advance(30 * DAY);
@@ -124,17 +124,17 @@ both_engines! {
         assert_eq!(list["sessions"][0]["current"], true);
     }
 
-    async fn logoutall_ends_all_tokens_and_keeps_api_keys(setup: Setup) {
+    async fn logoutall_ends_all_tokens_but_not_api_keys(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let again = ann.log_in(&app.anonymous()).await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
         ann.client.post_nothing("logoutall").await.ok();
-        assert!(!ann.client.is_let_in().await);
-        assert!(!again.client.is_let_in().await);
-        assert!(keys.client.is_let_in().await);
-        assert!(bob.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
+        assert!(!again.client.is_authenticated().await);
+        assert!(keys.client.is_authenticated().await);
+        assert!(bob.client.is_authenticated().await);
     }
 
     async fn logout_with_api_keys_ends_nothing(setup: Setup) {
@@ -142,29 +142,29 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
         keys.client.post_nothing("logout").await.ok();
-        assert!(ann.client.is_let_in().await);
-        assert!(keys.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(keys.client.is_authenticated().await);
     }
 
     async fn a_token_ended_on_one_node_is_ended_on_every_other(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let other = app.beside().await;
+        let other = app.second_node().await;
         let there = other.anonymous().with_token(&ann.token);
-        assert!(there.is_let_in().await);
+        assert!(there.is_authenticated().await);
         ann.client.post_nothing("logout").await.ok();
-        assert!(!there.is_let_in().await);
+        assert!(!there.is_authenticated().await);
     }
 
     async fn a_token_lives_30_days_after_its_last_use(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.clock.advance(30 * DAY - MINUTE);
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
         app.clock.advance(30 * DAY - MINUTE);
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
         app.clock.advance(30 * DAY);
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
         app.clock.advance(MINUTE);
         app.sweep().await;
         assert_eq!(app.database.rows("sessions").await, 0);
@@ -175,16 +175,16 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await;
         for _ in 0..9 {
             app.clock.advance(20 * DAY - MINUTE);
-            assert!(ann.client.is_let_in().await);
+            assert!(ann.client.is_authenticated().await);
         }
         app.sweep().await;
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
         app.clock.advance(9 * MINUTE);
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
         let again = ann.log_in(&app.anonymous()).await;
         app.clock.advance(MINUTE);
         app.sweep().await;
-        assert!(again.client.is_let_in().await);
+        assert!(again.client.is_authenticated().await);
         assert_eq!(app.database.rows("sessions").await, 1);
     }
 
@@ -196,24 +196,24 @@ both_engines! {
         let ann = app.sign_up("ann@example.com").await;
         let bob = app.sign_up("bob@example.com").await;
         app.clock.advance(MINUTE);
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
         app.clock.advance(MINUTE);
-        assert!(ann.client.is_let_in().await);
-        assert!(!bob.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(!bob.client.is_authenticated().await);
         app.clock.advance(MINUTE);
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
     }
 
-    async fn the_name_of_the_scheme_has_no_letter_case(setup: Setup) {
+    async fn the_name_of_the_scheme_is_case_insensitive(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
             let client = app.anonymous().with("authorization", &format!("{scheme} {}", ann.token));
-            assert!(client.is_let_in().await, "{scheme}");
+            assert!(client.is_authenticated().await, "{scheme}");
         }
     }
 
-    async fn only_one_whole_token_lets_in(setup: Setup) {
+    async fn only_a_single_complete_token_is_accepted(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
@@ -224,16 +224,16 @@ both_engines! {
             &format!("Bearer {}", token.to_uppercase()), &format!("Bearer {}", keys.apikey), "Bearer wk_",
         ] {
             let client = app.anonymous().with("authorization", value);
-            assert!(!client.is_let_in().await, "{value}");
-            // A wrong token is not made good by a right pair.
+            assert!(!client.is_authenticated().await, "{value}");
+            // A valid key pair does not make up for an invalid token.
             let client = keys.client.with("authorization", value);
-            assert!(!client.is_let_in().await, "{value}");
+            assert!(!client.is_authenticated().await, "{value}");
         }
         let twice = app.anonymous().with_token(token).with_token(token);
-        assert!(!twice.is_let_in().await);
+        assert!(!twice.is_authenticated().await);
     }
 
-    async fn get_authenticated_answers_the_token_it_came_with(setup: Setup) {
+    async fn get_authenticated_returns_the_token_that_was_sent(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let answer = ann.client.get("authenticated").await;
@@ -274,14 +274,14 @@ both_engines! {
             };
             let token = issued.ok()["token"].as_str().unwrap().to_owned();
             let client = app.anonymous().with_token(&token);
-            assert!(client.is_let_in().await);
+            assert!(client.is_authenticated().await);
             ann.client.delete(&format!("integrations/apikey/{}/delete", keys.id)).await.ok();
-            assert!(!client.is_let_in().await, "{way}");
+            assert!(!client.is_authenticated().await, "{way}");
         }
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
     }
 
-    async fn a_key_pair_that_opens_sessions_without_end_keeps_the_latest(setup: Setup) {
+    async fn a_key_pair_with_too_many_sessions_retains_the_latest(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
@@ -291,14 +291,14 @@ both_engines! {
             let json = keys.client.get("authenticated").await.ok();
             clients.push(app.anonymous().with_token(json["token"].as_str().unwrap()));
         }
-        assert_eq!(app.database.rows("sessions").await, 201, "and the one of the password");
-        assert!(!clients[1].is_let_in().await);
-        assert!(clients[2].is_let_in().await);
-        assert!(clients[201].is_let_in().await);
-        assert!(ann.client.is_let_in().await);
+        assert_eq!(app.database.rows("sessions").await, 201, "and the session of the password");
+        assert!(!clients[1].is_authenticated().await);
+        assert!(clients[2].is_authenticated().await);
+        assert!(clients[201].is_authenticated().await);
+        assert!(ann.client.is_authenticated().await);
     }
 
-    async fn post_authenticated_takes_a_user_name_and_password_or_a_key_pair(setup: Setup) {
+    async fn post_authenticated_accepts_a_user_name_and_password_or_a_key_pair(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let keys = ann.new_keys(&app.anonymous()).await;
@@ -315,7 +315,7 @@ both_engines! {
         }
     }
 
-    async fn post_authenticated_refuses_what_login_refuses(setup: Setup) {
+    async fn post_authenticated_rejects_the_same_credentials_as_login(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = app.sign_up("bob@example.com").await;
@@ -333,7 +333,7 @@ both_engines! {
         }
     }
 
-    async fn ten_failed_logins_a_minute_then_429_for_that_account_alone(setup: Setup) {
+    async fn after_ten_failed_logins_per_minute_that_account_alone_gets_429(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -343,15 +343,15 @@ both_engines! {
         limited.refused(429, "too_many_requests");
         assert_eq!(limited.header("retry-after"), "40");
         bob.log_in(&app.anonymous()).await;
-        // Who is in stays in.
-        assert!(ann.client.is_let_in().await);
+        // Existing sessions remain valid.
+        assert!(ann.client.is_authenticated().await);
         app.clock.advance(Duration::from_secs(39));
         app.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
         app.clock.advance(Duration::from_secs(1));
         app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
     }
 
-    async fn the_limit_does_not_tell_whether_an_account_exists(setup: Setup) {
+    async fn the_limit_does_not_reveal_whether_an_account_exists(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         fail_ten_times(&app.anonymous(), "ann@example.com").await;
@@ -377,14 +377,14 @@ both_engines! {
         fail_ten_times(&attacker, "ann@example.com").await;
         attacker.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
         ann.log_in(&app.caller_from("198.51.100.1")).await;
-        // What the attacker writes in front of the proxy's word changes nothing.
+        // Addresses that the attacker adds before the proxy's entry have no effect.
         let spoofed = app.caller_from("198.51.100.1, 203.0.113.9");
         spoofed.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
     }
 
     async fn one_password_tried_on_many_accounts_is_limited_by_address(setup: Setup) {
         let mut setup = setup;
-        setup.settings.failed_logins_per_network = 20;
+        setup.settings.limits.failed_logins_per_network = 20;
         let app = setup.start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
         let attacker = app.caller_from("203.0.113.9");
@@ -397,7 +397,7 @@ both_engines! {
         assert_eq!(limited.header("retry-after"), "600");
         let keys = json!({"apikey": "wka_x", "enckey": "wke_x"});
         authenticate(&attacker, &keys).await.refused(429, "too_many_requests");
-        // Neither the accounts that were tried nor any other are closed elsewhere.
+        // No account is blocked for other addresses, whether it was tried or not.
         let elsewhere = app.caller_from("203.0.113.10");
         elsewhere.log_in("nobody0@example.com", PASSWORD).await.refused(401, "bad_credentials");
         ann.log_in(&elsewhere).await;
@@ -417,16 +417,16 @@ both_engines! {
         ann.log_in(&app.caller_from("2001:db8:1:3::1")).await;
     }
 
-    async fn a_hundred_clients_of_one_address_leave_the_hasher_to_others(setup: Setup) {
+    async fn a_hundred_clients_of_one_address_do_not_block_logins_of_others(setup: Setup) {
         let mut setup = setup;
-        setup.settings.failed_logins_per_network = 100_000;
+        setup.settings.limits.failed_logins_per_network = 100_000;
         let app = setup.start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;
         let attacker = app.caller_from("203.0.113.9");
         let calls = (0..100).map(|at| (attacker.clone(), format!("nobody{at}@example.com")));
         let attack =
-            together(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
-        // Let in at the first try, while the attack is on.
+            concurrently(calls, |(client, email)| async move { client.log_in(&email, "a guess").await });
+        // Succeeds at the first attempt during the attack.
         let elsewhere = app.caller_from("203.0.113.10");
         let owner = async {
             for _ in 0..3 {
@@ -454,7 +454,7 @@ both_engines! {
         assert_eq!(app.database.rows("limits").await, 0);
     }
 
-    async fn a_spoofed_forwarded_address_is_no_way_around_the_limit(setup: Setup) {
+    async fn a_spoofed_forwarded_address_does_not_bypass_the_limit(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         for last in 0..10 {
@@ -465,17 +465,17 @@ both_engines! {
         client.log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
     }
 
-    async fn a_restart_or_another_node_is_no_way_around_the_limit(setup: Setup) {
+    async fn a_restart_or_another_node_does_not_bypass_the_limit(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
         fail_ten_times(&app.anonymous(), "ann@example.com").await;
-        let other = app.beside().await;
+        let other = app.second_node().await;
         other.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
         let app = app.restart().await;
         app.anonymous().log_in("ann@example.com", PASSWORD).await.refused(429, "too_many_requests");
     }
 
-    async fn every_door_to_an_account_counts_on_the_same_limit(setup: Setup) {
+    async fn all_ways_to_log_in_count_toward_the_same_limit(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let anonymous = app.anonymous();
@@ -519,7 +519,7 @@ both_engines! {
                     _ => again,
                 };
                 user.client.raw(Method::POST, path, kind, body).await.ok();
-                assert!(!user.client.is_let_in().await, "{path}");
+                assert!(!user.client.is_authenticated().await, "{path}");
             }
         }
     }

@@ -19,18 +19,18 @@ both_engines! {
         app.sign_up("ann@example.com").await;
     }
 
-    async fn saving_what_was_read_changes_nothing(setup: Setup) {
+    async fn saving_unchanged_settings_changes_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let again = ann.log_in(&app.anonymous()).await;
         let me = ann.client.get("users/me").await.ok();
         ann.client.post("settings/save", &me).await.ok();
         assert_eq!(ann.client.get("users/me").await.ok(), me);
-        assert!(again.client.is_let_in().await);
+        assert!(again.client.is_authenticated().await);
         app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
     }
 
-    async fn the_letters_of_ones_own_email_may_change_their_case(setup: Setup) {
+    async fn the_case_of_ones_own_email_may_change(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("settings/save", &json!({"email": "ANN@example.com"})).await.ok();
@@ -45,10 +45,10 @@ both_engines! {
         let keys = ann.new_keys(&app.anonymous()).await;
         let body = json!({"email": ann.email, "password1": NEW, "password2": NEW});
         ann.client.post("settings/save", &body).await.ok();
-        assert!(ann.client.is_let_in().await);
-        assert!(!again.client.is_let_in().await);
-        assert!(keys.client.is_let_in().await);
-        assert!(bob.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(!again.client.is_authenticated().await);
+        assert!(keys.client.is_authenticated().await);
+        assert!(bob.client.is_authenticated().await);
         app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
         app.anonymous().log_in(&ann.email, NEW).await.ok();
     }
@@ -59,21 +59,21 @@ both_engines! {
         let keys = ann.new_keys(&app.anonymous()).await;
         let body = json!({"email": ann.email, "password1": NEW, "password2": NEW});
         keys.client.post("settings/save", &body).await.ok();
-        assert!(!ann.client.is_let_in().await);
-        assert!(keys.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
+        assert!(keys.client.is_authenticated().await);
     }
 
-    async fn a_new_password_spends_a_waiting_reset_link(setup: Setup) {
+    async fn a_new_password_invalidates_a_pending_reset_link(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        let token = app.lose_password(&ann, 0).await;
+        let token = app.request_password_reset(&ann, 0).await;
         let body = json!({"email": ann.email, "password1": NEW, "password2": NEW});
         ann.client.post("settings/save", &body).await.ok();
         let body = json!({"email": ann.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": token});
         app.anonymous().post("password/update", &body).await.refused(401, "bad_token");
     }
 
-    async fn an_email_in_use_is_refused_and_nothing_changes(setup: Setup) {
+    async fn an_email_in_use_is_rejected_and_nothing_changes(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.sign_up("bob@example.com").await;
@@ -81,11 +81,11 @@ both_engines! {
         let body = json!({"email": "BOB@example.com", "password1": NEW, "password2": NEW});
         ann.client.post("settings/save", &body).await.refused(409, "email_taken");
         assert_eq!(ann.client.get("users/me").await.ok()["email"], "ann@example.com");
-        assert!(again.client.is_let_in().await);
+        assert!(again.client.is_authenticated().await);
         app.anonymous().log_in("ann@example.com", PASSWORD).await.ok();
     }
 
-    async fn every_wrong_field_of_the_settings_is_told_at_once(setup: Setup) {
+    async fn all_invalid_fields_of_the_settings_are_reported_at_once(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for (body, wrong) in [
@@ -102,12 +102,12 @@ both_engines! {
             let answer = ann.client.post("settings/save", &body).await;
             assert_eq!(answer.wrong_fields(), wrong, "{body}");
         }
-        let kept = json!({"email": ann.email, "password1": null, "password2": null});
-        ann.client.post("settings/save", &kept).await.ok();
+        let unchanged = json!({"email": ann.email, "password1": null, "password2": null});
+        ann.client.post("settings/save", &unchanged).await.ok();
         app.anonymous().log_in(&ann.email, PASSWORD).await.ok();
     }
 
-    async fn deleting_oneself_ends_everything_of_the_account(setup: Setup) {
+    async fn deleting_ones_account_deletes_all_its_credentials(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -115,32 +115,32 @@ both_engines! {
         let answer = bob.client.post_nothing("user/delete").await;
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
-        assert!(!bob.client.is_let_in().await);
-        assert!(!keys.client.is_let_in().await);
+        assert!(!bob.client.is_authenticated().await);
+        assert!(!keys.client.is_authenticated().await);
         app.anonymous().log_in(&bob.email, PASSWORD).await.refused(401, "bad_credentials");
         let team = ann.client.get("team/get").await.ok();
         assert_eq!(team["message"], json!([{"email": ann.email, "userid": ann.userid}]));
         app.sign_up("bob@example.com").await;
     }
 
-    async fn the_method_delete_deletes_oneself_too(setup: Setup) {
+    async fn an_account_can_be_deleted_with_the_method_delete_too(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.delete("user/delete").await.ok();
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
         ann.client.delete("user/delete").await.refused(401, "not_authenticated");
         assert_eq!(app.database.rows("users").await, 0);
     }
 
-    async fn the_last_user_takes_the_team_and_all_its_rows_along(setup: Setup) {
+    async fn deleting_the_last_user_deletes_the_team_and_all_its_rows(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
         for user in [&ann, &bob] {
             user.new_keys(&app.anonymous()).await;
-            wakeful_testkit::Phone::enable(user, &app.clock).await;
+            wakeful_testkit::Authenticator::enable(user, &app.clock).await;
         }
-        app.lose_password(&ann, 0).await;
+        app.request_password_reset(&ann, 0).await;
         let monitor = json!({"type": "api", "name": "job", "heartbeat_interval": 60,
             "isactive": true, "upside_down_mode": false});
         ann.client.post("monitor/save", &monitor).await.ok();

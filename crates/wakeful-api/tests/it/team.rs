@@ -1,4 +1,4 @@
-//! team/get, save, revoke, delete: the users of a team, among themselves.
+//! team/get, save, revoke, delete: the users of a team.
 
 use serde_json::{Value, json};
 use wakeful_testkit::{PASSWORD, User, both_engines};
@@ -14,7 +14,7 @@ fn member(user: &User) -> Value {
 }
 
 both_engines! {
-    async fn the_list_shows_email_and_userid_of_each_and_nothing_else(setup: Setup) {
+    async fn the_list_contains_only_email_and_userid_of_each_user(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.clock.advance(std::time::Duration::from_secs(1));
@@ -59,7 +59,7 @@ both_engines! {
             ann.client.post("team/save", listed).await.ok();
         }
         assert_eq!(members(&ann).await, before);
-        assert!(bob.client.is_let_in().await);
+        assert!(bob.client.is_authenticated().await);
         bob.log_in(&app.anonymous()).await;
     }
 
@@ -70,24 +70,24 @@ both_engines! {
         let again = bob.log_in(&app.anonymous()).await;
         let body = json!({"userid": bob.userid, "email": bob.email, "password1": NEW, "password2": NEW});
         ann.client.post("team/save", &body).await.ok();
-        assert!(!bob.client.is_let_in().await);
-        assert!(!again.client.is_let_in().await);
-        assert!(ann.client.is_let_in().await);
+        assert!(!bob.client.is_authenticated().await);
+        assert!(!again.client.is_authenticated().await);
+        assert!(ann.client.is_authenticated().await);
         app.anonymous().log_in(&bob.email, PASSWORD).await.refused(401, "bad_credentials");
         app.anonymous().log_in(&bob.email, NEW).await.ok();
     }
 
-    async fn a_password_set_for_oneself_keeps_the_token_that_set_it(setup: Setup) {
+    async fn a_token_that_sets_its_own_users_password_remains_valid(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let again = ann.log_in(&app.anonymous()).await;
         let body = json!({"userid": ann.userid, "email": ann.email, "password1": NEW, "password2": NEW});
         ann.client.post("team/save", &body).await.ok();
-        assert!(ann.client.is_let_in().await);
-        assert!(!again.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(!again.client.is_authenticated().await);
     }
 
-    async fn an_email_in_use_anywhere_is_refused(setup: Setup) {
+    async fn an_email_in_use_in_any_team_is_rejected(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -100,11 +100,11 @@ both_engines! {
             ann.client.post("team/save", &change).await.refused(409, "email_taken");
         }
         assert_eq!(members(&ann).await, before);
-        assert!(bob.client.is_let_in().await);
+        assert!(bob.client.is_authenticated().await);
         bob.log_in(&app.anonymous()).await;
     }
 
-    async fn every_wrong_field_of_a_user_is_told_at_once(setup: Setup) {
+    async fn all_invalid_fields_of_a_user_are_reported_at_once(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         for (body, wrong) in [
@@ -120,7 +120,7 @@ both_engines! {
         }
     }
 
-    async fn revoking_ends_tokens_and_removes_api_keys_of_the_listed_users(setup: Setup) {
+    async fn revoking_ends_tokens_and_deletes_api_keys_of_the_listed_users(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -133,22 +133,22 @@ both_engines! {
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
         for client in [&bob.client, &eve.client, &keys[1].client, &opened] {
-            assert!(!client.is_let_in().await);
+            assert!(!client.is_authenticated().await);
         }
-        assert!(ann.client.is_let_in().await);
-        assert!(keys[0].client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
+        assert!(keys[0].client.is_authenticated().await);
         let bob = bob.log_in(&app.anonymous()).await;
         assert_eq!(bob.client.get("integrations/apikeys").await.ok()["apikeys"], json!([]));
     }
 
-    async fn one_may_revoke_oneself(setup: Setup) {
+    async fn a_user_may_revoke_themselves(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("team/revoke", &json!({"userids": [ann.userid]})).await.ok();
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
     }
 
-    async fn deleting_removes_the_listed_users(setup: Setup) {
+    async fn deleting_deletes_the_listed_users(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -158,11 +158,11 @@ both_engines! {
         answer.ok();
         assert_eq!(answer.keys(), ["message", "success"]);
         assert_eq!(members(&bob).await, json!([member(&bob)]));
-        assert!(!ann.client.is_let_in().await);
+        assert!(!ann.client.is_authenticated().await);
         app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
     }
 
-    async fn deleting_everybody_deletes_the_team(setup: Setup) {
+    async fn deleting_all_users_deletes_the_team(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -170,7 +170,7 @@ both_engines! {
         assert_eq!(app.database.tables_with_accounts().await, Vec::<String>::new());
     }
 
-    async fn one_unknown_id_and_nobody_is_revoked_or_deleted(setup: Setup) {
+    async fn with_one_unknown_id_no_user_is_revoked_or_deleted(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
@@ -188,11 +188,11 @@ both_engines! {
         }
         assert_eq!(members(&ann).await, before);
         for client in [&ann.client, &bob.client, &keys.client, &eve.client] {
-            assert!(client.is_let_in().await);
+            assert!(client.is_authenticated().await);
         }
     }
 
-    async fn the_list_of_ids_must_be_one(setup: Setup) {
+    async fn the_ids_must_be_a_valid_list(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let many: Vec<&str> = vec![&ann.userid; 101];
@@ -210,10 +210,10 @@ both_engines! {
                 assert_eq!(answer.wrong_fields(), ["userids"], "{body}");
             }
         }
-        assert!(ann.client.is_let_in().await);
+        assert!(ann.client.is_authenticated().await);
     }
 
-    async fn a_user_of_another_team_is_as_one_who_does_not_exist(setup: Setup) {
+    async fn a_user_of_another_team_is_not_found(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let eve = app.sign_up("eve@example.com").await;

@@ -1,14 +1,13 @@
-//! Checks as a monitor has them, without anybody to look at.
+//! Generated checks of a monitor.
 
 use std::time::Duration;
-use wakeful_core::observation::Phases;
+use wakeful_core::heartbeat::{Beat, Heartbeat, Phases};
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::{Beat, Heartbeat};
 
 pub(super) const INTERVAL: u64 = 60;
 
-/// Checks as they come: every minute, a little late, log-normal phases to a
-/// tenth of a millisecond, and an outage of some minutes every other day.
+/// Realistic checks: every minute, a little late, log-normal phases in tenths
+/// of a millisecond, and an outage of some minutes every other day.
 pub(super) struct Checks {
     dice: u64,
     number: i64,
@@ -19,7 +18,7 @@ impl Checks {
         Self { dice: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, number: 0 }
     }
 
-    /// A number between nothing and one.
+    /// A number between zero and one.
     fn roll(&mut self) -> f64 {
         self.dice ^= self.dice << 13;
         self.dice ^= self.dice >> 7;
@@ -47,15 +46,16 @@ impl Iterator for Checks {
         let load = resolve + connect + tls + first_byte + transfer + self.span(0.3, 0.2);
         let late = self.span(1.5, 0.8);
         let at = Millis(number * (INTERVAL as i64) * 1_000).after(load + late);
-        let phases = match down {
-            true => Phases { resolve: Some(resolve), ..Phases::default() },
-            false => Phases {
+        let phases = if down {
+            Phases { resolve: Some(resolve), ..Phases::default() }
+        } else {
+            Phases {
                 resolve: Some(resolve),
                 connect: Some(connect),
                 tls: Some(tls),
                 first_byte: Some(first_byte),
                 transfer: Some(transfer),
-            },
+            }
         };
         Some(Heartbeat {
             at,

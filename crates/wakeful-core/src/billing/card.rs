@@ -7,9 +7,9 @@ use crate::Invalid;
 use crate::secret::Secret;
 use crate::time::Millis;
 
-/// Where a payment method comes from: a card as typed, or the processor's own
-/// token for one that was typed at the processor.
-pub enum Source {
+/// The source of a payment method: a card as entered here, or the processor's
+/// token for a card that was entered at the processor.
+pub enum CardSource {
     Card(Card),
     Token(Secret),
 }
@@ -25,9 +25,9 @@ pub struct Card {
 pub struct CardNumber(Secret);
 
 impl CardNumber {
-    /// The digits of a number that may be written with spaces and dashes.
+    /// The digits of a number that may contain spaces and dashes.
     pub fn parse(text: &Secret) -> Result<Self, Invalid> {
-        // Room for all from the start: growing would leave copies behind.
+        // Allocated up front: growing would leave copies in memory.
         let mut digits = String::with_capacity(text.expose().len());
         digits.extend(text.expose().chars().filter(|c| !matches!(c, ' ' | '-')));
         let digits = Secret::new(digits);
@@ -51,7 +51,8 @@ impl CardNumber {
     }
 }
 
-/// Whether ASCII digits carry the check digit that cards have (ISO/IEC 7812-1).
+/// Whether ASCII digits end with the check digit of a card number (ISO/IEC
+/// 7812-1).
 pub fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -84,7 +85,7 @@ impl Cvc {
     }
 }
 
-/// The last month of a card.
+/// The last month in which a card is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expiry {
     year: u16,
@@ -110,8 +111,8 @@ impl Expiry {
         Self { year, month }
     }
 
-    /// Whether the card is still good: through the last day of its month, UTC.
-    pub fn good_at(self, now: Millis) -> bool {
+    /// Whether the card is still valid: through the last day of its month, UTC.
+    pub fn is_valid_at(self, now: Millis) -> bool {
         let now = jiff::Timestamp::from_millisecond(now.0).unwrap_or_default();
         let today = Offset::UTC.to_datetime(now);
         let (year, month) = (i32::from(self.year), i16::from(self.month));
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_written_with_spaces_and_dashes() {
+    fn a_number_may_contain_spaces_and_dashes() {
         for text in ["4242424242424242", "4242 4242-4242 4242", "378282246310005"] {
             assert!(number(text).is_ok(), "{text}");
         }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused_without_repeating_it() {
+    fn an_invalid_number_is_refused_without_repeating_it() {
         for text in ["", "4242424242424241", "4242", "42424242424242424242", "4242x", "４２４２"]
         {
             let Err(why) = number(text) else { panic!("{text}") };
@@ -162,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_good_through_the_last_day_of_its_month() {
+    fn a_card_is_valid_through_the_last_day_of_its_month() {
         let good = |month, year, now| {
-            Expiry::new(month, year).good_at(Millis::parse(now).expect("a time"))
+            Expiry::new(month, year).is_valid_at(Millis::parse(now).expect("a time"))
         };
         assert!(good(2, 2028, "2028-02-29T23:59:59.999Z"));
         assert!(!good(2, 2028, "2028-03-01T00:00:00Z"));

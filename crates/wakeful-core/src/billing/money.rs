@@ -1,12 +1,12 @@
-//! An amount in whole cents, of the one currency that prices are in. Shares
-//! are rounded down, so that no cent is made from nothing.
+//! An amount in whole cents of the one currency that prices are in. Shares are
+//! rounded down, so that rounding never creates a cent.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
 use std::time::Duration;
 
-/// As processors write it.
+/// The code that payment processors use.
 pub const CURRENCY: &str = "usd";
 
 #[derive(
@@ -31,7 +31,7 @@ impl Money {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// What is left when `other` is taken away; never less than nothing.
+    /// The difference to `other`, never less than zero.
     #[must_use]
     pub fn less(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0).max(0))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_more_than_there_is_leaves_nothing() {
+    fn a_difference_is_never_negative() {
         assert_eq!(Money::cents(5).less(Money::cents(9)), Money::ZERO);
         assert_eq!(Money::cents(9).less(Money::cents(5)), Money::cents(4));
     }

@@ -1,5 +1,5 @@
-//! The plans a team may have: what each costs and what it allows. There is a
-//! built-in catalogue, and an operator may set another.
+//! The plans of a team: their prices and limits. There is a built-in catalogue,
+//! which an operator may replace.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,12 +12,13 @@ use crate::Invalid;
 pub struct PlanId(String);
 
 impl PlanId {
-    /// An id that may stand in an address and in a sentence.
+    /// An id that can be part of a URL and of a sentence.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        match (1..=32).contains(&text.len()) && text.chars().all(plain) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(Invalid::new("must have 1 to 32 of the characters a-z, 0-9, - and _")),
+        if (1..=32).contains(&text.len()) && text.chars().all(plain) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("must have 1 to 32 of the characters a-z, 0-9, - and _"))
         }
     }
 
@@ -46,14 +47,14 @@ pub struct Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
-    /// The plan of those who have none.
+    /// The plan of teams without a subscription.
     Free,
     Monthly(Money),
-    /// By contract: an administrator sets it, nobody is charged here.
+    /// By contract: set by the operator and never charged here.
     Contract,
 }
 
-/// What a plan allows; nothing where it sets no limit.
+/// The limits of a plan; `None` means unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub monitors: Option<u32>,
@@ -63,7 +64,7 @@ pub struct Limits {
     pub history_days: u32,
 }
 
-/// Every plan, from the smallest to the largest; the first is None.
+/// All plans, from the smallest to the largest; the first is None.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalogue(Vec<Plan>);
 
@@ -71,26 +72,30 @@ impl Catalogue {
     /// The plans of an operator, from the smallest to the largest.
     pub fn new(plans: Vec<Plan>) -> Result<Self, Invalid> {
         let Some((first, others)) = plans.split_first() else {
-            return Err(Invalid::new("must hold at least the plan none"));
+            return Err(Invalid::new("must include the plan none"));
         };
         if first.id.as_str() != "none" || first.price != Price::Free {
             let words = "must begin with the plan none at the price 0, where every team starts";
             return Err(Invalid::new(words));
         }
         if let Some(plan) = others.iter().find(|plan| plan.price == Price::Free) {
-            return Err(Invalid::new(format!("must not give {} away: only none is free", plan.id)));
+            return Err(Invalid::new(format!(
+                "must set a price for {}: only none is free",
+                plan.id
+            )));
         }
         for (place, plan) in plans.iter().enumerate() {
-            // A member writes either: what one plan is called must not mean another.
-            let called = [plan.id.as_str(), plan.name.as_str()];
+            // Users may write either the id or the name, so neither may refer
+            // to another plan.
+            let names = [plan.id.as_str(), plan.name.as_str()];
             let taken = plans[..place].iter().any(|other| {
-                called.iter().any(|name| {
+                names.iter().any(|name| {
                     name.eq_ignore_ascii_case(other.id.as_str())
                         || name.eq_ignore_ascii_case(&other.name)
                 })
             });
             if taken {
-                return Err(Invalid::new(format!("must not call two plans {}", plan.name)));
+                return Err(Invalid::new(format!("must not have two plans named {}", plan.name)));
             }
         }
         Ok(Self(plans))
@@ -112,15 +117,15 @@ impl Catalogue {
         ])
     }
 
-    /// What is within the limits of every plan: so many monitors, and intervals
-    /// of so many seconds.
-    pub fn within_all(&self) -> (u32, u32) {
+    /// Limits that every plan allows: the number of monitors, and the interval
+    /// in seconds.
+    pub fn smallest_limits(&self) -> (u32, u32) {
         let monitors = self.0.iter().filter_map(|plan| plan.limits.monitors).min();
         let interval = self.0.iter().map(|plan| plan.limits.shortest_interval).max();
         (monitors.unwrap_or(u32::MAX), interval.unwrap_or(1))
     }
 
-    /// What a team without a plan has.
+    /// The plan of a team without a subscription.
     pub fn none(&self) -> &Plan {
         &self.0[0]
     }
@@ -129,7 +134,7 @@ impl Catalogue {
         &self.0
     }
 
-    /// The plan of this id or name, in any letter case.
+    /// The plan with this id or name, in any letter case.
     pub fn find(&self, text: &str) -> Option<&Plan> {
         let text = text.trim();
         let same = |name: &str| name.eq_ignore_ascii_case(text);
@@ -140,7 +145,7 @@ impl Catalogue {
         self.0.iter().find(|plan| plan.id == *id)
     }
 
-    /// The first plan after this one that has enough room.
+    /// The first plan after this one with sufficient limits.
     pub fn next(&self, after: &PlanId, enough: impl Fn(&Limits) -> bool) -> Option<&Plan> {
         let plans = self.0.iter().skip_while(|plan| plan.id != *after).skip(1);
         plans.into_iter().find(|plan| enough(&plan.limits))
@@ -152,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_found_by_id_or_name_in_any_letter_case() {
+    fn a_plan_is_found_by_id_or_name_in_any_case() {
         let catalogue = Catalogue::built_in();
         for text in ["pro", "PRO", " Pro "] {
             assert_eq!(catalogue.find(text).expect(text).name, "Pro");
@@ -162,22 +167,22 @@ mod tests {
     }
 
     #[test]
-    fn a_catalogue_begins_with_none_and_has_no_two_plans_of_a_name() {
+    fn a_catalogue_begins_with_none_and_plan_names_are_unique() {
         let built_in = Catalogue::built_in().0;
         assert_eq!(Catalogue::new(built_in.clone()), Ok(Catalogue::built_in()));
-        assert_eq!(Catalogue::built_in().within_all(), (50, 60));
+        assert_eq!(Catalogue::built_in().smallest_limits(), (50, 60));
         let wrong = |change: fn(&mut Vec<Plan>)| {
             let mut plans = built_in.clone();
             change(&mut plans);
             Catalogue::new(plans).map(drop).map_err(|why| why.to_string())
         };
         for (change, words) in [
-            ((|plans| plans.clear()) as fn(&mut Vec<Plan>), "at least the plan none"),
+            ((|plans| plans.clear()) as fn(&mut Vec<Plan>), "include the plan none"),
             (|plans| drop(plans.remove(0)), "begin with the plan none"),
             (|plans| plans[0].price = Price::Contract, "begin with the plan none"),
-            (|plans| plans[2].price = Price::Free, "pro away"),
-            (|plans| plans[3].id = PlanId::new("pro"), "two plans Business"),
-            (|plans| plans[3].name = "PRO".to_owned(), "two plans PRO"),
+            (|plans| plans[2].price = Price::Free, "a price for pro"),
+            (|plans| plans[3].id = PlanId::new("pro"), "two plans named Business"),
+            (|plans| plans[3].name = "PRO".to_owned(), "two plans named PRO"),
         ] {
             let why = wrong(change).expect_err(words);
             assert!(why.contains(words), "{why}");
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_plan_is_the_smallest_with_enough_room() {
+    fn the_next_plan_is_the_smallest_with_sufficient_limits() {
         let catalogue = Catalogue::built_in();
         let next = |after: &str, monitors: u32| {
             let enough = |limits: &Limits| limits.monitors.is_none_or(|most| most >= monitors);

@@ -1,69 +1,83 @@
-//! Where a team stands: the plan it holds, what is paid, and what it has to
-//! its credit. Kept as JSON in its row.
+//! The billing state of a team: its plan, the paid period and its credit.
+//! Stored as JSON in the team's row.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::money::Money;
 use super::plan::PlanId;
-use crate::number;
+use crate::named_enum;
+use crate::serde_millis;
 use crate::time::Millis;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// When a declined payment is tried again, counted from the first decline.
-const RETRIES: [u32; 3] = [1, 3, 5];
-/// How long a plan serves unpaid: until the last retry, and as long before the
-/// first try when that is late.
-const GRACE: Duration = Duration::from_secs(5 * 24 * 3600);
-/// A payment that is tried later than this was kept waiting by our own long
-/// silence: the new period begins then, and nobody pays for the time between.
-const SILENCE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// When a declined payment is retried, counted from the first decline.
+const RETRY_DAYS: [u32; 3] = [1, 3, 5];
+/// How long a plan stays in effect unpaid: until the last retry, and as long
+/// before the first attempt when that is late.
+const GRACE_PERIOD: Duration = Duration::from_secs(5 * 24 * 3600);
+/// If a payment is attempted later than this, the service itself was down: the
+/// new period begins at the attempt, and the time in between is not charged.
+const MAX_CHARGE_DELAY: Duration = Duration::from_secs(7 * 24 * 3600);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// What earlier changes of plan left over; the next charges are less by it.
+    /// Left over from earlier changes of plan; it reduces the next charges.
     pub credit: Money,
-    /// Nothing: the plan None.
-    pub held: Option<Held>,
+    /// `None`: the plan None.
+    #[serde(rename = "held")]
+    pub subscription: Option<Subscription>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct Subscription {
     pub plan: PlanId,
-    pub standing: Standing,
-    /// The paid one; when past due, the last paid one.
+    #[serde(rename = "standing")]
+    pub status: SubscriptionStatus,
+    /// The paid period; when past due, the last paid one.
     pub period: Period,
-    /// Whose day of the month each period ends on.
-    #[serde(with = "number::instant")]
+    /// Each period ends on the anchor's day of the month.
+    #[serde(with = "serde_millis::instant")]
     pub anchor: Millis,
-    /// What the paid period is worth.
+    /// The price of the paid period.
     pub price: Money,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum SubscriptionStatus {
     Active,
-    /// Serves until the paid period ends.
+    /// In effect until the paid period ends.
     Cancelled,
     /// A scheduled payment was declined.
     PastDue {
-        #[serde(with = "number::instant")]
+        #[serde(with = "serde_millis::instant")]
         next_try: Millis,
-        /// The first decline; nothing in rows of older versions, which counted
+        /// The first decline; missing in rows of older versions, which counted
         /// from the end of the paid period.
-        #[serde(default, with = "number::maybe_instant")]
+        #[serde(default, with = "serde_millis::maybe_instant")]
         since: Option<Millis>,
     },
-    /// Set by an administrator: never charged, and ended by them only.
+    /// Set by the operator: never charged, and only the operator can end it.
     Administered,
+}
+
+named_enum! {
+    /// The state of a team's plan, for people.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MembershipState {
+        None = "none",
+        Active = "active",
+        Cancelled = "cancelled",
+        PastDue = "past_due",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
-    #[serde(with = "number::instant")]
+    #[serde(with = "serde_millis::instant")]
     pub from: Millis,
-    #[serde(with = "number::instant")]
+    #[serde(with = "serde_millis::instant")]
     pub until: Millis,
 }
 
@@ -74,50 +88,55 @@ impl Period {
 }
 
 impl State {
-    /// The next moment at which something is to be done, if any.
+    /// The next moment at which an action is due, if any.
     pub fn due(&self) -> Option<Millis> {
-        self.held.as_ref().and_then(Held::due)
+        self.subscription.as_ref().and_then(Subscription::due)
     }
 
-    /// The plan that serves now; nothing is the plan None.
+    /// The plan in effect; `None` is the plan None.
     pub fn serving(&self, now: Millis) -> Option<&PlanId> {
-        self.held.as_ref().filter(|held| held.serves(now)).map(|held| &held.plan)
+        self.subscription
+            .as_ref()
+            .filter(|subscription| subscription.is_in_effect(now))
+            .map(|subscription| &subscription.plan)
     }
 
-    /// The word that the API shows.
-    pub fn word(&self) -> &'static str {
-        match self.held.as_ref().map(|held| held.standing) {
-            None => "none",
-            Some(Standing::Active | Standing::Administered) => "active",
-            Some(Standing::Cancelled) => "cancelled",
-            Some(Standing::PastDue { .. }) => "past_due",
+    /// The state as shown by the API.
+    pub fn membership_state(&self) -> MembershipState {
+        match self.subscription.as_ref().map(|subscription| subscription.status) {
+            None => MembershipState::None,
+            Some(SubscriptionStatus::Active | SubscriptionStatus::Administered) => {
+                MembershipState::Active
+            }
+            Some(SubscriptionStatus::Cancelled) => MembershipState::Cancelled,
+            Some(SubscriptionStatus::PastDue { .. }) => MembershipState::PastDue,
         }
     }
 }
 
-impl Held {
+impl Subscription {
     pub(super) fn due(&self) -> Option<Millis> {
-        match self.standing {
-            Standing::Active | Standing::Cancelled => Some(self.period.until),
-            Standing::PastDue { next_try, .. } => Some(next_try),
-            Standing::Administered => None,
+        match self.status {
+            SubscriptionStatus::Active | SubscriptionStatus::Cancelled => Some(self.period.until),
+            SubscriptionStatus::PastDue { next_try, .. } => Some(next_try),
+            SubscriptionStatus::Administered => None,
         }
     }
 
-    fn serves(&self, now: Millis) -> bool {
-        match self.standing {
-            Standing::Administered => true,
-            Standing::Cancelled => now < self.period.until,
-            Standing::Active | Standing::PastDue { .. } => {
-                now < self.declined().unwrap_or(self.period.until).after(GRACE)
+    fn is_in_effect(&self, now: Millis) -> bool {
+        match self.status {
+            SubscriptionStatus::Administered => true,
+            SubscriptionStatus::Cancelled => now < self.period.until,
+            SubscriptionStatus::Active | SubscriptionStatus::PastDue { .. } => {
+                now < self.declined().unwrap_or(self.period.until).after(GRACE_PERIOD)
             }
         }
     }
 
     /// When the payment that is past due was first declined.
     fn declined(&self) -> Option<Millis> {
-        match self.standing {
-            Standing::PastDue { since, .. } => Some(since.unwrap_or(self.period.until)),
+        match self.status {
+            SubscriptionStatus::PastDue { since, .. } => Some(since.unwrap_or(self.period.until)),
             _ => None,
         }
     }
@@ -126,33 +145,34 @@ impl Held {
         now < self.period.until
     }
 
-    /// What the rest of the paid period is worth.
+    /// The value of the rest of the paid period.
     pub(super) fn unused(&self, now: Millis) -> Money {
-        if matches!(self.standing, Standing::Administered) {
+        if matches!(self.status, SubscriptionStatus::Administered) {
             return Money::ZERO;
         }
         self.price.share(self.period.until.since(now), self.period.length())
     }
 
-    /// Where the unpaid period begins that is charged now, and its anchor: at the
-    /// end of the paid one, unless we were silent for long.
-    pub(super) fn begins(&self, now: Millis) -> (Millis, Millis) {
-        let late = |tried: Millis, due: Millis| tried.since(due) > SILENCE;
+    /// The start of the unpaid period that is charged now, and its anchor: the
+    /// end of the paid period, unless the service was down for long.
+    pub(super) fn next_period_start(&self, now: Millis) -> (Millis, Millis) {
+        let late = |tried: Millis, due: Millis| tried.since(due) > MAX_CHARGE_DELAY;
         if self.due().is_some_and(|due| late(now, due)) {
             return (now, now);
         }
         match self.declined() {
-            // The days since the first decline are served, and so they are paid.
+            // The plan was in effect since the first decline, so these days are
+            // charged.
             Some(first) if late(first, self.period.until) => (first, first),
             _ => (self.period.until, self.anchor),
         }
     }
 
-    /// What a decline now makes of it; nothing when that was the last try.
-    pub(super) fn past_due(&self, now: Millis) -> Option<(Standing, Millis)> {
+    /// The status after another decline; `None` when that was the last retry.
+    pub(super) fn past_due(&self, now: Millis) -> Option<(SubscriptionStatus, Millis)> {
         let first = self.declined().unwrap_or(now);
-        let tries = RETRIES.iter().map(|days| first.after(DAY * *days));
+        let tries = RETRY_DAYS.iter().map(|days| first.after(DAY * *days));
         let next_try = tries.into_iter().find(|at| *at > now)?;
-        Some((Standing::PastDue { next_try, since: Some(first) }, next_try))
+        Some((SubscriptionStatus::PastDue { next_try, since: Some(first) }, next_try))
     }
 }

@@ -1,30 +1,29 @@
-//! The billing step: state, event and now give the new state and what is to be
-//! done. A charge is decided here, made elsewhere, and comes back as `Paid` or
-//! `Declined`; until then nothing has changed.
+//! The billing step: state, event and time give the new state and the action to
+//! take. A charge is decided here, made elsewhere, and its outcome returns as
+//! `Paid` or `Declined`; until then nothing has changed.
 
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{month_after, next_end};
+use super::calendar::{months_after, next_period_end};
 use super::money::Money;
 use super::plan::{Plan, PlanId, Price};
-use super::state::{Held, Period, Standing, State};
-use crate::number;
+use super::state::{Period, State, Subscription, SubscriptionStatus};
+use crate::serde_millis;
 use crate::time::Millis;
 
-/// Processors refuse less than this; it is let go.
-const LEAST: Money = Money::cents(50);
+/// Processors reject smaller charges; such amounts are waived.
+const MIN_CHARGE: Money = Money::cents(50);
 
-/// What happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A member chose a plan, and a method to pay it with.
+    /// A member chose a plan and a payment method.
     Choose(&'a Plan),
-    /// A member gave the plan up.
+    /// A member cancelled the plan.
     Stop,
-    /// An administrator set the plan.
+    /// The operator set the plan.
     Grant(&'a Plan),
-    /// The moment of `State::due` has come. The method may have been deleted,
-    /// and the plan may not be sold any more.
+    /// The moment of `State::due` has come. The payment method may have been
+    /// deleted, and the plan may no longer be offered.
     Due {
         method: bool,
         price: Option<Money>,
@@ -40,23 +39,23 @@ pub struct Step {
     pub action: Option<Action>,
 }
 
-/// What is to be done about it.
+/// The action to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Ask the processor for money.
+    /// Charge the payment method.
     Charge(Charge),
-    /// Write the paid invoice and say thanks.
+    /// Create the paid invoice and send the receipt.
     Receipt(Charge),
-    /// Write the open invoice and ask for another card.
+    /// Create the open invoice and ask for another card.
     Remind { charge: Charge, next_try: Millis },
-    /// Tell that the plan is None now.
-    Ended { plan: PlanId, why: Why },
-    /// Give the money back: what it paid for is no longer wanted.
+    /// Notify the team that its plan is None now.
+    Ended { plan: PlanId, why: EndReason },
+    /// Refund the payment: the plan it was for has been cancelled.
     Refund,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum EndReason {
     Stopped,
     Unpaid,
     MethodDeleted,
@@ -64,40 +63,40 @@ pub enum Why {
     Administrator,
 }
 
-/// One period of one plan, and what it costs now.
+/// One period of one plan, and its price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
-    pub reason: Reason,
+    pub reason: ChargeReason,
     pub plan: PlanId,
     pub period: Period,
-    #[serde(with = "number::instant")]
+    #[serde(with = "serde_millis::instant")]
     pub anchor: Millis,
     pub price: Money,
-    /// What is left of the plan that was held, counted into the credit.
+    /// The value of the unused part of the previous plan, added to the credit.
     pub unused: Money,
     pub credit_used: Money,
     pub credit_left: Money,
-    /// What the processor is asked for.
+    /// The amount that the processor charges.
     pub amount: Money,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum ChargeReason {
     First,
     Renewal,
-    /// Of the plan, within a period.
+    /// A change of plan within a period.
     Change,
 }
 
-/// Why nothing was done.
+/// Why an event had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the team has no plan")]
-    NothingHeld,
-    #[error("the plan is set by an administrator")]
+    NoPlan,
+    #[error("the plan is set by the operator")]
     Administered,
-    #[error("the plan None is reached by stopping")]
+    #[error("the plan None cannot be purchased; cancel the current plan instead")]
     NotForSale,
 }
 
@@ -118,132 +117,160 @@ fn choose(state: &State, plan: &Plan, now: Millis) -> Result<Step, Refusal> {
         Price::Free => return Err(Refusal::NotForSale),
         Price::Contract => return Err(Refusal::Administered),
     };
-    let fresh = Begin { reason: Reason::First, from: now, anchor: now, unused: Money::ZERO };
-    let Some(held) = &state.held else { return Ok(charge(state, &plan.id, price, &fresh)) };
-    let same = held.plan == plan.id;
-    match held.standing {
-        Standing::Administered => Err(Refusal::Administered),
-        Standing::Cancelled if !held.is_paid(now) => Ok(charge(state, &plan.id, price, &fresh)),
-        Standing::Cancelled if same => Ok(standing(state, Standing::Active)),
-        Standing::Active if same => Ok(unchanged(state)),
-        Standing::PastDue { .. } if same => Ok(charge(state, &plan.id, price, &renewal(held, now))),
-        _ => Ok(charge(state, &plan.id, price, &change(held, now))),
+    let fresh =
+        PeriodStart { reason: ChargeReason::First, from: now, anchor: now, unused: Money::ZERO };
+    let Some(subscription) = &state.subscription else {
+        return Ok(charge(state, &plan.id, price, &fresh));
+    };
+    let same = subscription.plan == plan.id;
+    match subscription.status {
+        SubscriptionStatus::Administered => Err(Refusal::Administered),
+        SubscriptionStatus::Cancelled if !subscription.is_paid(now) => {
+            Ok(charge(state, &plan.id, price, &fresh))
+        }
+        SubscriptionStatus::Cancelled if same => Ok(with_status(state, SubscriptionStatus::Active)),
+        SubscriptionStatus::Active if same => Ok(unchanged(state)),
+        SubscriptionStatus::PastDue { .. } if same => {
+            Ok(charge(state, &plan.id, price, &renewal(subscription, now)))
+        }
+        _ => Ok(charge(state, &plan.id, price, &change(subscription, now))),
     }
 }
 
 fn stop(state: &State, now: Millis) -> Result<Step, Refusal> {
-    let held = state.held.as_ref().ok_or(Refusal::NothingHeld)?;
-    match held.standing {
-        Standing::Administered => Err(Refusal::Administered),
-        _ if held.is_paid(now) => Ok(standing(state, Standing::Cancelled)),
-        _ => Ok(ended(state, held, Why::Stopped)),
+    let subscription = state.subscription.as_ref().ok_or(Refusal::NoPlan)?;
+    match subscription.status {
+        SubscriptionStatus::Administered => Err(Refusal::Administered),
+        _ if subscription.is_paid(now) => Ok(with_status(state, SubscriptionStatus::Cancelled)),
+        _ => Ok(ended(state, subscription, EndReason::Stopped)),
     }
 }
 
 fn grant(state: &State, plan: &Plan, now: Millis) -> Step {
-    let unused = state.held.as_ref().map_or(Money::ZERO, |held| held.unused(now));
+    let unused =
+        state.subscription.as_ref().map_or(Money::ZERO, |subscription| subscription.unused(now));
     let credited = State { credit: state.credit.plus(unused), ..state.clone() };
     if plan.price == Price::Free {
-        return match &credited.held {
-            Some(held) => ended(&credited, held, Why::Administrator),
+        return match &credited.subscription {
+            Some(subscription) => ended(&credited, subscription, EndReason::Administrator),
             None => unchanged(state),
         };
     }
-    let held = Held {
+    let subscription = Subscription {
         plan: plan.id.clone(),
-        standing: Standing::Administered,
+        status: SubscriptionStatus::Administered,
         period: Period { from: now, until: now },
         anchor: now,
         price: Money::ZERO,
     };
-    Step { state: State { held: Some(held), ..credited }, action: None }
+    Step { state: State { subscription: Some(subscription), ..credited }, action: None }
 }
 
 fn due(state: &State, method: bool, price: Option<Money>, now: Millis) -> Step {
-    let Some(held) = &state.held else { return unchanged(state) };
-    if held.due().is_none_or(|at| at > now) {
+    let Some(subscription) = &state.subscription else { return unchanged(state) };
+    if subscription.due().is_none_or(|at| at > now) {
         return unchanged(state);
     }
-    match (held.standing, price) {
-        (Standing::Cancelled, _) => ended(state, held, Why::Stopped),
-        _ if !method => ended(state, held, Why::MethodDeleted),
-        (_, None) => ended(state, held, Why::NotSold),
-        (_, Some(price)) => charge(state, &held.plan, price, &renewal(held, now)),
+    match (subscription.status, price) {
+        (SubscriptionStatus::Cancelled, _) => ended(state, subscription, EndReason::Stopped),
+        _ if !method => ended(state, subscription, EndReason::MethodDeleted),
+        (_, None) => ended(state, subscription, EndReason::NotSold),
+        (_, Some(price)) => charge(state, &subscription.plan, price, &renewal(subscription, now)),
     }
 }
 
 fn paid(state: &State, charge: &Charge) -> Step {
     let refund = || Step { state: state.clone(), action: Some(Action::Refund) };
-    let standing = match (&state.held, charge.reason) {
-        // Told twice.
-        (Some(held), _) if held.plan == charge.plan && held.period == charge.period => {
+    let status = match (&state.subscription, charge.reason) {
+        // Reported twice.
+        (Some(subscription), _)
+            if subscription.plan == charge.plan && subscription.period == charge.period =>
+        {
             return unchanged(state);
         }
-        (Some(held), _) if held.standing == Standing::Administered => return refund(),
-        // The time is paid for already.
-        (Some(held), Reason::First | Reason::Renewal) if charge.period.from < held.period.until => {
+        (Some(subscription), _) if subscription.status == SubscriptionStatus::Administered => {
             return refund();
         }
-        (None, Reason::Renewal | Reason::Change) => return refund(),
-        // Stopped while the renewal was under way: what is paid for serves.
-        (Some(held), Reason::Renewal) if held.standing == Standing::Cancelled => {
-            Standing::Cancelled
+        // The period has already been paid.
+        (Some(subscription), ChargeReason::First | ChargeReason::Renewal)
+            if charge.period.from < subscription.period.until =>
+        {
+            return refund();
         }
-        (Some(held), _) if charge.period.from < held.period.from => return refund(),
-        _ => Standing::Active,
+        (None, ChargeReason::Renewal | ChargeReason::Change) => return refund(),
+        // Cancelled while the renewal was in progress: the paid period stays in
+        // effect.
+        (Some(subscription), ChargeReason::Renewal)
+            if subscription.status == SubscriptionStatus::Cancelled =>
+        {
+            SubscriptionStatus::Cancelled
+        }
+        (Some(subscription), _) if charge.period.from < subscription.period.from => {
+            return refund();
+        }
+        _ => SubscriptionStatus::Active,
     };
-    let held = Held {
+    let subscription = Subscription {
         plan: charge.plan.clone(),
-        standing,
+        status,
         period: charge.period,
         anchor: charge.anchor,
         price: charge.price,
     };
     Step {
-        state: State { credit: charge.credit_left, held: Some(held) },
+        state: State { credit: charge.credit_left, subscription: Some(subscription) },
         action: Some(Action::Receipt(charge.clone())),
     }
 }
 
 fn declined(state: &State, charge: &Charge, now: Millis) -> Step {
-    let renews = |held: &&Held| charge.reason == Reason::Renewal && charge.plan == held.plan;
-    let Some(held) = state.held.as_ref().filter(renews) else { return unchanged(state) };
-    match (held.standing, held.past_due(now)) {
-        (Standing::Administered, _) => unchanged(state),
-        (Standing::Cancelled, _) => ended(state, held, Why::Stopped),
-        (_, None) => ended(state, held, Why::Unpaid),
+    let renews = |subscription: &&Subscription| {
+        charge.reason == ChargeReason::Renewal && charge.plan == subscription.plan
+    };
+    let Some(subscription) = state.subscription.as_ref().filter(renews) else {
+        return unchanged(state);
+    };
+    match (subscription.status, subscription.past_due(now)) {
+        (SubscriptionStatus::Administered, _) => unchanged(state),
+        (SubscriptionStatus::Cancelled, _) => ended(state, subscription, EndReason::Stopped),
+        (_, None) => ended(state, subscription, EndReason::Unpaid),
         (_, Some((past_due, next_try))) => Step {
             action: Some(Action::Remind { charge: charge.clone(), next_try }),
-            ..standing(state, past_due)
+            ..with_status(state, past_due)
         },
     }
 }
 
-/// Where a charged period begins, and what speaks for a lower amount.
-struct Begin {
-    reason: Reason,
+/// The start of a charged period, and the value to deduct.
+struct PeriodStart {
+    reason: ChargeReason,
     from: Millis,
     anchor: Millis,
     unused: Money,
 }
 
-fn renewal(held: &Held, now: Millis) -> Begin {
-    let (from, anchor) = held.begins(now);
-    Begin { reason: Reason::Renewal, from, anchor, unused: Money::ZERO }
+fn renewal(subscription: &Subscription, now: Millis) -> PeriodStart {
+    let (from, anchor) = subscription.next_period_start(now);
+    PeriodStart { reason: ChargeReason::Renewal, from, anchor, unused: Money::ZERO }
 }
 
-/// A change of plan begins a period of the new plan, now. Days that were served
-/// unpaid belong to it, so that changing the plan does not make them free.
-fn change(held: &Held, now: Millis) -> Begin {
-    let from = if held.is_paid(now) { now } else { held.begins(now).0 };
-    Begin { reason: Reason::Change, from, anchor: from, unused: held.unused(now) }
+/// A change of plan starts a period of the new plan now. Unpaid days in effect
+/// belong to it, so that changing the plan does not make them free.
+fn change(subscription: &Subscription, now: Millis) -> PeriodStart {
+    let from = if subscription.is_paid(now) { now } else { subscription.next_period_start(now).0 };
+    PeriodStart {
+        reason: ChargeReason::Change,
+        from,
+        anchor: from,
+        unused: subscription.unused(now),
+    }
 }
 
-fn charge(state: &State, plan: &PlanId, price: Money, begin: &Begin) -> Step {
-    let Begin { reason, from, anchor, unused } = *begin;
+fn charge(state: &State, plan: &PlanId, price: Money, begin: &PeriodStart) -> Step {
+    let PeriodStart { reason, from, anchor, unused } = *begin;
     let until = match reason {
-        Reason::Renewal => next_end(anchor, from),
-        Reason::First | Reason::Change => month_after(anchor, 1),
+        ChargeReason::Renewal => next_period_end(anchor, from),
+        ChargeReason::First | ChargeReason::Change => months_after(anchor, 1),
     };
     let credit = state.credit.plus(unused);
     let credit_used = credit.min(price);
@@ -257,19 +284,20 @@ fn charge(state: &State, plan: &PlanId, price: Money, begin: &Begin) -> Step {
         unused,
         credit_used,
         credit_left: credit.less(credit_used),
-        amount: if owed < LEAST { Money::ZERO } else { owed },
+        amount: if owed < MIN_CHARGE { Money::ZERO } else { owed },
     };
     Step { state: state.clone(), action: Some(Action::Charge(charge)) }
 }
 
-fn standing(state: &State, standing: Standing) -> Step {
-    let held = state.held.clone().map(|held| Held { standing, ..held });
-    Step { state: State { held, ..state.clone() }, action: None }
+fn with_status(state: &State, status: SubscriptionStatus) -> Step {
+    let subscription =
+        state.subscription.clone().map(|subscription| Subscription { status, ..subscription });
+    Step { state: State { subscription, ..state.clone() }, action: None }
 }
 
-fn ended(state: &State, held: &Held, why: Why) -> Step {
-    let action = Some(Action::Ended { plan: held.plan.clone(), why });
-    Step { state: State { held: None, ..state.clone() }, action }
+fn ended(state: &State, subscription: &Subscription, why: EndReason) -> Step {
+    let action = Some(Action::Ended { plan: subscription.plan.clone(), why });
+    Step { state: State { subscription: None, ..state.clone() }, action }
 }
 
 fn unchanged(state: &State) -> Step {

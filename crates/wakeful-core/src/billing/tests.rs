@@ -1,4 +1,5 @@
-//! The billing step by tables, and what no sequence of events may do.
+//! Tables of billing steps, and properties that hold for any sequence of
+//! events.
 
 use proptest::prelude::*;
 use std::time::Duration;
@@ -12,22 +13,22 @@ fn at(text: &str) -> Millis {
     Millis::parse(&format!("{text}T10:00:00Z")).expect("a time")
 }
 
-/// A team and a processor that says yes or no, as the test wants.
+/// A team and a processor that accepts or declines as the test chooses.
 struct Team {
     catalogue: Catalogue,
     state: State,
     method: bool,
     paid: Vec<Charge>,
-    /// Since when the payment that is open was declined.
+    /// When the open payment was first declined.
     declined: Option<Millis>,
-    told: Vec<String>,
+    log: Vec<String>,
 }
 
 impl Team {
     fn new() -> Self {
         let catalogue = Catalogue::built_in();
         let state = State::default();
-        Self { catalogue, state, method: true, paid: vec![], declined: None, told: vec![] }
+        Self { catalogue, state, method: true, paid: vec![], declined: None, log: vec![] }
     }
 
     fn on(plan: &str, day: &str) -> Self {
@@ -49,13 +50,15 @@ impl Team {
     }
 
     fn tick(&mut self, now: Millis, pays: bool) {
-        let held = self.state.held.as_ref();
-        let price = held.and_then(|held| match self.catalogue.get(&held.plan)?.price {
-            Price::Monthly(price) => Some(price),
-            _ => None,
+        let subscription = self.state.subscription.as_ref();
+        let price = subscription.and_then(|subscription| {
+            match self.catalogue.get(&subscription.plan)?.price {
+                Price::Monthly(price) => Some(price),
+                _ => None,
+            }
         });
         let event = Event::Due { method: self.method, price };
-        let next = step(&self.state, event, now).expect("a clock is never refused");
+        let next = step(&self.state, event, now).expect("a due event is never refused");
         match next.action {
             Some(Action::Charge(charge)) => self.settle(&charge, pays, now),
             action => self.take(next.state, action, now),
@@ -77,24 +80,24 @@ impl Team {
         match action {
             None => {}
             Some(Action::Receipt(charge)) => {
-                self.told.push(format!("paid {}", charge.amount.as_cents()));
+                self.log.push(format!("paid {}", charge.amount.as_cents()));
                 self.paid.push(charge);
                 self.declined = None;
             }
             Some(Action::Remind { next_try, .. }) => {
                 self.declined = self.declined.or(Some(now));
                 let days = next_try.since(now).as_secs() / DAY.as_secs();
-                self.told.push(format!("again in {days}"));
+                self.log.push(format!("again in {days}"));
             }
             Some(Action::Ended { why, .. }) => {
-                if why == Why::Unpaid {
-                    let first = self.declined.expect("nobody loses a plan by one decline");
-                    assert!(now.since(first) >= DAY * 5, "all retries were made");
+                if why == EndReason::Unpaid {
+                    let first = self.declined.expect("a plan does not end at its first decline");
+                    assert!(now.since(first) >= DAY * 5, "retries are left");
                 }
                 self.declined = None;
-                self.told.push(format!("ended {why:?}"));
+                self.log.push(format!("ended {why:?}"));
             }
-            Some(Action::Charge(_) | Action::Refund) => panic!("not of an outcome"),
+            Some(Action::Charge(_) | Action::Refund) => panic!("not the action of an outcome"),
         }
     }
 
@@ -106,7 +109,7 @@ impl Team {
 
     fn shown(&self, now: Millis) -> String {
         let plan = self.state.serving(now).map_or("none", PlanId::as_str);
-        format!("{} {plan}", self.state.word())
+        format!("{} {plan}", self.state.membership_state().as_str())
     }
 }
 
@@ -116,13 +119,13 @@ fn a_period_is_charged_once_when_it_begins() {
     for day in ["2027-02-27", "2027-02-28", "2027-02-28", "2027-03-30", "2027-03-31"] {
         team.tick(at(day), true);
     }
-    assert_eq!(team.told, ["paid 2900", "paid 2900", "paid 2900"]);
+    assert_eq!(team.log, ["paid 2900", "paid 2900", "paid 2900"]);
     let ends: Vec<Millis> = team.paid.iter().map(|charge| charge.period.until).collect();
     assert_eq!(ends, [at("2027-02-28"), at("2027-03-31"), at("2027-04-30")]);
 }
 
 #[test]
-fn a_declined_payment_is_tried_again_after_1_3_and_5_days() {
+fn a_declined_payment_is_retried_after_1_3_and_5_days() {
     let mut team = Team::on("starter", "2027-01-10");
     for day in 10..=16 {
         team.tick(at(&format!("2027-02-{day}")), false);
@@ -130,13 +133,13 @@ fn a_declined_payment_is_tried_again_after_1_3_and_5_days() {
             assert_eq!(team.shown(at(&format!("2027-02-{day}"))), "past_due starter");
         }
     }
-    assert_eq!(team.told, ["paid 900", "again in 1", "again in 2", "again in 2", "ended Unpaid"]);
+    assert_eq!(team.log, ["paid 900", "again in 1", "again in 2", "again in 2", "ended Unpaid"]);
     assert_eq!(team.shown(at("2027-02-16")), "none none");
 }
 
 #[test]
-fn a_payment_that_is_first_tried_late_is_tried_again_as_often() {
-    // Our own loop slept for five, six and twenty days.
+fn a_late_first_attempt_has_as_many_retries() {
+    // The billing loop was down for five, six and twenty days.
     for (first, later) in [
         ("2027-02-15", ["2027-02-16", "2027-02-18", "2027-02-20"]),
         ("2027-02-16", ["2027-02-17", "2027-02-19", "2027-02-21"]),
@@ -152,12 +155,12 @@ fn a_payment_that_is_first_tried_late_is_tried_again_as_often() {
             team.tick(at(day), false);
         }
         let expected = ["paid 900", "again in 1", "again in 2", "again in 2", "ended Unpaid"];
-        assert_eq!(team.told, expected, "{first}");
+        assert_eq!(team.log, expected, "{first}");
     }
 }
 
 #[test]
-fn the_days_of_grace_are_paid_however_late_the_first_try_was() {
+fn the_grace_period_is_charged_however_late_the_first_attempt_was() {
     for (first, from) in [("2027-02-16", "2027-02-10"), ("2027-03-02", "2027-03-02")] {
         let mut team = Team::on("starter", "2027-01-10");
         team.tick(at(first), false);
@@ -170,7 +173,7 @@ fn the_days_of_grace_are_paid_however_late_the_first_try_was() {
 }
 
 #[test]
-fn a_row_of_an_older_version_counts_from_the_end_of_the_paid_period() {
+fn a_row_from_an_older_version_counts_from_the_end_of_the_paid_period() {
     let mut team = Team::on("starter", "2027-01-10");
     team.tick(at("2027-02-10"), false);
     let mut json = serde_json::to_value(&team.state).expect("writes");
@@ -183,7 +186,7 @@ fn a_row_of_an_older_version_counts_from_the_end_of_the_paid_period() {
 }
 
 #[test]
-fn a_payment_in_the_days_of_grace_is_for_the_period_that_was_due() {
+fn a_payment_in_the_grace_period_is_for_the_period_that_was_due() {
     let mut team = Team::on("starter", "2027-01-10");
     team.tick(at("2027-02-10"), false);
     team.tick(at("2027-02-13"), true);
@@ -192,7 +195,7 @@ fn a_payment_in_the_days_of_grace_is_for_the_period_that_was_due() {
 }
 
 #[test]
-fn choosing_the_plan_held_pays_what_is_open_and_nothing_else() {
+fn choosing_the_current_plan_pays_only_the_open_invoice() {
     let mut team = Team::on("starter", "2027-01-10");
     team.choose("starter", at("2027-01-20"), true);
     assert_eq!(team.paid.len(), 1);
@@ -205,18 +208,18 @@ fn choosing_the_plan_held_pays_what_is_open_and_nothing_else() {
 }
 
 #[test]
-fn a_stopped_plan_serves_until_the_paid_period_ends() {
+fn a_cancelled_plan_stays_in_effect_until_the_paid_period_ends() {
     let mut team = Team::on("pro", "2027-01-10");
     team.stop(at("2027-01-11")).expect("stops");
     assert_eq!(team.shown(at("2027-02-09")), "cancelled pro");
     assert_eq!(team.shown(at("2027-02-10")), "cancelled none");
     team.tick(at("2027-02-10"), true);
-    assert_eq!(team.told, ["paid 2900", "ended Stopped"]);
-    assert_eq!(team.stop(at("2027-02-11")), Err(Refusal::NothingHeld));
+    assert_eq!(team.log, ["paid 2900", "ended Stopped"]);
+    assert_eq!(team.stop(at("2027-02-11")), Err(Refusal::NoPlan));
 }
 
 #[test]
-fn choosing_a_stopped_plan_again_takes_the_stop_back_for_nothing() {
+fn choosing_a_cancelled_plan_again_resumes_it_without_a_charge() {
     let mut team = Team::on("pro", "2027-01-10");
     team.stop(at("2027-01-11")).expect("stops");
     team.choose("pro", at("2027-01-12"), true);
@@ -225,34 +228,35 @@ fn choosing_a_stopped_plan_again_takes_the_stop_back_for_nothing() {
 }
 
 #[test]
-fn a_plan_whose_method_is_gone_ends_when_the_payment_is_due() {
+fn a_plan_without_a_payment_method_ends_when_the_payment_is_due() {
     let mut team = Team::on("pro", "2027-01-10");
     team.method = false;
     team.tick(at("2027-02-09"), true);
     assert_eq!(team.shown(at("2027-02-09")), "active pro");
     team.tick(at("2027-02-10"), true);
-    assert_eq!(team.told, ["paid 2900", "ended MethodDeleted"]);
+    assert_eq!(team.log, ["paid 2900", "ended MethodDeleted"]);
 }
 
 #[test]
-fn a_change_of_plan_counts_the_unused_days_of_the_old_one() {
-    // 20 of January's 31 days are left of 29.00: 18.70.
+fn a_change_of_plan_credits_the_unused_days_of_the_old_one() {
+    // 20 of January's 31 days are unused; of 29.00 that is 18.70.
     let mut team = Team::on("pro", "2027-01-01");
     team.choose("business", at("2027-01-12"), true);
-    assert_eq!(team.told, ["paid 2900", "paid 8030"]);
+    assert_eq!(team.log, ["paid 2900", "paid 8030"]);
     assert_eq!(team.paid[1].unused, Money::cents(1870));
     assert_eq!(team.paid[1].period, Period { from: at("2027-01-12"), until: at("2027-02-12") });
-    // Down again on the same day: the whole 99.00 is credit, and pays for months.
+    // Downgraded on the same day: the whole 99.00 becomes credit and pays for
+    // months.
     team.choose("starter", at("2027-01-12"), true);
-    assert_eq!(team.told[2], "paid 0");
+    assert_eq!(team.log[2], "paid 0");
     assert_eq!(team.state.credit, Money::cents(9_900 - 900));
     team.tick(at("2027-02-12"), true);
-    assert_eq!(team.told[3], "paid 0");
+    assert_eq!(team.log[3], "paid 0");
     assert_eq!(team.state.credit, Money::cents(9_900 - 1_800));
 }
 
 #[test]
-fn a_change_in_the_days_of_grace_does_not_make_them_free() {
+fn a_change_in_the_grace_period_does_not_make_it_free() {
     let mut team = Team::on("starter", "2027-01-10");
     team.tick(at("2027-02-10"), false);
     team.choose("pro", at("2027-02-13"), true);
@@ -261,14 +265,14 @@ fn a_change_in_the_days_of_grace_does_not_make_them_free() {
 }
 
 #[test]
-fn nobody_pays_for_a_time_in_which_we_were_silent() {
+fn time_while_the_service_was_down_is_not_charged() {
     let mut team = Team::on("starter", "2027-01-10");
     team.tick(at("2027-05-20"), true);
     assert_eq!(team.paid[1].period, Period { from: at("2027-05-20"), until: at("2027-06-20") });
 }
 
 #[test]
-fn an_administrators_plan_is_never_charged_and_never_stopped_by_a_member() {
+fn an_administrators_plan_is_never_charged_and_cannot_be_cancelled_by_a_member() {
     let mut team = Team::on("pro", "2027-01-01");
     let enterprise = team.catalogue.find("enterprise").expect("a plan").clone();
     team.state = step(&team.state, Event::Grant(&enterprise), at("2027-01-12")).expect("set").state;
@@ -281,11 +285,11 @@ fn an_administrators_plan_is_never_charged_and_never_stopped_by_a_member() {
     assert_eq!(team.shown(at("2037-01-13")), "active enterprise");
     let none = team.catalogue.none().clone();
     let end = step(&team.state, Event::Grant(&none), at("2037-01-14")).expect("set");
-    assert_eq!(end.state.held, None);
+    assert_eq!(end.state.subscription, None);
 }
 
 #[test]
-fn what_cannot_be_bought_is_refused() {
+fn a_plan_that_is_not_for_sale_is_refused() {
     let catalogue = Catalogue::built_in();
     let choose = |plan: &str| {
         let plan = catalogue.find(plan).expect("a plan");
@@ -296,7 +300,7 @@ fn what_cannot_be_bought_is_refused() {
 }
 
 #[test]
-fn money_for_what_is_no_longer_wanted_is_given_back() {
+fn a_payment_for_a_cancelled_plan_is_refunded() {
     let mut team = Team::on("pro", "2027-01-10");
     team.tick(at("2027-02-10"), false);
     let due = Event::Due { method: true, price: Some(Money::cents(2900)) };
@@ -307,13 +311,14 @@ fn money_for_what_is_no_longer_wanted_is_given_back() {
     team.stop(at("2027-02-11")).expect("stops");
     let late = step(&team.state, Event::Paid(&charge), at("2027-02-11")).expect("an outcome");
     assert_eq!(late.action, Some(Action::Refund));
-    assert_eq!(late.state.held, None);
+    assert_eq!(late.state.subscription, None);
 }
 
 #[test]
-fn an_outcome_that_is_told_twice_counts_once() {
+fn an_outcome_that_is_reported_twice_counts_once() {
     let team = Team::on("pro", "2027-01-10");
-    let again = step(&team.state, Event::Paid(&team.paid[0]), at("2027-01-10")).expect("told");
+    let again =
+        step(&team.state, Event::Paid(&team.paid[0]), at("2027-01-10")).expect("an outcome");
     assert_eq!(again, Step { state: team.state.clone(), action: None });
 }
 
@@ -334,7 +339,7 @@ fn a_year_of_ten_thousand_teams_adds_up_to_the_cent() {
         let mut team = Team::new();
         let begun = start.after(Duration::from_secs(u64::from(number) * 251));
         team.choose(plans[number as usize % 3], begun, true);
-        let year = month_after(begun, 12);
+        let year = months_after(begun, 12);
         while let Some(due) = team.state.due().filter(|due| *due < year) {
             team.tick(due, true);
         }
@@ -369,7 +374,7 @@ fn moves() -> impl Strategy<Value = Vec<(u64, Move)>> {
 
 proptest! {
     #[test]
-    fn no_period_is_charged_twice_nor_served_unpaid_past_its_grace(moves in moves()) {
+    fn no_period_is_charged_twice_or_used_unpaid_past_its_grace(moves in moves()) {
         let mut team = Team::new();
         let mut now = at("2027-01-31");
         for (hours, next) in moves {
@@ -387,20 +392,21 @@ proptest! {
                 }
             }
             prop_assert!(team.paid.len() - before <= 1);
-            let administered = team.state.held.as_ref()
-                .is_some_and(|held| held.standing == Standing::Administered);
+            let administered = team.state.subscription.as_ref()
+                .is_some_and(|subscription| subscription.status == SubscriptionStatus::Administered);
             if team.state.serving(now).is_some() && !administered {
-                let until = team.paid.last().expect("nothing serves unpaid").period.until;
+                let until = team.paid.last().expect("no plan is in effect unpaid").period.until;
                 prop_assert!(now < team.declined.unwrap_or(until).max(until).after(DAY * 5));
             }
         }
         for pair in team.paid.windows(2) {
             let (old, new) = (&pair[0], &pair[1]);
-            // A period begins where the one before ended, or later; only a
-            // change of plan cuts it short, and then what was cut off counts.
-            prop_assert!(new.period.from >= old.period.until || new.reason != Reason::Renewal);
+            // A period begins where the previous one ended, or later; only a
+            // change of plan cuts it short, and then the unused part is
+            // credited.
+            prop_assert!(new.period.from >= old.period.until || new.reason != ChargeReason::Renewal);
             prop_assert!(new.period.from >= old.period.from);
-            if new.reason == Reason::Change && new.period.from < old.period.until {
+            if new.reason == ChargeReason::Change && new.period.from < old.period.until {
                 let cut = old.period.until.since(new.period.from);
                 prop_assert_eq!(new.unused, old.price.share(cut, old.period.length()));
             }

@@ -1,6 +1,6 @@
-//! docs/block-format.md says enough to read all history without this code:
-//! `scripts/decode-block.py`, written from that page, decodes what the codec
-//! encodes, and the test vectors on the page are what the codec gives.
+//! Verifies that docs/block-format.md is sufficient to read all history without
+//! this code: `scripts/decode-block.py`, written from that page, decodes the
+//! codec's output, and the test vectors on the page match the codec.
 
 mod vectors;
 
@@ -12,21 +12,22 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::pack::{Packed, pack};
-use super::rollup::{self, Depth, Rollup, Spread};
-use super::{Entry, Shares, Standing, in_order, micros, spans};
+use super::block_codec::{PackedBlock, pack};
+use super::rollup::{self, Detail, Distribution, Rollup};
+use super::{Entry, HistoryStatus, PerStatus, in_order, micros, phase_durations};
 use vectors::{Content, Vector};
 
 const PHASES: [&str; 5] = ["resolve", "connect", "tls", "first_byte", "transfer"];
 
-/// What follows this in the document is written by `the_document_has_these_vectors`.
+/// The rest of the document after this mark is written by
+/// `the_document_has_these_vectors`.
 const MARK: &str = "raise the version instead. -->\n";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the script, and gives its output and whether it found nothing damaged.
+/// Runs the script; returns its output and whether no row was damaged.
 fn run(arguments: &[&str], input: &str) -> (String, bool) {
     let script = repository().join("scripts/decode-block.py");
     python(&[&[script.to_str().unwrap()], arguments].concat(), input)
@@ -38,7 +39,7 @@ fn python(arguments: &[&str], input: &str) -> (String, bool) {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("python3 is needed by the tests");
+        .expect("the tests require python3");
     let mut stdin = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || stdin.write_all(input.as_bytes()).unwrap());
@@ -48,7 +49,7 @@ fn python(arguments: &[&str], input: &str) -> (String, bool) {
     (String::from_utf8(output.stdout).unwrap(), output.status.success())
 }
 
-/// One value for each row.
+/// The decoded value of each row.
 fn decoded(rows: &[String]) -> Vec<Value> {
     let (output, is_whole) = run(&["hex"], &rows.join("\n"));
     assert!(is_whole);
@@ -63,27 +64,27 @@ fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { data_encoding::HEXLOWER.encode(bytes) }
 }
 
-fn block_row(Packed { data, phases, regions }: &Packed) -> String {
+fn block_row(PackedBlock { data, phases, regions }: &PackedBlock) -> String {
     format!("block {} {} {}", hex(data), hex(phases), hex(regions))
 }
 
-fn rollup_row(rollups: &[Rollup], depth: Depth) -> String {
+fn rollup_row(rollups: &[Rollup], depth: Detail) -> String {
     format!("rollup {}", hex(&rollup::pack(rollups, depth)))
 }
 
-fn word(standing: Standing) -> &'static str {
+fn word(standing: HistoryStatus) -> &'static str {
     match standing {
-        Standing::Up => "up",
-        Standing::Down => "down",
-        Standing::Pending => "pending",
-        Standing::Unknown => "unknown",
-        Standing::Maintenance => "maintenance",
+        HistoryStatus::Up => "up",
+        HistoryStatus::Down => "down",
+        HistoryStatus::Pending => "pending",
+        HistoryStatus::Unknown => "unknown",
+        HistoryStatus::Maintenance => "maintenance",
     }
 }
 
 fn shown_entry(entry: &Entry) -> Value {
     let beat = &entry.heartbeat;
-    let phases = PHASES.iter().zip(spans(&beat.phases));
+    let phases = PHASES.iter().zip(phase_durations(&beat.phases));
     let phases: Map<String, Value> = phases
         .filter_map(|(name, span)| Some(((*name).to_owned(), micros(span?).into())))
         .collect();
@@ -108,11 +109,11 @@ fn shown_entry(entry: &Entry) -> Value {
     })
 }
 
-fn shown_shares(shares: &Shares) -> Value {
-    Standing::ALL.map(|one| (word(one), shares[one])).into_iter().collect()
+fn shown_shares(shares: &PerStatus) -> Value {
+    HistoryStatus::ALL.map(|one| (word(one), shares[one])).into_iter().collect()
 }
 
-fn shown_spread(spread: &Spread) -> Map<String, Value> {
+fn shown_spread(spread: &Distribution) -> Map<String, Value> {
     let sketch = json!({ "low": spread.sketch.low, "counts": spread.sketch.counts });
     let fields = [("count", spread.count.into()), ("sum", spread.sum.into()), ("sketch", sketch)];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
@@ -130,7 +131,7 @@ fn shown_rollup(rollup: &Rollup) -> Value {
     let phases = PHASES.iter().zip(&times.phases);
     json!({
         "first": first.0,
-        "last": { "at": last.at.0, "counts_as": word(last.standing), "valid_until": last.reach.0 },
+        "last": { "at": last.at.0, "counts_as": word(last.standing), "valid_until": last.valid_until.0 },
         "checks": shown_shares(checks),
         "millis": shown_shares(millis),
         "load_time": load_time,
@@ -140,12 +141,12 @@ fn shown_rollup(rollup: &Rollup) -> Value {
     })
 }
 
-/// Hours, as they are read back: without the sketches of their phases.
+/// Hours as they are decoded: without the sketches of their phases.
 fn means(rollups: &[Rollup]) -> Vec<Rollup> {
-    rollup::unpack(&rollup::pack(rollups, Depth::Means), Depth::Whole).unwrap()
+    rollup::unpack(&rollup::pack(rollups, Detail::Means), Detail::Full).unwrap()
 }
 
-/// Equal, but for the last digit of fractions, which depends on who parses them.
+/// Equal, except for the last digit of fractions, which depends on the parser.
 fn is_same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Object(one), Value::Object(two)) => {
@@ -171,12 +172,12 @@ fn assert_same(decoded: &[Value], expected: &[Value], rows: &[String]) {
     }
 }
 
-/// Python takes its time: `WAKEFUL_TEST_LONG=1` tries ten times as many samples.
+/// Python is slow: `WAKEFUL_TEST_LONG=1` runs ten times as many samples.
 fn thoroughness() -> usize {
     if std::env::var_os("WAKEFUL_TEST_LONG").is_some() { 10 } else { 1 }
 }
 
-/// Values of a strategy, the same ones at every run.
+/// Values of a strategy, the same in every run.
 fn samples<S: Strategy>(strategy: &S, count: usize) -> Vec<S::Value> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
@@ -184,8 +185,8 @@ fn samples<S: Strategy>(strategy: &S, count: usize) -> Vec<S::Value> {
 
 #[test]
 fn the_script_decodes_any_block() {
-    let mut blocks = samples(&super::pack::tests::entries(), 30 * thoroughness());
-    blocks.push(super::pack::tests::realistic(200 * thoroughness()));
+    let mut blocks = samples(&super::block_codec::tests::entries(), 30 * thoroughness());
+    blocks.push(super::block_codec::tests::realistic(200 * thoroughness()));
     let rows: Vec<String> = blocks.iter().map(|entries| block_row(&pack(entries))).collect();
     let expected: Vec<Value> =
         blocks.iter().map(|entries| entries.iter().map(shown_entry).collect()).collect();
@@ -200,20 +201,20 @@ fn the_script_decodes_any_roll_ups() {
         .into_iter()
         .map(|hours| hours.into_iter().filter_map(|hour| Rollup::of(&in_order(hour))).collect())
         .collect();
-    // Any time, load time and interval that there are, one heartbeat each.
-    let far = samples(&super::pack::tests::entries(), 8 * thoroughness()).into_iter();
+    // Extreme times, load times and intervals, one heartbeat each.
+    let far = samples(&super::block_codec::tests::entries(), 8 * thoroughness()).into_iter();
     lists.extend(far.map(|entries| {
         let near = |entry: &&Entry| entry.heartbeat.at.0.unsigned_abs() < 1 << 60;
         entries.iter().filter(near).filter_map(|entry| Rollup::of([entry])).collect()
     }));
-    let real = super::pack::tests::realistic(1_500);
+    let real = super::block_codec::tests::realistic(1_500);
     lists.push(real.chunks(60).filter_map(Rollup::of).collect());
     lists.push(real.chunks(500).filter_map(Rollup::of).collect());
     let (mut rows, mut expected) = (Vec::new(), Vec::new());
     for list in &lists {
-        rows.push(rollup_row(list, Depth::Whole));
+        rows.push(rollup_row(list, Detail::Full));
         expected.push(list.iter().map(shown_rollup).collect());
-        rows.push(rollup_row(list, Depth::Means));
+        rows.push(rollup_row(list, Detail::Means));
         expected.push(means(list).iter().map(shown_rollup).collect());
     }
     assert_same(&decoded(&rows), &expected, &rows);
@@ -221,11 +222,11 @@ fn the_script_decodes_any_roll_ups() {
 
 #[test]
 fn the_script_reports_damaged_rows_and_decodes_the_others() {
-    let entries = super::pack::tests::realistic(20);
+    let entries = super::block_codec::tests::realistic(20);
     let good = block_row(&pack(&entries));
     let mut packed = pack(&entries);
     packed.phases[9] ^= 4;
-    let mut rollup = rollup::pack(&[Rollup::of(&entries).unwrap()], Depth::Whole);
+    let mut rollup = rollup::pack(&[Rollup::of(&entries).unwrap()], Detail::Full);
     rollup.pop();
     let rollup = format!("rollup {}", hex(&rollup));
     let rows = [block_row(&packed), good.clone(), rollup, "block 01".to_owned()];
@@ -238,20 +239,21 @@ fn the_script_reports_damaged_rows_and_decodes_the_others() {
     assert_same(&values[1..2], &decoded(&[good]), &rows);
 }
 
-/// The row of a vector, and what it contains.
+/// The row of a vector, and its decoded content.
 fn row_of(vector: &Vector) -> (String, Value) {
     match &vector.content {
         Content::Block(entries) => {
             (block_row(&pack(entries)), entries.iter().map(shown_entry).collect())
         }
         Content::Rollups(rollups, depth) => {
-            let rollups = if *depth == Depth::Means { means(rollups) } else { rollups.clone() };
+            let rollups = if *depth == Detail::Means { means(rollups) } else { rollups.clone() };
             (rollup_row(&rollups, *depth), rollups.iter().map(shown_rollup).collect())
         }
     }
 }
 
-/// What the document says about a vector: its bytes, and what the script prints.
+/// The section of the document for a vector: its bytes, and the output of the
+/// script.
 fn section(vector: &Vector, row: &str, printed: &str) -> String {
     let mut section = format!("\n### {}\n\n{}\n\n", vector.title, vector.about);
     for (name, bytes) in ["data", "phases", "regions"].iter().zip(row.split(' ').skip(1)) {
@@ -271,7 +273,8 @@ fn the_document_has_these_vectors() {
     let (rows, expected): (Vec<String>, Vec<Value>) = vectors.iter().map(row_of).unzip();
     let (output, _) = run(&["hex"], &rows.join("\n"));
     assert_same(&values(&output), &expected, &rows);
-    // Each row begins a line with `[`; further lines of it begin with a space.
+    // Each row starts with a line that begins with `[`; its other lines begin
+    // with a space.
     let printed = output.replace("\n[", "\n\0[");
     let mut current = document[..at].to_owned();
     for ((vector, row), printed) in vectors.iter().zip(&rows).zip(printed.split('\0')) {
@@ -283,10 +286,10 @@ fn the_document_has_these_vectors() {
     }
     assert!(
         std::fs::read_to_string(&path).unwrap() == current,
-        "docs/block-format.md does not have the bytes that the codec gives. Existing databases \
-         have those of the document: a format that changes needs a new version. If only the \
-         vectors changed, renew it with `WAKEFUL_UPDATE=1 cargo nextest run -p wakeful-core \
-         block_format` and read the diff"
+        "docs/block-format.md does not match the bytes of the codec. Existing databases use \
+         those of the document: changing the format requires a new version. If only the \
+         vectors changed, update it with `WAKEFUL_UPDATE=1 cargo nextest run -p wakeful-core \
+         block_format` and review the diff"
     );
 }
 
@@ -296,7 +299,7 @@ fn walkthrough(vector: &Vector) -> String {
     let (output, _) = run(&["hex", "--trace"], &block_row(&pack(entries)));
     let fields = output.lines().take_while(|line| !line.starts_with('['));
     let mut text = format!(
-        "\n### {}, field by field\n\nWhat is read from `data`, and the state of the range decoder \
+        "\n### {}, field by field\n\nEach field of `data`, and the state of the range decoder \
          after it.\n\n",
         vector.title
     );
@@ -304,29 +307,29 @@ fn walkthrough(vector: &Vector) -> String {
     text
 }
 
-/// The tables of the document are those of the migrations.
+/// The tables in the document are those of the migrations.
 #[test]
 fn the_script_reads_a_database_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("it's a copy #1.db");
     let file = file.to_str().unwrap();
     let migrations = repository().join("crates/wakeful-store/migrations/sqlite");
-    let entries = super::pack::tests::realistic(150);
+    let entries = super::block_codec::tests::realistic(150);
     let (older, newer) = entries.split_at(130);
     let (day, hours) = (Rollup::of(older).unwrap(), older.chunks(60).filter_map(Rollup::of));
     let hours: Vec<Rollup> = hours.collect();
     let mut sql = String::new();
     for (table, columns, bytes) in [
         ("blocks", "from_at, to_at, count, data, phases", {
-            let Packed { data, phases, .. } = pack(older);
+            let PackedBlock { data, phases, .. } = pack(older);
             format!("1, 2, 130, x'{}', x'{}'", hex(&data), hex(&phases))
         }),
         ("blocks", "from_at, to_at, count, data", "0, 0, 1, x'0102030405'".to_owned()),
         ("rollups", "grain, at, data", {
-            format!("1, 0, x'{}'", hex(&rollup::pack(&hours, Depth::Means)))
+            format!("1, 0, x'{}'", hex(&rollup::pack(&hours, Detail::Means)))
         }),
         ("rollups", "grain, at, data", {
-            format!("2, 0, x'{}'", hex(&rollup::pack(std::slice::from_ref(&day), Depth::Whole)))
+            format!("2, 0, x'{}'", hex(&rollup::pack(std::slice::from_ref(&day), Detail::Full)))
         }),
     ] {
         writeln!(sql, "insert into {table} (monitor_id, {columns})").unwrap();
@@ -371,7 +374,7 @@ database.executescript(sys.stdin.read())
     let (heartbeats, is_whole) = read("heartbeats");
     assert!(!is_whole, "one block is damaged");
     let mut expected: Vec<Value> = entries.iter().map(shown_entry).collect();
-    // Nothing is known of the monitor of this file, so its interval is not either.
+    // The monitor is not in this file, so its interval is unknown.
     expected[130..].iter_mut().for_each(|value| value["interval"] = 0.into());
     assert_same(&heartbeats, &expected, &vec![String::new(); 150]);
     for (what, rollups) in [("hours", means(&hours)), ("days", vec![day]), ("fortnights", vec![])] {

@@ -1,49 +1,49 @@
-//! A monitor's past: heartbeats packed into blocks, what hours and days come
-//! to, and the figures that are read from both. All of it is pure; the store
-//! keeps it and the engine asks for it. The formulas are in docs/history.md.
+//! The history of a monitor: heartbeats encoded as blocks, roll-ups of hours
+//! and days, and the statistics computed from both. All of it is pure; the
+//! store reads and writes it. The formulas are in docs/history.md.
 
-mod bits;
+mod bit_stream;
+pub mod block_codec;
 #[cfg(test)]
 mod block_format;
+pub mod by_region;
 mod checksum;
-mod coder;
 pub mod month;
-pub mod pack;
-pub mod places;
+pub mod period;
+mod range_coder;
 pub mod rollup;
 pub mod sketch;
-pub mod tally;
+pub mod stats;
 
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use crate::observation::Phases;
+use crate::heartbeat::{Beat, Heartbeat, Phases};
 use crate::time::Millis;
-use crate::verdict::{Beat, Heartbeat};
 
-/// For how many intervals a heartbeat speaks when no other follows it. A check
-/// that takes its whole time-out still comes within two.
-const HOLDS: u32 = 2;
+/// For how many intervals a heartbeat is valid when no other follows it. A
+/// check that runs into its timeout still ends within two.
+const VALID_INTERVALS: u32 = 2;
 
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
-/// What long spans are made of: of a year, some 26 and the days at its ends.
+/// Long spans are made of these: a year of about 26, and the days at its ends.
 pub const FORTNIGHT: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// What a heartbeat counts as.
+/// The status a heartbeat counts as in statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum HistoryStatus {
     Up,
-    /// It belongs to an outage, the failures that led to it included.
+    /// Part of an outage, including the failures that led to it.
     Down,
-    /// It failed, and no outage came of it.
+    /// Failed, but did not become an outage.
     Pending,
-    /// We could not look.
+    /// The check could not be performed.
     Unknown,
     Maintenance,
 }
 
-impl Standing {
+impl HistoryStatus {
     pub const ALL: [Self; 5] =
         [Self::Up, Self::Down, Self::Pending, Self::Unknown, Self::Maintenance];
 
@@ -53,18 +53,18 @@ impl Standing {
     }
 }
 
-/// One number for each standing.
+/// One number for each history status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shares([u64; 5]);
+pub struct PerStatus([u64; 5]);
 
-impl Shares {
+impl PerStatus {
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Up among up and down, in percent; nothing when there is neither.
+    /// Up as a percentage of up and down; `None` when both are zero.
     pub fn uptime(&self) -> Option<f64> {
-        let (up, down) = (self[Standing::Up], self[Standing::Down]);
+        let (up, down) = (self[HistoryStatus::Up], self[HistoryStatus::Down]);
         (up + down > 0).then(|| (up as f64) * 100.0 / ((up + down) as f64))
     }
 
@@ -75,86 +75,87 @@ impl Shares {
     }
 }
 
-impl Index<Standing> for Shares {
+impl Index<HistoryStatus> for PerStatus {
     type Output = u64;
 
-    fn index(&self, standing: Standing) -> &u64 {
+    fn index(&self, standing: HistoryStatus) -> &u64 {
         &self.0[standing as usize]
     }
 }
 
-impl IndexMut<Standing> for Shares {
-    fn index_mut(&mut self, standing: Standing) -> &mut u64 {
+impl IndexMut<HistoryStatus> for PerStatus {
+    fn index_mut(&mut self, standing: HistoryStatus) -> &mut u64 {
         &mut self.0[standing as usize]
     }
 }
 
-/// A heartbeat as history keeps it.
+/// A heartbeat as stored in the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The number of the verdict among those of its monitor.
+    /// The sequence number of the verdict within its monitor.
     pub seq: i64,
-    pub standing: Standing,
+    pub standing: HistoryStatus,
     /// The monitor's interval at that time, in seconds.
     pub interval: u32,
     pub heartbeat: Heartbeat,
 }
 
 impl Entry {
-    /// Puts a heartbeat into its place. Failures count as down from the first
-    /// one of an outage until it ends; outages must be in their order.
+    /// Determines the history status of a heartbeat. Failures count as down
+    /// from the first one of an outage until it ends; outages must be in order.
     pub fn of(seq: i64, heartbeat: Heartbeat, interval: u32, outages: &[Outage]) -> Self {
         let standing = match heartbeat.status {
-            Beat::Up => Standing::Up,
-            Beat::Unknown => Standing::Unknown,
-            Beat::Down if is_within(outages, heartbeat.at) => Standing::Down,
-            Beat::Down => Standing::Pending,
+            Beat::Up => HistoryStatus::Up,
+            Beat::Unknown => HistoryStatus::Unknown,
+            Beat::Down if is_within(outages, heartbeat.at) => HistoryStatus::Down,
+            Beat::Down => HistoryStatus::Pending,
         };
         Self { seq, standing, interval, heartbeat }
     }
 
-    /// Where it stands among the others of its monitor.
-    pub fn place(&self) -> (Millis, i64) {
+    /// Its position among the heartbeats of its monitor.
+    pub fn position(&self) -> (Millis, i64) {
         (self.heartbeat.at, self.seq)
     }
 
-    /// Until when it speaks if nothing follows.
-    fn reach(&self) -> Millis {
-        self.heartbeat.at.after(Duration::from_secs(self.interval.into()) * HOLDS)
+    /// Until when it is valid if no other follows.
+    fn valid_until(&self) -> Millis {
+        self.heartbeat.at.after(Duration::from_secs(self.interval.into()) * VALID_INTERVALS)
     }
 }
 
-/// A span in which a monitor was down: from its first failing check.
+/// A span in which a monitor was down, from its first failing check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     pub started: Millis,
-    /// Nothing while it lasts.
+    /// `None` while it lasts.
     pub ended: Option<Millis>,
 }
 
 fn is_within(outages: &[Outage], at: Millis) -> bool {
     let behind = outages.partition_point(|outage| outage.started <= at);
-    let last = behind.checked_sub(1).map(|place| &outages[place]);
+    let last = behind.checked_sub(1).map(|position| &outages[position]);
     last.is_some_and(|outage| outage.ended.is_none_or(|ended| at < ended))
 }
 
-/// Heartbeats in their order, each once, whatever order they came in.
+/// Sorts heartbeats and removes duplicates.
 pub fn in_order(mut entries: Vec<Entry>) -> Vec<Entry> {
-    entries.sort_by_key(Entry::place);
-    entries.dedup_by_key(|entry| entry.place());
+    entries.sort_by_key(Entry::position);
+    entries.dedup_by_key(|entry| entry.position());
     entries
 }
 
-/// The start of the hour, day or fortnight that a time lies in.
+/// The start of the hour, day or fortnight that contains a time.
 pub fn start_of(grain: Duration, at: Millis) -> Millis {
     let grain = i64::try_from(grain.as_millis()).unwrap_or(1).max(1);
     Millis(at.0.div_euclid(grain).saturating_mul(grain))
 }
 
-/// Where a series begins, and its step: as many units as it takes to stay within
-/// the points that are asked for. Steps begin at multiples of their length, so
-/// that a span that moves on has the same ones; a single step begins where it must.
-pub fn stride(unit: Duration, from: Millis, to: Millis, points: u32) -> (Millis, Duration) {
+/// The start and step of a series: as many units per step as needed to stay
+/// within the requested number of points. Steps start at multiples of their
+/// length, so that a moving span has the same ones; a single step starts at the
+/// first unit.
+pub fn series_step(unit: Duration, from: Millis, to: Millis, points: u32) -> (Millis, Duration) {
     let units = |begin: Millis, parts: u32| {
         let part = to.since(begin).as_millis().div_ceil(u128::from(parts.max(1)));
         let count = part.div_ceil(unit.as_millis()).max(1);
@@ -167,7 +168,8 @@ pub fn stride(unit: Duration, from: Millis, to: Millis, points: u32) -> (Millis,
     }
     match points {
         0 | 1 => (start_of(unit, from), units(start_of(unit, from), 1)),
-        // One fewer would fit from anywhere, so they fit with the one at the edge.
+        // One step fewer always fits, so it still fits with the one at the
+        // edge.
         _ => {
             let step = units(from, points - 1);
             (start_of(step, from), step)
@@ -175,8 +177,8 @@ pub fn stride(unit: Duration, from: Millis, to: Millis, points: u32) -> (Millis,
     }
 }
 
-/// The phases in the order in which they are kept.
-fn spans(phases: &Phases) -> [Option<Duration>; 5] {
+/// The phases in the order in which they are stored.
+fn phase_durations(phases: &Phases) -> [Option<Duration>; 5] {
     let Phases { resolve, connect, tls, first_byte, transfer } = *phases;
     [resolve, connect, tls, first_byte, transfer]
 }
@@ -202,25 +204,25 @@ mod tests {
             Outage { started: Millis(300), ended: None },
         ];
         for (at, standing) in [
-            (99, Standing::Pending),
-            (100, Standing::Down),
-            (199, Standing::Down),
-            (200, Standing::Pending),
-            (301, Standing::Down),
+            (99, HistoryStatus::Pending),
+            (100, HistoryStatus::Down),
+            (199, HistoryStatus::Down),
+            (200, HistoryStatus::Pending),
+            (301, HistoryStatus::Down),
         ] {
             assert_eq!(Entry::of(1, beat(at, Beat::Down), 60, &outages).standing, standing, "{at}");
         }
-        assert_eq!(Entry::of(1, beat(150, Beat::Up), 60, &outages).standing, Standing::Up);
+        assert_eq!(Entry::of(1, beat(150, Beat::Up), 60, &outages).standing, HistoryStatus::Up);
         let blind = Entry::of(1, beat(150, Beat::Unknown), 60, &outages);
-        assert_eq!(blind.standing, Standing::Unknown);
+        assert_eq!(blind.standing, HistoryStatus::Unknown);
     }
 
     #[test]
-    fn a_heartbeat_written_twice_is_kept_once() {
+    fn a_heartbeat_written_twice_is_stored_once() {
         let entry = |at, seq| Entry::of(seq, beat(at, Beat::Up), 60, &[]);
-        let kept = in_order(vec![entry(5, 2), entry(3, 1), entry(5, 2), entry(5, 3)]);
-        let places: Vec<i64> = kept.iter().map(|entry| entry.seq).collect();
-        assert_eq!(places, [1, 2, 3]);
+        let ordered = in_order(vec![entry(5, 2), entry(3, 1), entry(5, 2), entry(5, 3)]);
+        let sequence_numbers: Vec<i64> = ordered.iter().map(|entry| entry.seq).collect();
+        assert_eq!(sequence_numbers, [1, 2, 3]);
     }
 
     #[test]
@@ -238,7 +240,7 @@ mod tests {
             unit in prop::sample::select(vec![Duration::from_secs(1), HOUR, DAY]),
         ) {
             let (from, to) = (Millis(from), Millis(from + span));
-            let (begin, step) = stride(unit, from, to, points);
+            let (begin, step) = series_step(unit, from, to, points);
             prop_assert!(begin <= from && from.since(begin) < step);
             prop_assert_eq!(step.as_millis() % unit.as_millis(), 0);
             prop_assert_eq!(begin, start_of(unit, begin));
@@ -250,7 +252,7 @@ mod tests {
     #[test]
     fn a_day_that_begins_at_midnight_has_its_hours() {
         let day = (Millis(0), Millis(86_400_000));
-        assert_eq!(stride(HOUR, day.0, day.1, 24), (Millis(0), HOUR));
-        assert_eq!(stride(HOUR, Millis(1), Millis(86_400_001), 24), (Millis(0), 2 * HOUR));
+        assert_eq!(series_step(HOUR, day.0, day.1, 24), (Millis(0), HOUR));
+        assert_eq!(series_step(HOUR, Millis(1), Millis(86_400_001), 24), (Millis(0), 2 * HOUR));
     }
 }

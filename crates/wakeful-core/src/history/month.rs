@@ -1,15 +1,15 @@
-//! A month of the calendar in UTC, written `2026-10`.
+//! A calendar month in UTC, written `2026-10`.
 
 use std::fmt;
 
 use crate::Invalid;
-use crate::billing::month_after;
+use crate::billing::months_after;
 use crate::time::Millis;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Month {
     pub from: Millis,
-    /// The first moment of the next one.
+    /// The first moment of the next month.
     pub to: Millis,
 }
 
@@ -20,10 +20,10 @@ impl Month {
             .filter(|_| is_month)
             .and_then(|text| Millis::parse(&format!("{text}-01T00:00:00Z")));
         let from = from.ok_or_else(|| Invalid::new("must be a month such as 2026-10"))?;
-        Ok(Self { from, to: month_after(from, 1) })
+        Ok(Self { from, to: months_after(from, 1) })
     }
 
-    /// The month that a time lies in.
+    /// The month that contains a time.
     pub fn of(at: Millis) -> Self {
         let text = at.to_string();
         Self::parse(&text[..7]).expect("every time has a month")

@@ -1,67 +1,67 @@
-//! What the heartbeats of an hour or a day come to. A roll-up knows only its
-//! own heartbeats: how many of each standing, for how long from the first to
-//! the last, and how load times were spread. What lies between two roll-ups is
-//! filled when they are put together, by what the last heartbeat of the first
-//! still says. So a late heartbeat changes one hour and one day and no other.
+//! Roll-ups: the heartbeats of an hour or a day, aggregated. A roll-up stores, for its
+//! own heartbeats only, the count and duration of each status and the distribution of
+//! load times. The gap between two roll-ups is attributed on merging, to the status of
+//! the earlier one's last heartbeat, for as long as that is valid. A late heartbeat
+//! therefore changes only its own hour and day.
 
 mod bins;
-mod form;
+mod codec;
 
-pub(super) use form::greatest_divisor;
-pub use form::{Depth, pack, unpack};
+pub(super) use codec::greatest_divisor;
+pub use codec::{Detail, pack, unpack};
 
 use super::sketch::Sketch;
-use super::{Entry, Shares, Standing, micros, spans};
+use super::{Entry, HistoryStatus, PerStatus, micros, phase_durations};
 use crate::time::Millis;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollup {
     pub first: Millis,
-    pub last: Last,
-    pub checks: Shares,
+    pub last: LastHeartbeat,
+    pub checks: PerStatus,
     /// Milliseconds between the first and the last heartbeat.
-    pub millis: Shares,
-    pub times: Times,
+    pub millis: PerStatus,
+    pub times: LoadTimes,
 }
 
-/// The last heartbeat of a span: it speaks until the next one, or `reach`.
+/// The last heartbeat of a span: valid until the next one, or `valid_until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Last {
+pub struct LastHeartbeat {
     pub at: Millis,
-    pub standing: Standing,
-    pub reach: Millis,
+    pub standing: HistoryStatus,
+    pub valid_until: Millis,
 }
 
-impl Last {
+impl LastHeartbeat {
     pub fn of(entry: &Entry) -> Self {
-        Self { at: entry.heartbeat.at, standing: entry.standing, reach: entry.reach() }
+        Self { at: entry.heartbeat.at, standing: entry.standing, valid_until: entry.valid_until() }
     }
 
-    /// How long it speaks between two times, in milliseconds.
-    pub(super) fn speaks(&self, from: Millis, until: Millis) -> u64 {
-        let (from, until) = (from.max(self.at), until.min(self.reach));
+    /// How long it is valid between two times, in milliseconds.
+    pub(super) fn covered_millis(&self, from: Millis, until: Millis) -> u64 {
+        let (from, until) = (from.max(self.at), until.min(self.valid_until));
         until.0.saturating_sub(from.0).max(0).cast_unsigned()
     }
 }
 
-/// How long checks that were up took, all in microseconds.
+/// The load times of passing checks, in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    pub load: Spread,
+pub struct LoadTimes {
+    pub load: Distribution,
     pub shortest: u64,
     pub longest: u64,
     /// In the order resolve, connect, TLS, first byte, transfer.
-    pub phases: [Spread; 5],
+    pub phases: [Distribution; 5],
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
+pub struct Distribution {
     pub count: u64,
     pub sum: u64,
     pub sketch: Sketch,
 }
 
-impl Spread {
+impl Distribution {
     fn add(&mut self, value: u64) {
         self.count += 1;
         self.sum = self.sum.saturating_add(value);
@@ -79,17 +79,17 @@ impl Spread {
     }
 }
 
-impl Times {
+impl LoadTimes {
     fn add(&mut self, entry: &Entry) {
         let heartbeat = &entry.heartbeat;
-        let Some(load) = heartbeat.load_time.filter(|_| entry.standing == Standing::Up) else {
+        let Some(load) = heartbeat.load_time.filter(|_| entry.standing == HistoryStatus::Up) else {
             return;
         };
         let load = micros(load);
         self.shortest = if self.load.count == 0 { load } else { self.shortest.min(load) };
         self.longest = self.longest.max(load);
         self.load.add(load);
-        for (spread, span) in self.phases.iter_mut().zip(spans(&heartbeat.phases)) {
+        for (spread, span) in self.phases.iter_mut().zip(phase_durations(&heartbeat.phases)) {
             if let Some(span) = span {
                 spread.add(micros(span));
             }
@@ -110,7 +110,7 @@ impl Times {
         }
     }
 
-    /// A percentile of the load time; never beyond what was measured.
+    /// A percentile of the load time; never outside the measured range.
     pub fn percentile(&self, share: f64) -> Option<f64> {
         let value = self.load.sketch.quantile(share)?;
         Some(value.clamp(self.shortest as f64, self.longest as f64))
@@ -121,17 +121,17 @@ impl Rollup {
     fn begin(entry: &Entry) -> Self {
         let mut rollup = Self {
             first: entry.heartbeat.at,
-            last: Last::of(entry),
-            checks: Shares::default(),
-            millis: Shares::default(),
-            times: Times::default(),
+            last: LastHeartbeat::of(entry),
+            checks: PerStatus::default(),
+            millis: PerStatus::default(),
+            times: LoadTimes::default(),
         };
         rollup.checks[entry.standing] = 1;
         rollup.times.add(entry);
         rollup
     }
 
-    /// What these heartbeats come to; they must be in their order.
+    /// Aggregates heartbeats, which must be in order.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Option<Self> {
         let mut rollup: Option<Self> = None;
         for entry in entries {
@@ -143,9 +143,9 @@ impl Rollup {
         rollup
     }
 
-    /// Puts what came next behind it; between the two the last one speaks.
+    /// Appends the next roll-up; the last heartbeat covers the time in between.
     pub fn merge(&mut self, next: &Self) {
-        self.millis[self.last.standing] += self.last.speaks(self.last.at, next.first);
+        self.millis[self.last.standing] += self.last.covered_millis(self.last.at, next.first);
         self.millis.add(&next.millis);
         self.checks.add(&next.checks);
         self.times.merge(&next.times);
@@ -153,16 +153,17 @@ impl Rollup {
     }
 
     fn add(&mut self, entry: &Entry) {
-        self.millis[self.last.standing] += self.last.speaks(self.last.at, entry.heartbeat.at);
-        self.last = Last::of(entry);
+        self.millis[self.last.standing] +=
+            self.last.covered_millis(self.last.at, entry.heartbeat.at);
+        self.last = LastHeartbeat::of(entry);
         self.checks[entry.standing] += 1;
         self.times.add(entry);
     }
 }
 
-/// The bytes could not be what was written.
+/// The stored bytes are corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what is kept of the past is damaged")]
+#[error("the stored history is damaged")]
 pub struct Damaged;
 
 #[cfg(test)]

@@ -1,23 +1,22 @@
-//! How often values of about each size came: bins that are two percent wide,
-//! so that any percentile is known to within one percent, and the bins of two
-//! spans add up to those of both.
+//! A histogram of values in bins that are two percent wide, so that any
+//! percentile is accurate to one percent and two sketches can be added.
 
-/// Each bin ends at this many times its beginning; half of that width is the
-/// largest error: (1.02 - 1) / (1.02 + 1) < 1 %.
-const WIDTH: f64 = 1.02;
+/// The ratio of the end of a bin to its start; the largest error is half the
+/// width: (1.02 - 1) / (1.02 + 1) < 1 %.
+const BIN_RATIO: f64 = 1.02;
 
-/// The bin of the longest time that there is.
+/// The bin of the longest possible time.
 pub(super) const LAST_BIN: usize = 2_300;
 
-/// Where bins end, by their number. Multiplied, not taken to a power: the same
-/// on every machine, so that all of them put a value into the same bin.
-static ENDS: [f64; LAST_BIN + 1] = ends();
+/// The end of each bin. Computed by multiplication, not by powers: the result
+/// is the same on every machine, so that all assign a value to the same bin.
+static BIN_ENDS: [f64; LAST_BIN + 1] = ends();
 
 const fn ends() -> [f64; LAST_BIN + 1] {
     let mut ends = [1.0; LAST_BIN + 1];
     let mut bin = 1;
     while bin < ends.len() {
-        ends[bin] = ends[bin - 1] * WIDTH;
+        ends[bin] = ends[bin - 1] * BIN_RATIO;
         bin += 1;
     }
     ends
@@ -25,7 +24,7 @@ const fn ends() -> [f64; LAST_BIN + 1] {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sketch {
-    /// The number of the first bin in `counts`.
+    /// The index of the first bin in `counts`.
     pub(super) low: usize,
     pub(super) counts: Vec<u32>,
 }
@@ -33,7 +32,7 @@ pub struct Sketch {
 impl Sketch {
     pub fn add(&mut self, value: u64) {
         let bin = bin(value);
-        self.reach(bin, bin);
+        self.grow_to(bin, bin);
         let count = &mut self.counts[bin - self.low];
         *count = count.saturating_add(1);
     }
@@ -42,7 +41,7 @@ impl Sketch {
         if other.counts.is_empty() {
             return;
         }
-        self.reach(other.low, other.low + other.counts.len() - 1);
+        self.grow_to(other.low, other.low + other.counts.len() - 1);
         let from = other.low - self.low;
         for (ours, theirs) in self.counts[from..].iter_mut().zip(&other.counts) {
             *ours = ours.saturating_add(*theirs);
@@ -66,8 +65,8 @@ impl Sketch {
         None
     }
 
-    /// Makes room for the bins from one to another.
-    fn reach(&mut self, low: usize, high: usize) {
+    /// Extends `counts` to cover the bins from `low` to `high`.
+    fn grow_to(&mut self, low: usize, high: usize) {
         if self.counts.is_empty() {
             self.low = low;
         }
@@ -83,18 +82,18 @@ impl Sketch {
     }
 }
 
-/// Nothing has a bin of its own.
+/// Zero has a bin of its own.
 pub(super) fn bin(value: u64) -> usize {
     if value == 0 {
         return 0;
     }
     let value = value as f64;
-    // The logarithm may be off by its last digit.
-    let mut bin = 1 + (value.ln() / WIDTH.ln()) as usize;
-    while value < ENDS[bin - 1] {
+    // The logarithm may be off in its last digit.
+    let mut bin = 1 + (value.ln() / BIN_RATIO.ln()) as usize;
+    while value < BIN_ENDS[bin - 1] {
         bin -= 1;
     }
-    while value >= ENDS[bin] {
+    while value >= BIN_ENDS[bin] {
         bin += 1;
     }
     bin
@@ -103,7 +102,7 @@ pub(super) fn bin(value: u64) -> usize {
 fn middle(bin: usize) -> f64 {
     match bin {
         0 => 0.0,
-        bin => 2.0 * ENDS[bin.min(LAST_BIN)] / (WIDTH + 1.0),
+        bin => 2.0 * BIN_ENDS[bin.min(LAST_BIN)] / (BIN_RATIO + 1.0),
     }
 }
 
@@ -127,17 +126,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_percentile_is_right_within_one_percent(
+        fn every_percentile_is_accurate_to_one_percent(
             values in prop::collection::vec((0_u32..37, any::<u64>()), 1..300),
             share in 0.0..=1.0_f64,
         ) {
             let values: Vec<u64> = values.iter().map(|(width, value)| value & ((1 << width) - 1)).collect();
-            let (told, exact) = (of(&values).quantile(share).unwrap(), exact(&values, share));
-            prop_assert!((told - exact).abs() <= exact * 0.01 + 1e-9, "{told} for {exact}");
+            let (estimate, exact) = (of(&values).quantile(share).unwrap(), exact(&values, share));
+            prop_assert!((estimate - exact).abs() <= exact * 0.01 + 1e-9, "{estimate} for {exact}");
         }
 
         #[test]
-        fn two_spans_merged_are_the_whole(
+        fn two_merged_spans_equal_the_whole(
             one in prop::collection::vec(any::<u64>(), 0..50),
             two in prop::collection::vec(any::<u64>(), 0..50),
         ) {
@@ -149,20 +148,20 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lies_within_its_bin() {
-        let ends = ENDS.iter().take(2_235).map(|end| *end as u64);
+    fn a_value_is_within_its_bin() {
+        let ends = BIN_ENDS.iter().take(2_235).map(|end| *end as u64);
         for value in ends.flat_map(|end| [end.saturating_sub(1), end, end + 1]).chain([u64::MAX]) {
             let bin = bin(value);
-            let begins = if bin > 0 { ENDS[bin - 1] } else { 0.0 };
+            let begins = if bin > 0 { BIN_ENDS[bin - 1] } else { 0.0 };
             assert!(
-                value == 0 || (begins <= value as f64 && (value as f64) < ENDS[bin]),
+                value == 0 || (begins <= value as f64 && (value as f64) < BIN_ENDS[bin]),
                 "{value}"
             );
         }
     }
 
     #[test]
-    fn no_values_have_no_percentile() {
+    fn an_empty_sketch_has_no_percentiles() {
         assert_eq!(Sketch::default().quantile(0.5), None);
     }
 }

@@ -1,6 +1,6 @@
-//! The template engine as Wakeful sets it up: no file, no network, no other
-//! template, few filters. What users' templates may take is bounded: instructions,
-//! loops within loops, bytes of output, and bytes that filters make.
+//! The template engine as configured by Wakeful: no files, no network, no other
+//! templates, few filters. Users' templates have limits: instructions, nested
+//! loops, bytes of output, and bytes produced by filters.
 
 use minijinja::value::{Serde, StringInput};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::Fields;
 use crate::Invalid;
 
-/// Instructions that one rendering may take.
+/// Instructions per rendering.
 const MAX_INSTRUCTIONS: u64 = 10_000;
-/// Bytes that one rendering may give.
+/// Bytes of output per rendering.
 const MAX_OUTPUT: usize = 20_000;
-/// Bytes that one filter may give.
+/// Bytes that one filter may produce.
 const MAX_VALUE: usize = 65_536;
-/// Bytes that all filters of one rendering may give.
+/// Bytes that all filters of one rendering may produce.
 const MAX_FILTERED: usize = 1 << 20;
-/// Loops within loops.
+/// Nested loops.
 const MAX_LOOPS: usize = 20;
-/// Characters of an error that are shown.
+/// Characters of an error message that are shown.
 const MAX_ERROR: usize = 300;
 
-/// Whether a template of our own escapes its values.
+/// Whether a built-in template escapes its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
     Nothing,
@@ -40,14 +40,12 @@ pub(super) fn render(source: &str, fields: &Fields) -> Result<String, Invalid> {
         .and_then(|template| template.render_captured_to(Serde(fields), &mut out));
     match rendered {
         Ok(_) => Ok(String::from_utf8_lossy(&out.bytes).into_owned()),
-        Err(_) if out.full => {
-            Err(Invalid::new(format!("makes more than {MAX_OUTPUT} bytes of a message")))
-        }
+        Err(_) if out.full => Err(Invalid::new(format!("renders to more than {MAX_OUTPUT} bytes"))),
         Err(error) => Err(explain(&error)),
     }
 }
 
-/// Renders a template that is part of the program.
+/// Renders a built-in template.
 pub fn render_builtin(
     source: &'static str,
     fields: &Fields,
@@ -60,7 +58,7 @@ pub fn render_builtin(
     env.render_str(source, Serde(fields)).map_err(|error| explain(&error))
 }
 
-/// What users' templates are compiled and rendered in.
+/// The environment in which users' templates are compiled and rendered.
 pub(super) fn user_environment() -> Environment<'static> {
     let mut env = environment(&Budget::limited());
     env.set_fuel(Some(MAX_INSTRUCTIONS));
@@ -72,9 +70,8 @@ fn environment(budget: &Budget) -> Environment<'static> {
     let mut env = Environment::empty();
     env.set_undefined_behavior(UndefinedBehavior::Chainable);
     env.set_auto_escape_callback(|_| AutoEscape::None);
-    env.set_formatter(|out, state, value| match value.is_none() {
-        true => Ok(()),
-        false => minijinja::escape_formatter(out, state, value),
+    env.set_formatter(|out, state, value| {
+        if value.is_none() { Ok(()) } else { minijinja::escape_formatter(out, state, value) }
     });
     env.add_filter("default", or_else);
     let add = |env: &mut Environment<'static>, name, filter: fn(&str) -> String| {
@@ -84,7 +81,7 @@ fn environment(budget: &Budget) -> Environment<'static> {
     add(&mut env, "mrkdwn", mrkdwn);
     add(&mut env, "html", html);
     add(&mut env, "sql_time", sql_time);
-    // These take values that are no text, too.
+    // These also accept values that are not text.
     let spent = budget.clone();
     env.add_filter("upper", move |value: StringInput<'_>| {
         let made = spent.spend(value.as_str(), str::to_uppercase)?;
@@ -96,7 +93,8 @@ fn environment(budget: &Budget) -> Environment<'static> {
         Ok::<_, Error>(value.preserve_safety(made))
     });
     let spent = budget.clone();
-    // White space only: a set of characters would be searched for each character.
+    // Whitespace only: a set of characters would be searched for each
+    // character.
     env.add_filter("trim", move |value: StringInput<'_>| {
         spent.take(value.as_str().len())?;
         Ok::<_, Error>(minijinja::filters::trim(value, None))
@@ -115,7 +113,7 @@ fn environment(budget: &Budget) -> Environment<'static> {
     env
 }
 
-/// What the filters of one rendering may still make.
+/// How many bytes the filters of one rendering may still produce.
 #[derive(Clone)]
 struct Budget {
     left: Arc<AtomicUsize>,
@@ -131,7 +129,7 @@ impl Budget {
         Self { left: Arc::new(AtomicUsize::new(usize::MAX)), each: usize::MAX }
     }
 
-    /// What a filter makes of a text, as long as neither is too much.
+    /// Applies a filter, and counts its input and output.
     fn spend(&self, text: &str, filter: impl FnOnce(&str) -> String) -> Result<String, Error> {
         self.take(text.len())?;
         let made = filter(text);
@@ -146,23 +144,25 @@ impl Budget {
                 self.left.store(rest, Relaxed);
                 Ok(())
             }
-            _ => Err(Error::new(ErrorKind::InvalidOperation, "filters make too much text")),
+            _ => Err(Error::new(ErrorKind::InvalidOperation, "filters produce too much text")),
         }
     }
 }
 
-/// The value, or the other when there is none.
+/// The value, or `other` when it is undefined or none.
 fn or_else(value: Value, other: Option<Value>) -> Value {
-    match value.is_undefined() || value.is_none() {
-        true => other.unwrap_or_else(|| Value::from("")),
-        false => value,
+    if value.is_undefined() || value.is_none() {
+        other.unwrap_or_else(|| Value::from(""))
+    } else {
+        value
     }
 }
 
 fn truncate(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text.to_owned(),
+    if text.chars().count() > most {
+        text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    } else {
+        text.to_owned()
     }
 }
 
@@ -175,12 +175,12 @@ fn tojson(value: &Value, budget: &Budget) -> Result<Value, Error> {
     Ok(Value::from_safe_string(String::from_utf8_lossy(&out.bytes).into_owned()))
 }
 
-/// Text in Slack's markup: what would be a mention or a link is none.
+/// Escapes text for Slack's markup, so that it creates no mentions or links.
 fn mrkdwn(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Text within the HTML that some receivers read.
+/// Escapes text for the HTML that some receivers render.
 fn html(text: &str) -> String {
     mrkdwn(text).replace('"', "&quot;")
 }
@@ -190,17 +190,17 @@ fn sql_time(text: &str) -> String {
     text.replace('T', " ").replace('Z', "")
 }
 
-/// The error with its place, for the author of a template.
+/// The error with its line, for the author of a template.
 pub(super) fn explain(error: &Error) -> Invalid {
     let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     let what: String = what.chars().take(MAX_ERROR).collect();
     Invalid::new(match error.line() {
-        Some(line) => format!("is not a template that works: {what}, in line {line}"),
-        None => format!("is not a template that works: {what}"),
+        Some(line) => format!("is not a valid template: {what}, in line {line}"),
+        None => format!("is not a valid template: {what}"),
     })
 }
 
-/// Bytes up to a bound, and an error beyond.
+/// Collects bytes up to a limit, and fails beyond.
 struct Capped {
     bytes: Vec<u8>,
     most: usize,

@@ -1,6 +1,6 @@
-//! The language of users' templates: what the template engine's own parser reads,
-//! less everything that could make a value larger than those it was given. The
-//! syntax tree is searched without recursion, because it may be very deep.
+//! The language of users' templates: the syntax of the template engine's
+//! parser, without everything that could make a value larger than its inputs.
+//! The syntax tree is traversed without recursion, because it may be very deep.
 
 use minijinja::machinery::ast::{BinOpKind, Call, CallArg, Expr, ForLoop, Stmt};
 use minijinja::machinery::{Span, parse};
@@ -10,10 +10,10 @@ use crate::Invalid;
 
 /// Names, constants and operators in one expression.
 pub(super) const MAX_EXPRESSION_SIZE: usize = 500;
-/// Statements within statements; each `elif` is one more.
+/// Nested statements; each `elif` is one more.
 pub(super) const MAX_NESTING: usize = 150;
 
-/// Whether this is a template that may be compiled and rendered.
+/// Whether a template may be compiled and rendered.
 pub(super) fn check(source: &str) -> Result<(), Invalid> {
     let syntax = engine::user_environment().syntax().clone();
     let tree = parse(source, "template", syntax).map_err(|error| engine::explain(&error))?;
@@ -73,7 +73,8 @@ fn check_expression(root: &Expr<'_>) -> Result<(), Invalid> {
         }
         match expression {
             Expr::Var(_) | Expr::Const(_) => {}
-            // One instruction that copies a whole text: `truncate` does it within the budget.
+            // A single instruction that copies a whole text: `truncate` does it
+            // within the budget.
             Expr::Slice(slice) => return Err(not_allowed("slices (use truncate)", slice.span())),
             Expr::UnaryOp(unary) => pending.push(&unary.expr),
             Expr::BinOp(binary) => {
@@ -112,7 +113,7 @@ fn check_expression(root: &Expr<'_>) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// The sign of an operator that makes values longer than those it was given.
+/// The sign of an operator that makes values longer than its operands.
 fn builds_values(op: BinOpKind) -> Option<&'static str> {
     match op {
         BinOpKind::Add => Some("+"),

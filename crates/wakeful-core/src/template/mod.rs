@@ -1,7 +1,7 @@
-//! Templates that users write: the body of a webhook, the subject of a mail. Only
-//! validation creates a `ValidatedTemplate`, and nothing else can be rendered, so
-//! no operation can skip it. Rendering is bounded in steps, in output and in what
-//! it allocates, and runs on a stack of its own.
+//! Templates that users write: the body of a webhook, the subject of an email.
+//! Only validation creates a `ValidatedTemplate`, and only that can be
+//! rendered, so no operation can skip it. Rendering is bounded in steps, in
+//! output and in memory, and runs on its own stack.
 
 mod engine;
 mod language;
@@ -15,14 +15,14 @@ use crate::Invalid;
 
 pub use engine::{Escape, render_builtin};
 
-/// Characters of a template.
+/// The maximum length of a template, in characters.
 pub const MAX_TEMPLATE_LENGTH: usize = 16_384;
 
-/// The names that a template can use, and their values.
+/// The variables of a template, and their values.
 pub type Fields = Map<String, Value>;
 
-/// A template that keeps to the language: whatever it is rendered with, rendering
-/// it is bounded in time, memory and stack.
+/// A template that conforms to the language: with any values, rendering it is
+/// bounded in time, memory and stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidatedTemplate(Arc<str>);
 
@@ -37,15 +37,15 @@ impl ValidatedTemplate {
         Ok(Self(source))
     }
 
-    /// The text that the template makes of these fields.
+    /// Renders the template with these fields.
     pub fn render(&self, fields: &Fields) -> Result<String, Invalid> {
         stack::on_own_stack(|| engine::render(&self.0, fields))?
     }
 }
 
-/// A template as a notifier holds it: the text, and the outcome of its validation.
-/// Text that comes from a request is validated at once. Text from the database may
-/// be older than today's rules: it is validated when it is first rendered.
+/// The template of a notifier: the text, and the outcome of its validation.
+/// Text from a request is validated immediately. Text from the database may be
+/// older than today's rules: it is validated when it is first rendered.
 #[derive(Clone)]
 pub struct UserTemplate {
     source: Arc<str>,
@@ -53,7 +53,7 @@ pub struct UserTemplate {
 }
 
 impl UserTemplate {
-    /// Text that somebody wants to use as a template.
+    /// A new template.
     pub fn parse(source: &str) -> Result<Self, Invalid> {
         let template = Self::stored(source);
         match template.validated() {
@@ -62,12 +62,12 @@ impl UserTemplate {
         }
     }
 
-    /// Text that was stored as a template.
+    /// A template from the database.
     pub fn stored(source: &str) -> Self {
         Self { source: source.into(), validated: OnceLock::new() }
     }
 
-    /// What can be rendered, or why the text cannot be.
+    /// The template to render, or why it is invalid.
     pub fn validated(&self) -> Result<&ValidatedTemplate, &Invalid> {
         self.validated.get_or_init(|| ValidatedTemplate::new(Arc::clone(&self.source))).as_ref()
     }

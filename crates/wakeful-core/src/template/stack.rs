@@ -1,17 +1,18 @@
-//! A stack of its own for the template engine, whose parser, compiler and syntax
-//! tree recurse as deep as the template nests. A thread that runs out of stack
-//! ends the whole process, so it has to be enough for the worst template there is.
+//! A separate stack for the template engine, whose parser, compiler and syntax
+//! tree recurse as deep as the template nests. A stack overflow ends the whole
+//! process, so the stack must suffice for the worst possible template.
 
 use std::thread;
 
 use crate::Invalid;
 
-/// Each level of nesting takes at least one character, so the longest template has
-/// `MAX_TEMPLATE_LENGTH` levels. A level takes about 2 KiB in a debug build, and less in
-/// a release build: about half of this in all. Only pages that are touched take memory.
+/// Each level of nesting takes at least one character, so the longest template
+/// has `MAX_TEMPLATE_LENGTH` levels. A level takes about 2 KiB in a debug
+/// build, and less in a release build: about half of this in total. Only pages
+/// that are touched take memory.
 pub(super) const STACK_SIZE: usize = 64 << 20;
 
-/// Runs this on a thread of its own and waits for it. A panic is an error.
+/// Runs `work` on its own thread and waits for it. A panic becomes an error.
 pub(super) fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Invalid> {
     on_stack(STACK_SIZE, work)
 }

@@ -1,4 +1,4 @@
-//! Attacks on the template engine, and what must go on working.
+//! Attacks on the template engine, and templates that must keep working.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Every operator, bracket and tag, to be repeated: what goes before it, the part
-/// that is repeated, what goes in the middle, the part that closes each repetition,
-/// and what goes behind it.
+/// Every operator, bracket and tag, to be repeated: the prefix, the repeated
+/// part, the middle, the part that closes each repetition, and the suffix.
 const REPEATED: &[(&str, &str, &str, &str, &str)] = &[
     ("{{ ", "-", "1", "", " }}"),
     ("{{ ", "- ", "1", "", " }}"),
@@ -127,14 +126,14 @@ fn rendered(source: &str) -> Result<String, Invalid> {
     UserTemplate::parse(source)?.validated().expect("just validated").render(&fields())
 }
 
-/// What the process has used at most so far; nothing where that is not known.
+/// The peak memory of the process so far; `None` where it is not available.
 fn peak_memory() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-/// More than the stack and a rendering can take together.
+/// More than the stack and a rendering take together.
 fn assert_little_memory_was_used(before: Option<usize>) {
     if let (Some(before), Some(after)) = (before, peak_memory()) {
         let grown = after.saturating_sub(before);
@@ -147,9 +146,9 @@ fn no_repetition_overflows_the_stack_or_fills_the_memory() {
     let before = peak_memory();
     for attack in REPEATED {
         let begun = Instant::now();
-        // Whether it is a template does not matter here.
+        // Whether it is a valid template does not matter here.
         let _ = rendered(&longest(*attack));
-        // And one that is short enough to be compiled and rendered, too.
+        // Also one that is short enough to be compiled and rendered.
         for times in [100, 140, 240] {
             let (open, repeated, middle, close, behind) = attack;
             let (repeated, close) = (repeated.repeat(times), close.repeat(times));
@@ -160,7 +159,7 @@ fn no_repetition_overflows_the_stack_or_fills_the_memory() {
     assert_little_memory_was_used(before);
 }
 
-/// The stack is sized by what a debug build takes, whose frames are the largest.
+/// The stack is sized for debug builds, whose frames are the largest.
 #[test]
 fn the_worst_template_leaves_a_quarter_of_the_stack() {
     for attack in REPEATED {
@@ -172,10 +171,10 @@ fn the_worst_template_leaves_a_quarter_of_the_stack() {
 }
 
 #[test]
-fn what_hides_from_a_scanner_does_not_hide_from_the_parser() {
+fn text_that_hides_from_a_scanner_does_not_hide_from_the_parser() {
     let bomb = format!("{{% set a = text %}}{}{{{{ a }}}}", "{% set a = a ~ a %}".repeat(40));
     for hidden in ["{#}", "{#-}", "{#+}", "{{ '#}' }}{#}", "{% raw %}{#}{% endraw %}"] {
-        // A comment goes on until it is closed.
+        // A comment continues until it is closed.
         for source in [
             format!("{hidden}{bomb}"),
             format!("{hidden}#}}{bomb}"),
@@ -192,7 +191,7 @@ fn what_hides_from_a_scanner_does_not_hide_from_the_parser() {
 }
 
 #[test]
-fn a_template_cannot_reach_out_or_grow() {
+fn a_template_cannot_load_others_or_grow_values() {
     for source in [
         "{% include 'x' %}",
         "{% extends 'x' %}",
@@ -226,7 +225,7 @@ fn a_template_cannot_reach_out_or_grow() {
 }
 
 #[test]
-fn what_rendering_makes_is_bounded() {
+fn the_output_of_rendering_is_bounded() {
     let before = peak_memory();
     let deep = format!("{}x{}", "{% for a in text %}".repeat(21), "{% endfor %}".repeat(21));
     for (source, why) in [
@@ -237,7 +236,10 @@ fn what_rendering_makes_is_bounded() {
         ("{% for a in large %}{% for b in large %}{% endfor %}{% endfor %}", "fuel"),
         ("{% for a in large %}{% if large|upper|lower|html %}{% endif %}{% endfor %}", "too much"),
         ("{{ large|html|html|html|html|html|html|html|html|html|html }}", "too much"),
-        ("{% if large|tojson|tojson|tojson|tojson|tojson|tojson %}{% endif %}", "not a template"),
+        (
+            "{% if large|tojson|tojson|tojson|tojson|tojson|tojson %}{% endif %}",
+            "not a valid template",
+        ),
         ("{{ text|unknown }}", "unknown"),
         (&deep, "recursion"),
     ] {
@@ -289,7 +291,7 @@ fn reasonable_templates_work() {
 }
 
 #[test]
-fn the_place_of_a_mistake_is_shown() {
+fn the_line_of_a_mistake_is_shown() {
     for source in ["fine\n{{ text | }}", "fine\n{{ text ~ text }}", "fine\n{% set a = 1 %}"] {
         let why = UserTemplate::parse(source).expect_err("wrong");
         assert!(why.0.ends_with("in line 2"), "{why}");
@@ -308,7 +310,7 @@ fn text_from_the_database_is_validated_before_it_is_rendered() {
 
 #[test]
 fn a_panic_is_an_error() {
-    let outcome: Result<(), Invalid> = stack::on_own_stack(|| panic!("as a test wants it"));
+    let outcome: Result<(), Invalid> = stack::on_own_stack(|| panic!("in a test"));
     assert!(outcome.is_err());
 }
 
@@ -414,7 +416,8 @@ const TOKENS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Nothing crashes, and whatever validates renders within its bounds or says why not.
+    /// Nothing crashes, and every valid template renders within its limits or
+    /// returns an error.
     #[test]
     fn mixtures_of_tokens_are_refused_or_render_within_bounds(
         tokens in prop::collection::vec(prop::sample::select(TOKENS), 1..60),
@@ -433,7 +436,7 @@ proptest! {
                 let compiles = stack::on_own_stack(|| {
                     engine::user_environment().template_from_str(&source).is_ok()
                 });
-                prop_assert_eq!(compiles, Ok(true), "the engine takes what is validated");
+                prop_assert_eq!(compiles, Ok(true), "the engine compiles validated templates");
             }
             Err(why) => prop_assert!(!why.0.is_empty()),
         }
@@ -441,9 +444,9 @@ proptest! {
         assert_little_memory_was_used(before);
     }
 
-    /// Validation refuses nothing that is made of what the language has.
+    /// Validation accepts everything that the language allows.
     #[test]
-    fn what_is_made_of_allowed_parts_validates(expression in expressions()) {
+    fn a_template_of_allowed_parts_is_valid(expression in expressions()) {
         for source in [
             format!("{{{{ {expression} }}}}"),
             format!("{{% if {expression} %}}a{{% endif %}}"),
@@ -473,7 +476,7 @@ fn expressions() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn one_instruction_does_not_do_the_work_of_many() {
+fn a_single_instruction_has_bounded_cost() {
     // Each of these would search or copy a long text in a single instruction.
     let long = "ab".repeat(3_000);
     for source in [

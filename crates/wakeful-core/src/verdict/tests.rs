@@ -1,6 +1,6 @@
-//! Stories of checks and what they come to. A story is a starting status with
-//! settings, then events with their times; the outcome is the status at the
-//! end, each notice on the way, and the re-check the last event asks for.
+//! Sequences of checks and their outcomes. A sequence is a starting status with
+//! settings, then events with their times; the outcome is the final status,
+//! each notification on the way, and the re-check that the last event requests.
 
 use proptest::prelude::*;
 
@@ -11,49 +11,49 @@ use crate::region::Region;
 #[test]
 fn one_failure_is_rechecked_before_it_counts() {
     check("up; fail@0", "up, recheck@5s");
-    check("up; fail@0; fail@5s", "down, notice down");
+    check("up; fail@0; fail@5s", "down, notify down");
     check("up; fail@0; ok@5s", "up");
     check("up; fail@0; ok@5s; fail@60s", "up, recheck@65s");
 }
 
 #[test]
 fn the_number_of_retries_is_the_number_of_rechecks() {
-    check("up retries=0; fail@0", "down, notice down");
+    check("up retries=0; fail@0", "down, notify down");
     check("up retries=2; fail@0; fail@5s", "up, recheck@10s");
     check("up retries=2; fail@0; fail@5s; ok@10s; fail@60s; fail@65s", "up, recheck@70s");
-    check("up retries=2; fail@0; fail@5s; fail@10s", "down, notice down");
+    check("up retries=2; fail@0; fail@5s; fail@10s", "down, notify down");
 }
 
 #[test]
-fn an_outage_is_told_once_and_recovery_is_believed_at_once() {
+fn an_outage_notifies_once_and_recovery_counts_at_once() {
     check("down", "down");
     check("down; fail@0; fail@60s; fail@120s", "down");
-    check("down; ok@0", "up, notice up");
-    check("up; fail@0; fail@5s; fail@60s; ok@120s; ok@180s", "up, notice down, notice up");
-    check("down; ok@0; fail@60s", "up, notice up, recheck@65s");
+    check("down; ok@0", "up, notify up");
+    check("up; fail@0; fail@5s; fail@60s; ok@120s; ok@180s", "up, notify down, notify up");
+    check("down; ok@0; fail@60s", "up, notify up, recheck@65s");
 }
 
 #[test]
-fn the_first_verdict_is_told_only_when_it_is_down() {
+fn the_first_verdict_notifies_only_when_it_is_down() {
     check("pending", "pending");
     check("pending; ok@0", "up");
     check("pending; fail@0", "pending, recheck@5s");
-    check("pending; fail@0; fail@5s", "down, notice down");
+    check("pending; fail@0; fail@5s", "down, notify down");
     check("pending; fail@0; ok@5s", "up");
-    check("pending; ok@0; fail@60s; fail@65s; ok@120s", "up, notice down, notice up");
+    check("pending; ok@0; fail@60s; fail@65s; ok@120s", "up, notify down, notify up");
 }
 
 #[test]
 fn upside_down_reverses_every_verdict() {
     check("up upside-down; ok@0", "up, recheck@5s");
-    check("up upside-down; ok@0; ok@5s", "down, notice down");
-    check("down upside-down; fail@0", "up, notice up");
+    check("up upside-down; ok@0; ok@5s", "down, notify down");
+    check("down upside-down; fail@0", "up, notify up");
     check("pending upside-down; fail@0", "up");
     check("up upside-down; missed@0", "up");
-    check("down upside-down; missed@0", "up, notice up");
+    check("down upside-down; missed@0", "up, notify up");
     check("pending upside-down; missed@0", "up");
-    check("up upside-down; report-up@0", "down, notice down");
-    check("down upside-down; report-down@0", "up, notice up");
+    check("up upside-down; report-up@0", "down, notify down");
+    check("down upside-down; report-down@0", "up, notify up");
 }
 
 #[test]
@@ -66,14 +66,14 @@ fn a_fault_is_never_a_verdict() {
 }
 
 #[test]
-fn a_fault_neither_confirms_a_failure_nor_forgives_it() {
+fn a_fault_neither_confirms_nor_clears_a_failure() {
     check("up; fail@0; fault@5s", "up");
-    check("up; fail@0; fault@5s; fail@60s", "down, notice down");
+    check("up; fail@0; fault@5s; fail@60s", "down, notify down");
     check("up; fail@0; fault@5s; ok@60s; fail@120s", "up, recheck@125s");
 }
 
 #[test]
-fn a_fault_keeps_what_the_regions_saw_and_upside_down_turns_it() {
+fn a_fault_keeps_the_results_of_regions_and_upside_down_reverses_them() {
     let beat = |name: &str, status| RegionBeat {
         region: Region::parse(name).expect("a region"),
         status,
@@ -81,39 +81,40 @@ fn a_fault_keeps_what_the_regions_saw_and_upside_down_turns_it() {
         message: String::new(),
     };
     let saw = vec![beat("eu", Beat::Down), beat("us", Beat::Unknown)];
-    let fault = Fault::new(FaultKind::Probe, "too few could look").with_regions(saw.clone());
-    for (upside_down, kept) in
+    let fault = Fault::new(FaultKind::Probe, "too few could check").with_regions(saw.clone());
+    for (upside_down, expected) in
         [(false, saw), (true, vec![beat("eu", Beat::Up), beat("us", Beat::Unknown)])]
     {
         let policy = Policy { upside_down, ..plain() };
-        let seen = Seen::Fault(fault.clone());
-        let heartbeat = step(&State::default(), seen, &policy, Millis(0)).heartbeat;
-        assert_eq!((heartbeat.status, heartbeat.regions), (Beat::Unknown, kept));
+        let input = Input::Fault(fault.clone());
+        let heartbeat = step(&State::default(), input, &policy, Millis(0)).heartbeat;
+        assert_eq!((heartbeat.status, heartbeat.regions), (Beat::Unknown, expected));
     }
 }
 
 #[test]
-fn a_report_is_believed_at_once() {
-    check("up; report-down@0", "down, notice down");
-    check("down; report-up@0", "up, notice up");
+fn a_report_counts_at_once() {
+    check("up; report-down@0", "down, notify down");
+    check("down; report-up@0", "up, notify up");
     check("pending; report-up@0", "up");
-    check("pending; report-down@0", "down, notice down");
+    check("pending; report-down@0", "down, notify down");
     check("up; fail@0; report-up@1s; fail@5s", "up, recheck@10s");
-    check("up; report-down@0; report-down@1s", "down, notice down");
-    check("up; report-down@0; ok@10s", "up, notice down, notice up");
+    check("up; report-down@0; report-down@1s", "down, notify down");
+    check("up; report-down@0; ok@10s", "up, notify down, notify up");
 }
 
 #[test]
-fn a_missed_heartbeat_turns_down_without_retries() {
-    check("up; missed@66s", "down, notice down");
-    check("pending; missed@66s", "down, notice down");
-    check("up; missed@66s; missed@126s", "down, notice down");
-    check("up; missed@66s; report-up@70s", "up, notice down, notice up");
+fn a_missed_heartbeat_goes_down_without_retries() {
+    check("up; missed@66s", "down, notify down");
+    check("pending; missed@66s", "down, notify down");
+    check("up; missed@66s; missed@126s", "down, notify down");
+    check("up; missed@66s; report-up@70s", "up, notify down, notify up");
 }
 
 #[test]
 fn an_outage_begins_with_its_first_failing_check() {
-    let (_, steps) = play("up retries=2; ok@0; fail@60s; fail@65s; fail@70s; fail@130s; ok@190s");
+    let (_, steps) =
+        run_story("up retries=2; ok@0; fail@60s; fail@65s; fail@70s; fail@130s; ok@190s");
     let changes: Vec<&Change> = steps.iter().filter_map(|step| step.change.as_ref()).collect();
     let [down, up] = changes[..] else { panic!("{changes:?}") };
     let outage = Outage { started: Millis(60_000), cause: "fail at 60000".to_owned() };
@@ -122,23 +123,23 @@ fn an_outage_begins_with_its_first_failing_check() {
         (Status::Up, Status::Down, &Some(outage.clone()))
     );
     assert_eq!((up.previous, up.status, &up.outage), (Status::Down, Status::Up, &Some(outage)));
-    assert!(down.opens() && !down.closes() && down.fires());
-    assert!(up.closes() && !up.opens() && up.fires());
+    assert!(down.opens_alert() && !down.closes_alert() && down.notifies());
+    assert!(up.closes_alert() && !up.opens_alert() && up.notifies());
 }
 
 #[test]
 fn the_first_verdict_being_up_opens_and_closes_nothing() {
     for story in ["pending; ok@7s", "pending; fail@2s; ok@7s"] {
-        let (_, steps) = play(story);
+        let (_, steps) = run_story(story);
         let change = steps.last().and_then(|step| step.change.as_ref()).expect("turns up");
-        assert!(!change.opens() && !change.closes() && !change.fires(), "{story}");
+        assert!(!change.opens_alert() && !change.closes_alert() && !change.notifies(), "{story}");
         assert_eq!(change.outage, None, "{story}");
     }
 }
 
 #[test]
-fn a_heartbeat_says_what_was_seen_confirmed_or_not() {
-    let (state, steps) = play("up; ok@0; fail@60s; fault@65s; report-down@70s; missed@80s");
+fn a_heartbeat_shows_the_result_confirmed_or_not() {
+    let (state, steps) = run_story("up; ok@0; fail@60s; fault@65s; report-down@70s; missed@80s");
     let beats: Vec<Beat> = steps.iter().map(|step| step.heartbeat.status).collect();
     assert_eq!(beats, [Beat::Up, Beat::Down, Beat::Unknown, Beat::Down, Beat::Down]);
     let messages: Vec<&str> = steps.iter().map(|step| step.heartbeat.message.as_str()).collect();
@@ -156,54 +157,60 @@ fn a_heartbeat_says_what_was_seen_confirmed_or_not() {
 }
 
 #[test]
-fn a_fault_shows_in_the_message_and_nowhere_else() {
-    let (before, _) = play("up; ok@0; fail@60s");
-    let (after, _) = play("up; ok@0; fail@60s; fault@65s");
-    assert_eq!(after, State { last_message: "fault at 65000".to_owned(), ..before });
+fn a_fault_changes_only_the_message() {
+    let (before, _) = run_story("up; ok@0; fail@60s");
+    let (after, _) = run_story("up; ok@0; fail@60s; fault@65s");
+    let blocked = State { last_message: "fault at 65000".to_owned(), blocked: true, ..before };
+    assert_eq!(after, blocked);
 }
 
 #[test]
-fn a_status_holds_since_it_changed() {
+fn since_is_when_the_status_changed() {
     for (story, since) in [
         ("pending; fail@1s", None),
         ("pending; ok@7s", Some(7)),
         ("pending; ok@7s; ok@60s; fail@120s; fault@125s", Some(7)),
         ("pending; ok@7s; fail@60s; fail@65s; fail@120s", Some(65)),
     ] {
-        let (state, _) = play(story);
+        let (state, _) = run_story(story);
         assert_eq!(state.since, since.map(|seconds| Millis(seconds * 1_000)), "{story}");
     }
 }
 
 #[test]
 fn the_state_follows_the_last_check() {
-    let (state, _) = play("up; ok@3s");
+    let (state, _) = run_story("up; ok@3s");
     assert_eq!(state.last_check, Some(Millis(3_000)));
     assert_eq!(state.load_time, Some(Duration::from_millis(12)));
-    let (state, _) = play("up; ok@3s; fail@60s");
+    let (state, _) = run_story("up; ok@3s; fail@60s");
     assert_eq!((state.last_check, state.load_time), (Some(Millis(60_000)), None));
 }
 
 #[test]
-fn an_upside_down_alert_says_why_a_good_answer_counts_as_down() {
-    let (state, _) = play("up upside-down; ok@0; ok@5s");
+fn an_upside_down_alert_says_why_a_passing_check_counts_as_down() {
+    let (state, _) = run_story("up upside-down; ok@0; ok@5s");
     assert_eq!(state.last_message, "ok at 5000 (upside-down mode: this counts as down)");
-    let (state, _) = play("up upside-down; fail@0");
+    let (state, _) = run_story("up upside-down; fail@0");
     assert_eq!(state.last_message, "fail at 0");
 }
 
 #[test]
-fn a_doubt_from_before_a_pause_confirms_nothing() {
-    let (doubtful, _) = play("up; fail@0");
+fn an_unconfirmed_failure_from_before_a_pause_confirms_nothing() {
+    let (unconfirmed, _) = run_story("up; fail@0");
     let policy = Policy { retries: 1, ..plain() };
-    let after = step(&doubtful.renewed(), event("fail", 9_000), &policy, Millis(9_000));
+    let after = step(
+        &unconfirmed.without_unconfirmed_failures(),
+        event("fail", 9_000),
+        &policy,
+        Millis(9_000),
+    );
     assert_eq!(after.state.status, Status::Up);
-    let (down, _) = play("up; fail@0; fail@5s");
-    assert_eq!(down.clone().renewed(), down);
+    let (down, _) = run_story("up; fail@0; fail@5s");
+    assert_eq!(down.clone().without_unconfirmed_failures(), down);
 }
 
 #[test]
-fn certificate_warnings_come_with_the_checks_that_show_it() {
+fn certificate_warnings_come_with_checks_that_see_the_certificate() {
     let day = 86_400_000;
     let shown = |left: i64, now: i64| {
         let certificate = Certificate {
@@ -215,7 +222,7 @@ fn certificate_warnings_come_with_the_checks_that_show_it() {
             chain: Vec::new(),
         };
         let up = Observation::up(Duration::ZERO, "200 OK");
-        Seen::Observation(up.with_certificate(Some(certificate)))
+        Input::Observation(up.with_certificate(Some(certificate)))
     };
     let watching = Policy { certificate_warnings: true, ..plain() };
     let now = Millis(40 * day);
@@ -228,7 +235,7 @@ fn certificate_warnings_come_with_the_checks_that_show_it() {
 }
 
 #[test]
-fn a_report_names_its_status_in_any_letter_case() {
+fn a_report_names_its_status_in_any_case() {
     for (text, up) in [("up", true), (" UP ", true), ("Down", false)] {
         assert_eq!(Report::parse(text).expect("known").up, up);
     }
@@ -241,7 +248,7 @@ fn a_report_names_its_status_in_any_letter_case() {
 
 proptest! {
     #[test]
-    fn no_row_of_faults_changes_a_status(start in story(), faults in 1_usize..50, upside_down: bool) {
+    fn no_streak_of_faults_changes_a_status(start in story(), faults in 1_usize..50, upside_down: bool) {
         let policy = Policy { retries: 0, upside_down, ..plain() };
         let before = run(State::default(), &start, &policy).0;
         let (after, steps) = run(before.clone(), &vec!["fault"; faults], &policy);
@@ -251,11 +258,11 @@ proptest! {
     }
 
     #[test]
-    fn notices_alternate_and_begin_with_down(events in story(), retries in 0_u16..4, upside_down: bool) {
+    fn events_alternate_and_begin_with_down(events in story(), retries in 0_u16..4, upside_down: bool) {
         let policy = Policy { retries, upside_down, ..plain() };
         let (_, steps) = run(State::default(), &events, &policy);
-        let notices = steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.fires());
-        for (at, change) in notices.enumerate() {
+        let changes = steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.notifies());
+        for (at, change) in changes.enumerate() {
             let expected = if at % 2 == 0 { Status::Down } else { Status::Up };
             prop_assert_eq!(change.status, expected);
             prop_assert!(change.outage.is_some());
@@ -263,7 +270,7 @@ proptest! {
     }
 
     #[test]
-    fn down_and_only_down_has_an_outage_behind_it(events in story(), retries in 0_u16..4) {
+    fn only_a_down_status_has_an_outage(events in story(), retries in 0_u16..4) {
         let policy = Policy { retries, ..plain() };
         let (_, steps) = run(State::default(), &events, &policy);
         for step in steps {
@@ -278,9 +285,9 @@ proptest! {
     }
 
     #[test]
-    fn a_state_is_stored_and_read_back_and_goes_on_alike(events in story(), more in story()) {
+    fn a_state_continues_the_same_after_it_was_stored(events in story(), more in story()) {
         let (state, _) = run(State::default(), &events, &plain());
-        let text = serde_json::to_string(&state).expect("serialises");
+        let text = serde_json::to_string(&state).expect("serializes");
         let read: State = serde_json::from_str(&text).expect("reads");
         prop_assert_eq!(&read, &state);
         prop_assert_eq!(run(read, &more, &plain()), run(state, &more, &plain()));
@@ -300,7 +307,7 @@ fn story() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(event, 0..40)
 }
 
-/// Plays events a second apart.
+/// Runs events a second apart.
 fn run(start: State, events: &[&str], policy: &Policy) -> (State, Vec<Step>) {
     let mut state = start;
     let mut steps = Vec::new();
@@ -314,14 +321,14 @@ fn run(start: State, events: &[&str], policy: &Policy) -> (State, Vec<Step>) {
 
 #[track_caller]
 fn check(story: &str, outcome: &str) {
-    assert_eq!(told(story), outcome, "{story}");
+    assert_eq!(summary(story), outcome, "{story}");
 }
 
-fn told(story: &str) -> String {
-    let (state, steps) = play(story);
+fn summary(story: &str) -> String {
+    let (state, steps) = run_story(story);
     let mut words = vec![state.status.as_str().to_owned()];
-    for change in steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.fires()) {
-        words.push(format!("notice {}", change.status.as_str()));
+    for change in steps.iter().filter_map(|step| step.change.as_ref()).filter(|c| c.notifies()) {
+        words.push(format!("notify {}", change.status.as_str()));
     }
     if let Some(last) = steps.last()
         && let Some(after) = last.recheck_after
@@ -331,7 +338,7 @@ fn told(story: &str) -> String {
     words.join(", ")
 }
 
-fn play(story: &str) -> (State, Vec<Step>) {
+fn run_story(story: &str) -> (State, Vec<Step>) {
     let (start, events) = story.split_once(';').unwrap_or((story, ""));
     let (mut state, policy) = begin(start);
     let mut steps = Vec::new();
@@ -348,7 +355,7 @@ fn play(story: &str) -> (State, Vec<Step>) {
 fn begin(words: &str) -> (State, Policy) {
     let mut words = words.split_whitespace();
     let status = words.next().and_then(Status::parse).expect("a starting status");
-    let failing = (status == Status::Down).then(|| Failing {
+    let failing = (status == Status::Down).then(|| FailureStreak {
         checks: 2,
         started: Millis(-60_000),
         cause: "earlier".to_owned(),
@@ -373,15 +380,15 @@ fn plain() -> Policy {
     }
 }
 
-fn event(word: &str, at: i64) -> Seen {
+fn event(word: &str, at: i64) -> Input {
     let message = format!("{word} at {at}");
     match word {
-        "ok" => Seen::Observation(Observation::up(Duration::from_millis(12), message)),
-        "fail" => Seen::Observation(Observation::down(Evidence::Refused, message)),
-        "fault" => Seen::Fault(Fault::new(FaultKind::Network, message)),
-        "report-up" => Seen::Report(Report::parse("up").expect("known")),
-        "report-down" => Seen::Report(Report::parse("down").expect("known")),
-        "missed" => Seen::Missed(Duration::from_secs(66)),
+        "ok" => Input::Observation(Observation::up(Duration::from_millis(12), message)),
+        "fail" => Input::Observation(Observation::down(Evidence::Refused, message)),
+        "fault" => Input::Fault(Fault::new(FaultKind::Network, message)),
+        "report-up" => Input::Report(Report::parse("up").expect("known")),
+        "report-down" => Input::Report(Report::parse("down").expect("known")),
+        "missed" => Input::Missed(Duration::from_secs(66)),
         other => panic!("no event: {other}"),
     }
 }

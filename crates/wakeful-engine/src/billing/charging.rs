@@ -1,77 +1,83 @@
-//! One try to move money, from the processor's answer to the books. It may be
-//! cut off anywhere and taken up by another node: its key is kept before the
-//! processor is asked, and its outcome is kept once.
+//! One attempt to charge, from the call of the processor to the invoice. It may be
+//! interrupted at any point and continued by another node: its idempotency key is stored
+//! before the processor is called, and its outcome is stored once.
 
 use std::time::Duration;
 use wakeful_core::backoff;
 use wakeful_core::billing::{Action, Event, Money, step};
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{InvoiceId, TeamId};
 use wakeful_outbound::payment::{Decline, Order, PaymentError};
-use wakeful_store::{Attempt, InvoiceEntry, Mail, Settled, Settlement};
+use wakeful_store::{
+    AttemptOutcome, InvoiceEntry, Mail, PaymentAttempt, SettleOutcome, Settlement,
+};
 
-use super::{ROUNDS, words};
-use crate::letters::Words;
+use super::{MAX_ATTEMPTS, emails};
+use crate::mail::templates::EmailText;
 use crate::{Engine, Result, failpoint, random};
 
-/// After this a member no longer waits: what was not charged by then is not
-/// charged behind their back.
-const PATIENCE: Duration = Duration::from_secs(3600);
+/// After this time a member no longer waits for a payment, so it is no longer charged.
+const MAX_PENDING: Duration = Duration::from_secs(3600);
 
-pub(crate) enum Outcome {
+pub(crate) enum ChargeOutcome {
     Paid,
     Declined(Decline),
-    /// The processor does not talk to us; nothing was charged.
+    /// The processor refused the call; nothing was charged.
     Refused(PaymentError),
-    /// The loop goes on asking.
+    /// The loop retries.
     Unclear,
-    GivenBack,
+    Refunded,
 }
 
 impl Engine {
-    /// Goes on with a try that this caller has claimed.
-    pub(super) async fn go_on(&self, attempt: &Attempt) -> Result<Outcome> {
+    /// Continues an attempt that the caller has claimed.
+    pub(super) async fn continue_attempt(&self, attempt: &PaymentAttempt) -> Result<ChargeOutcome> {
         if attempt.refund {
-            return self.give_back(attempt, &attempt.receipt).await;
+            return self.refund_attempt(attempt, &attempt.receipt).await;
         }
-        let asked = self.ask(attempt).await;
+        let charged = self.charge_or_find(attempt).await;
         failpoint::here("after-charge");
-        let outcome = match asked {
-            Ok(receipt) => self.paid(attempt, &receipt).await?,
-            Err(PaymentError::Declined(decline)) => self.declined(attempt, decline).await?,
-            Err(error @ PaymentError::Rejected(_)) => self.rejected(attempt, &error).await?,
-            // No earlier call of this try is in doubt, and a member waits.
+        let outcome = match charged {
+            Ok(receipt) => self.settle_paid(attempt, &receipt).await?,
+            Err(PaymentError::Declined(decline)) => self.settle_declined(attempt, decline).await?,
+            Err(error @ PaymentError::Rejected(_)) => self.settle_rejected(attempt, &error).await?,
+            // No earlier call of this attempt is unclear, and a member waits.
             Err(error @ PaymentError::Refused(_))
                 if attempt.new.by_person && attempt.tries <= 1 =>
             {
                 self.store().end_attempt(attempt.new.id, "declined", "").await?;
-                Outcome::Refused(error)
+                ChargeOutcome::Refused(error)
             }
-            Err(error) => self.unclear(attempt, &error).await?,
+            Err(error) => self.retry_later(attempt, &error).await?,
         };
-        let word = match outcome {
-            Outcome::Paid => "paid",
-            Outcome::Declined(_) => "declined",
-            Outcome::Refused(_) => "refused",
-            Outcome::Unclear => "unclear",
-            Outcome::GivenBack => "given_back",
+        let result = match outcome {
+            ChargeOutcome::Paid => "paid",
+            ChargeOutcome::Declined(_) => "declined",
+            ChargeOutcome::Refused(_) => "refused",
+            ChargeOutcome::Unclear => "unclear",
+            ChargeOutcome::Refunded => "given_back",
         };
-        metrics::counter!("wakeful_payments_total", "result" => word).increment(1);
+        metrics::counter!("wakeful_payments_total", "result" => result).increment(1);
         Ok(outcome)
     }
 
-    async fn ask(&self, attempt: &Attempt) -> std::result::Result<String, PaymentError> {
+    async fn charge_or_find(
+        &self,
+        attempt: &PaymentAttempt,
+    ) -> std::result::Result<String, PaymentError> {
         let new = &attempt.new;
         if new.charge.amount == Money::ZERO {
             return Ok(String::new());
         }
         let processor = self.processor();
-        let late = self.now().since(attempt.created) > PATIENCE;
+        let late = self.now().since(attempt.created) > MAX_PENDING;
         if processor.name() != new.processor {
-            // There is nobody left to ask what became of an earlier call.
-            let why = format!("the method belongs to {}", new.processor);
-            return Err(match attempt.tries <= 1 || late {
-                true => PaymentError::Rejected(why),
-                false => PaymentError::Unclear(why),
+            // The outcome of an earlier call can no longer be queried.
+            let why = format!("the payment method belongs to {}", new.processor);
+            return Err(if attempt.tries <= 1 || late {
+                PaymentError::Rejected(why)
+            } else {
+                PaymentError::Unclear(why)
             });
         }
         let key = new.id.to_string();
@@ -79,12 +85,12 @@ impl Engine {
             customer: new.customer.clone(),
             method: new.reference.clone(),
             amount: new.charge.amount,
-            description: words::description(&self.plan_name(&new.charge.plan), &new.charge),
+            description: emails::description(&self.plan_name(&new.charge.plan), &new.charge),
         };
         if attempt.tries > 1 {
-            // An earlier answer was lost: look before asking again. Who does not
-            // know the customer has charged them nothing.
-            match processor.find(&key, &order).await {
+            // An earlier response was lost: look the charge up before trying again. A
+            // processor that does not know the customer has charged nothing.
+            match processor.find_charge(&key, &order).await {
                 Ok(Some(receipt)) => return Ok(receipt),
                 Ok(None) | Err(PaymentError::Rejected(_)) => {}
                 Err(error) => return Err(error),
@@ -96,18 +102,18 @@ impl Engine {
         processor.charge(&key, &order).await
     }
 
-    async fn paid(&self, attempt: &Attempt, receipt: &str) -> Result<Outcome> {
+    async fn settle_paid(&self, attempt: &PaymentAttempt, receipt: &str) -> Result<ChargeOutcome> {
         let new = &attempt.new;
-        for _ in 0..ROUNDS {
-            let before = self.standing(new.team).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.current_membership(new.team).await?;
             let next = step(&before.state, Event::Paid(&new.charge), self.now())?;
             if next.action == Some(Action::Refund) {
-                return self.give_back(attempt, receipt).await;
+                return self.refund_attempt(attempt, receipt).await;
             }
             let plan = self.plan_name(&new.charge.plan);
-            let words = words::receipt(self.settings(), &plan, &new.charge, &new.last4);
-            let mails = self.letters_to(new.team, words).await?;
-            let note = words::note(&new.charge);
+            let text = emails::receipt(self.settings(), &plan, &new.charge, &new.last4);
+            let mails = self.emails_to_owner(new.team, text).await?;
+            let note = emails::invoice_note(&new.charge);
             let settlement = Settlement {
                 team: new.team,
                 id: before.id,
@@ -115,37 +121,41 @@ impl Engine {
                 method: if new.by_person { Some(new.method) } else { before.method },
                 show_method: new.by_person,
                 revision: before.revision,
-                attempt: Some((new.id, "paid", receipt)),
-                invoice: Some(self.entry(attempt, "paid", &note)),
+                attempt: Some(AttemptOutcome { id: new.id, state: "paid", receipt }),
+                invoice: Some(self.invoice_entry(attempt, "paid", &note)),
                 mails: &mails,
             };
             match self.store().settle(&settlement, self.now()).await? {
-                Settled::Stale => {}
-                Settled::NoTeam => return self.give_back(attempt, receipt).await,
-                Settled::Done | Settled::Already => {
-                    self.0.mail_waits.notify_one();
+                SettleOutcome::Stale => {}
+                SettleOutcome::NoTeam => return self.refund_attempt(attempt, receipt).await,
+                SettleOutcome::Done | SettleOutcome::AlreadySettled => {
+                    self.0.mail_queued.notify_one();
                     let amount = new.charge.amount;
                     tracing::info!(team.id = %new.team, attempt.id = %new.id, "team {} paid {amount} for {plan}", new.team);
-                    return Ok(Outcome::Paid);
+                    return Ok(ChargeOutcome::Paid);
                 }
             }
         }
-        Ok(Outcome::Unclear)
+        Ok(ChargeOutcome::Unclear)
     }
 
-    async fn declined(&self, attempt: &Attempt, decline: Decline) -> Result<Outcome> {
+    async fn settle_declined(
+        &self,
+        attempt: &PaymentAttempt,
+        decline: Decline,
+    ) -> Result<ChargeOutcome> {
         let new = &attempt.new;
         if new.by_person {
             self.store().end_attempt(new.id, "declined", "").await?;
-            return Ok(Outcome::Declined(decline));
+            return Ok(ChargeOutcome::Declined(decline));
         }
-        for _ in 0..ROUNDS {
-            let before = self.standing(new.team).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.current_membership(new.team).await?;
             let next = step(&before.state, Event::Declined(&new.charge), self.now())?;
             let plan = self.plan_name(&new.charge.plan);
-            let (words, entry) = match &next.action {
+            let (text, entry) = match &next.action {
                 Some(Action::Remind { charge, next_try }) => {
-                    let words = words::failed(
+                    let text = emails::payment_failed(
                         self.settings(),
                         &plan,
                         charge,
@@ -153,15 +163,15 @@ impl Engine {
                         decline,
                         *next_try,
                     );
-                    (Some(words), Some(self.entry(attempt, "open", decline.sentence())))
+                    (Some(text), Some(self.invoice_entry(attempt, "open", decline.sentence())))
                 }
                 Some(Action::Ended { why, .. }) => {
-                    (Some(words::ended(self.settings(), &plan, *why, self.now())), None)
+                    (Some(emails::plan_ended(self.settings(), &plan, *why, self.now())), None)
                 }
                 _ => (None, None),
             };
-            let mails = match words {
-                Some(words) => self.letters_to(new.team, words).await?,
+            let mails = match text {
+                Some(text) => self.emails_to_owner(new.team, text).await?,
                 None => Vec::new(),
             };
             let settlement = Settlement {
@@ -171,71 +181,83 @@ impl Engine {
                 method: before.method,
                 show_method: false,
                 revision: before.revision,
-                attempt: Some((new.id, "declined", "")),
+                attempt: Some(AttemptOutcome { id: new.id, state: "declined", receipt: "" }),
                 invoice: entry,
                 mails: &mails,
             };
             match self.store().settle(&settlement, self.now()).await? {
-                Settled::Stale => {}
-                Settled::NoTeam => {
+                SettleOutcome::Stale => {}
+                SettleOutcome::NoTeam => {
                     self.store().end_attempt(new.id, "declined", "").await?;
-                    return Ok(Outcome::Declined(decline));
+                    return Ok(ChargeOutcome::Declined(decline));
                 }
-                Settled::Done | Settled::Already => {
-                    self.0.mail_waits.notify_one();
-                    tracing::info!(team.id = %new.team, attempt.id = %new.id, "a payment of team {} was declined: {}", new.team, decline.code());
-                    return Ok(Outcome::Declined(decline));
+                SettleOutcome::Done | SettleOutcome::AlreadySettled => {
+                    self.0.mail_queued.notify_one();
+                    tracing::info!(team.id = %new.team, attempt.id = %new.id, "payment of team {} declined: {}", new.team, decline.as_str());
+                    return Ok(ChargeOutcome::Declined(decline));
                 }
             }
         }
-        Ok(Outcome::Unclear)
+        Ok(ChargeOutcome::Unclear)
     }
 
-    /// The processor knows the card or the customer no more: nothing was charged,
-    /// and asking again would not help.
-    async fn rejected(&self, attempt: &Attempt, error: &PaymentError) -> Result<Outcome> {
+    /// The processor no longer knows the card or the customer: nothing was charged, and a
+    /// retry would not help.
+    async fn settle_rejected(
+        &self,
+        attempt: &PaymentAttempt,
+        error: &PaymentError,
+    ) -> Result<ChargeOutcome> {
         let id = attempt.new.id;
-        tracing::warn!(attempt.id = %id, error = error as &dyn std::error::Error, "payment {id} was not made");
-        self.declined(attempt, Decline::MethodGone).await
+        tracing::warn!(attempt.id = %id, error = %ErrorChain(error), "payment {id} failed, not retrying");
+        self.settle_declined(attempt, Decline::MethodGone).await
     }
 
-    async fn unclear(&self, attempt: &Attempt, error: &PaymentError) -> Result<Outcome> {
+    async fn retry_later(
+        &self,
+        attempt: &PaymentAttempt,
+        error: &PaymentError,
+    ) -> Result<ChargeOutcome> {
         let id = attempt.new.id;
         let tries = u32::try_from(attempt.tries).unwrap_or(u32::MAX);
         let jitter = u32::from_ne_bytes(random::bytes());
-        let wait = backoff::wait(tries, jitter).unwrap_or(PATIENCE).min(PATIENCE);
-        tracing::warn!(attempt.id = %id, error = error as &dyn std::error::Error, "payment {id} is looked at again in {} s", wait.as_secs());
-        self.store().attempt_unclear(id, self.now().after(wait)).await?;
-        Ok(Outcome::Unclear)
+        let wait = backoff::delay(tries, jitter).unwrap_or(MAX_PENDING).min(MAX_PENDING);
+        tracing::warn!(attempt.id = %id, error = %ErrorChain(error), "payment {id} is not settled, retrying in {} s", wait.as_secs());
+        self.store().postpone_attempt(id, self.now().after(wait)).await?;
+        Ok(ChargeOutcome::Unclear)
     }
 
-    /// Money that was moved for what is no longer wanted goes back. The wish is
-    /// kept first, so that a crash does not keep the money.
-    async fn give_back(&self, attempt: &Attempt, receipt: &str) -> Result<Outcome> {
+    /// Refunds a charge that is no longer wanted. The intent is stored first, so that a
+    /// crash does not prevent the refund.
+    async fn refund_attempt(
+        &self,
+        attempt: &PaymentAttempt,
+        receipt: &str,
+    ) -> Result<ChargeOutcome> {
         let id = attempt.new.id;
         if receipt.is_empty() {
             self.store().end_attempt(id, "refunded", "").await?;
-            return Ok(Outcome::GivenBack);
+            return Ok(ChargeOutcome::Refunded);
         }
         if !attempt.refund && !self.store().end_attempt(id, "refund", receipt).await? {
-            return Ok(Outcome::GivenBack);
+            return Ok(ChargeOutcome::Refunded);
         }
         match self.processor().refund(&id.to_string(), receipt).await {
             Ok(()) => {
                 self.store().end_attempt(id, "refunded", receipt).await?;
-                tracing::info!(attempt.id = %id, "payment {id} was given back");
-                Ok(Outcome::GivenBack)
+                tracing::info!(attempt.id = %id, "payment {id} refunded");
+                Ok(ChargeOutcome::Refunded)
             }
             Err(error) => {
-                self.unclear(attempt, &error).await?;
-                Ok(Outcome::GivenBack)
+                self.retry_later(attempt, &error).await?;
+                Ok(ChargeOutcome::Refunded)
             }
         }
     }
 
-    fn entry<'a>(
+    fn invoice_entry<'a>(
         &self,
-        attempt: &'a Attempt,
+        attempt: &'a PaymentAttempt,
         state: &'static str,
         note: &'a str,
     ) -> InvoiceEntry<'a> {
@@ -248,9 +270,9 @@ impl Engine {
         }
     }
 
-    /// A letter to who has been in the team longest.
-    pub(super) async fn letters_to(&self, team: TeamId, words: Words) -> Result<Vec<Mail>> {
+    /// A mail to the longest-standing member of the team.
+    pub(super) async fn emails_to_owner(&self, team: TeamId, text: EmailText) -> Result<Vec<Mail>> {
         let members = self.store().team(team).members().await?;
-        Ok(members.first().map(|member| self.letter(&member.email, words)).into_iter().collect())
+        Ok(members.first().map(|member| self.new_mail(&member.email, text)).into_iter().collect())
     }
 }

@@ -1,193 +1,199 @@
-//! The limits of plans, where the operator has them enforced. What a plan does
-//! not allow, because it is smaller than the last or because limits are new,
-//! keeps running for 14 days, the team is told, and then the newest monitors
-//! are set inactive. No monitor is deleted; what of the history goes is decided
-//! in `history.rs`.
+//! Enforces the limits of plans, if the operator has enabled them. A team that exceeds its
+//! plan, because the plan became smaller or limits are new, is notified, and everything keeps
+//! running for 14 days. Then the newest monitors are deactivated. No monitor is deleted;
+//! `retention.rs` handles the history.
 
 use std::time::Duration;
-use wakeful_core::billing::{LEAVE, Limits, Plan};
+use wakeful_core::billing::{Limits, Plan, REDUCTION_GRACE};
 use wakeful_core::id::TeamId;
-use wakeful_core::monitor::Monitor;
+use wakeful_core::monitors::Interval;
 use wakeful_core::time::Millis;
-use wakeful_store::Use;
+use wakeful_store::Usage;
 
-use super::words;
+use super::emails;
 use crate::bus::{Edit, Event};
-use crate::letters::Words;
+use crate::mail::templates::EmailText;
 use crate::{Engine, Error, Result};
 
-const WATCH_EVERY: Duration = Duration::from_secs(3600);
-const PAGE: u32 = 500;
+const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
+const TEAM_BATCH: u32 = 500;
 
 impl Engine {
-    /// The plan that limits a team; nothing where there are no limits.
+    /// The plan that limits a team; `None` if limits are not enforced.
     pub(crate) async fn limiting_plan(&self, team: TeamId) -> Result<Option<Plan>> {
-        match self.settings().billing.limits {
-            true => Ok(Some(self.plan_now(team).await?)),
-            false => Ok(None),
+        if self.settings().billing.limits {
+            Ok(Some(self.current_plan(team).await?))
+        } else {
+            Ok(None)
         }
     }
 
-    /// Refuses an interval that the plan does not allow. How many monitors there
-    /// may be is asked in the transaction that saves one.
-    pub(crate) fn allow_interval(
+    /// Refuses an interval that the plan does not allow; both are given with whether the
+    /// monitor is active. The number of monitors is checked in the transaction that saves one.
+    pub(crate) fn check_interval_limit(
         &self,
         plan: &Plan,
-        wanted: &Monitor,
-        before: Option<&Monitor>,
+        wanted: (bool, Interval),
+        before: Option<(bool, Interval)>,
     ) -> Result<()> {
-        let seconds = wanted.heartbeat_interval.seconds();
-        let same = before.is_some_and(|before| {
-            before.isactive && before.heartbeat_interval == wanted.heartbeat_interval
-        });
-        if !wanted.isactive || same || seconds >= plan.limits.shortest_interval {
+        let (isactive, interval) = wanted;
+        let seconds = interval.seconds();
+        let same = before == Some((true, interval));
+        if !isactive || same || seconds >= plan.limits.shortest_interval {
             return Ok(());
         }
         let limit = format!("intervals of {} s or more", plan.limits.shortest_interval);
-        Err(self.beyond(plan, limit, |limits| limits.shortest_interval <= seconds))
+        Err(self.plan_limit_error(plan, limit, |limits| limits.shortest_interval <= seconds))
     }
 
-    /// Why one active monitor more was refused.
+    /// The error for exceeding the number of active monitors.
     pub(crate) fn too_many_monitors(&self, plan: Option<&Plan>) -> Error {
-        self.too_many(plan, "active monitors", |limits| limits.monitors)
+        self.too_many_error(plan, "active monitors", |limits| limits.monitors)
     }
 
-    /// Refuses one user more than the team's plan allows, before anything is done
-    /// for them, and answers the plan: the transaction that adds one asks again.
-    pub(crate) async fn allow_user(&self, team: TeamId) -> Result<Option<Plan>> {
+    /// Refuses a new user if the team's plan allows no more, and returns the plan. The
+    /// transaction that adds the user checks again.
+    pub(crate) async fn check_user_limit(&self, team: TeamId) -> Result<Option<Plan>> {
         let Some(plan) = self.limiting_plan(team).await? else { return Ok(None) };
         let used = self.store().team(team).usage(plan.limits.shortest_interval).await?;
         match plan.limits.users {
-            Some(most) if used.users >= i64::from(most) => Err(self.too_many_users(Some(&plan))),
+            Some(max) if used.users >= i64::from(max) => Err(self.too_many_users(Some(&plan))),
             _ => Ok(Some(plan)),
         }
     }
 
-    /// Why one user more was refused.
+    /// The error for exceeding the number of users.
     pub(crate) fn too_many_users(&self, plan: Option<&Plan>) -> Error {
-        self.too_many(plan, "users", |limits| limits.users)
+        self.too_many_error(plan, "users", |limits| limits.users)
     }
 
-    fn too_many(
+    fn too_many_error(
         &self,
         plan: Option<&Plan>,
-        what: &str,
-        most: impl Fn(&Limits) -> Option<u32>,
+        noun: &str,
+        max: impl Fn(&Limits) -> Option<u32>,
     ) -> Error {
         let plan = plan.unwrap_or(self.settings().billing.catalogue.none());
-        let held = most(&plan.limits).unwrap_or(u32::MAX);
-        let enough = |limits: &Limits| most(limits).is_none_or(|most| most > held);
-        self.beyond(plan, format!("{held} {what}"), enough)
+        let current = max(&plan.limits).unwrap_or(u32::MAX);
+        let enough = |limits: &Limits| max(limits).is_none_or(|max| max > current);
+        self.plan_limit_error(plan, format!("{current} {noun}"), enough)
     }
 
-    /// How many days of history a team's plan has; nothing where there is no limit.
+    /// How many days of history a team's plan includes; `None` if limits are not enforced.
     pub async fn history_days(&self, team: TeamId) -> Result<Option<u32>> {
         Ok(self.limiting_plan(team).await?.map(|plan| plan.limits.history_days))
     }
 
-    /// The plan that serves a team now.
-    async fn plan_now(&self, team: TeamId) -> Result<Plan> {
-        let standing = self.standing(team).await?;
-        Ok(self.plan_or_none(standing.state.serving(self.now())).clone())
+    async fn current_plan(&self, team: TeamId) -> Result<Plan> {
+        let membership = self.current_membership(team).await?;
+        Ok(self.plan_or_none(membership.state.serving(self.now())).clone())
     }
 
-    fn beyond(&self, plan: &Plan, limit: String, enough: impl Fn(&Limits) -> bool) -> Error {
+    fn plan_limit_error(
+        &self,
+        plan: &Plan,
+        limit: String,
+        enough: impl Fn(&Limits) -> bool,
+    ) -> Error {
         let next = self.settings().billing.catalogue.next(&plan.id, enough);
         let next = next.map(|plan| plan.name.clone());
         Error::PlanLimit { limit, plan: plan.name.clone(), next }
     }
 
-    async fn watch_limits(&self, team: TeamId) -> Result<()> {
+    async fn enforce_limits(&self, team: TeamId) -> Result<()> {
         let store = self.store().team(team);
-        let plan = self.plan_now(team).await?;
+        let plan = self.current_plan(team).await?;
         let used = store.usage(plan.limits.shortest_interval).await?;
         let now = self.now();
-        match (over(&plan, used), store.over_since().await?) {
+        match (over_limit_text(&plan, used), store.over_limit_since().await?) {
             (None, None) => Ok(()),
-            (None, Some(_)) => Ok(store.over_no_more().await?),
+            (None, Some(_)) => Ok(store.clear_over_limit().await?),
             (Some(over), None) => {
-                let until = now.after(LEAVE);
-                let words = words::over_limits(self.settings(), &plan.name, &over, until);
-                let told = self.letters_to(team, words).await?;
-                // Another node may have been first: then it has told them.
-                if store.over_from(now, &told).await? {
-                    self.0.mail_waits.notify_one();
+                let until = now.after(REDUCTION_GRACE);
+                let text = emails::over_limits(self.settings(), &plan.name, &over, until);
+                let mails = self.emails_to_owner(team, text).await?;
+                // If another node was first, it has notified the team.
+                if store.mark_over_limit(now, &mails).await? {
+                    self.0.mail_queued.notify_one();
                 }
                 Ok(())
             }
-            (Some(_), Some(since)) if now.since(since) >= LEAVE => {
-                self.rest(team, &plan, now).await
+            (Some(_), Some(since)) if now.since(since) >= REDUCTION_GRACE => {
+                self.deactivate_newest(team, &plan, now).await
             }
             (Some(_), Some(_)) => Ok(()),
         }
     }
 
-    async fn rest(&self, team: TeamId, plan: &Plan, now: Millis) -> Result<()> {
+    async fn deactivate_newest(&self, team: TeamId, plan: &Plan, now: Millis) -> Result<()> {
         let store = self.store().team(team);
-        let most = plan.limits.monitors.unwrap_or(u32::MAX);
-        let rested = store.rest_newest(most, plan.limits.shortest_interval, now).await?;
-        for monitor in &rested {
-            self.bus().edited(Edit { team, monitor: *monitor });
-            self.bus().tell(team, || Event::Saved(*monitor));
+        let max = plan.limits.monitors.unwrap_or(u32::MAX);
+        let deactivated =
+            store.deactivate_over_limit(max, plan.limits.shortest_interval, now).await?;
+        for monitor in &deactivated {
+            self.bus().publish_edit(Edit { team, monitor: *monitor });
+            self.bus().publish_event(team, || Event::Saved(*monitor));
         }
-        store.over_no_more().await?;
-        tracing::info!(team.id = %team, "{} monitors of team {team} were set inactive", rested.len());
-        self.tell(team, words::rested(self.settings(), &plan.name, rested.len())).await
+        store.clear_over_limit().await?;
+        tracing::info!(team.id = %team, "deactivated {} monitors of team {team}", deactivated.len());
+        self.email_owner(team, emails::deactivated(self.settings(), &plan.name, deactivated.len()))
+            .await
     }
 
-    async fn tell(&self, team: TeamId, words: Words) -> Result<()> {
-        for mail in self.letters_to(team, words).await? {
+    async fn email_owner(&self, team: TeamId, text: EmailText) -> Result<()> {
+        for mail in self.emails_to_owner(team, text).await? {
             self.store().add_mail(&mail, self.now()).await?;
         }
-        self.0.mail_waits.notify_one();
+        self.0.mail_queued.notify_one();
         Ok(())
     }
 }
 
-/// What is over the plan's limits, in words. Users are not counted: nobody is
-/// shut out by a smaller plan.
-fn over(plan: &Plan, used: Use) -> Option<String> {
-    let most = plan.limits.monitors.map_or(i64::MAX, i64::from);
-    let mut words = Vec::new();
-    if used.active_monitors > most {
-        words.push(format!("{} active monitors of {most}", used.active_monitors));
+/// Describes how a team exceeds its plan. Users are not counted: a smaller plan locks no user
+/// out.
+fn over_limit_text(plan: &Plan, used: Usage) -> Option<String> {
+    let max = plan.limits.monitors.map_or(i64::MAX, i64::from);
+    let mut parts = Vec::new();
+    if used.active_monitors > max {
+        parts.push(format!("{} active monitors of {max}", used.active_monitors));
     }
     if used.too_often > 0 {
         let shortest = plan.limits.shortest_interval;
-        words.push(format!("{} monitors with an interval below {shortest} s", used.too_often));
+        parts.push(format!("{} monitors with an interval below {shortest} s", used.too_often));
     }
-    (!words.is_empty()).then(|| words.join(", "))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// When limits were last looked at.
+/// When limits were last checked.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(super) struct LimitCheck {
     last: Option<Millis>,
 }
 
-impl Watch {
-    pub(super) async fn look(&mut self, engine: &Engine) -> Result<()> {
+impl LimitCheck {
+    pub(super) async fn run_if_due(&mut self, engine: &Engine) -> Result<()> {
         let now = engine.now();
-        let early = self.last.is_some_and(|last| now.since(last) < WATCH_EVERY);
+        let early = self.last.is_some_and(|last| now.since(last) < CHECK_INTERVAL);
         if !engine.settings().billing.limits || early {
             return Ok(());
         }
-        watch(engine).await?;
+        enforce_all_limits(engine).await?;
         self.last = Some(now);
         Ok(())
     }
 }
 
-/// Looks at every team that may use more than its plan allows.
-pub async fn watch(engine: &Engine) -> Result<()> {
-    let (monitors, interval) = engine.settings().billing.catalogue.within_all();
+/// Checks every team that may use more than its plan allows.
+pub async fn enforce_all_limits(engine: &Engine) -> Result<()> {
+    let (monitors, interval) = engine.settings().billing.catalogue.smallest_limits();
     let mut after = TeamId::new(Millis(0), [0; 10]);
     loop {
-        let teams = engine.store().teams_to_watch(after, monitors, interval, PAGE).await?;
+        let teams =
+            engine.store().teams_possibly_over_limit(after, monitors, interval, TEAM_BATCH).await?;
         let Some(last) = teams.last() else { return Ok(()) };
         after = *last;
         for team in teams {
-            engine.watch_limits(team).await?;
+            engine.enforce_limits(team).await?;
         }
     }
 }

@@ -1,31 +1,47 @@
-//! The plan of a team: chosen, stopped, set by an administrator, and shown.
+//! The plan of a team: members choose and cancel it, and operators can set it.
 
 use std::net::IpAddr;
 use wakeful_core::billing::{
-    Action, Charge, Event, Money, Period, Plan, PlanId, Price, Source, Standing, State, Why, step,
+    Action, CardSource, Charge, EndReason, Event, MembershipState, Money, Period, Plan, PlanId,
+    Price, State, SubscriptionStatus, step,
 };
-use wakeful_core::id::{AttemptId, MembershipId, MethodId, TeamId};
+use wakeful_core::id::{MembershipId, PaymentAttemptId, PaymentMethodId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_outbound::payment::{Callback, Decline};
-use wakeful_store::{Begun, Invoice, Method, NewAttempt, Settled, Settlement, StoredMembership};
+use wakeful_store::{
+    BeginOutcome, Invoice, NewPaymentAttempt, PaymentMethod, SettleOutcome, Settlement,
+    StoredMembership, Usage,
+};
 
-use super::charging::Outcome;
-use super::{LEASE, ROUNDS, words};
+use super::charging::ChargeOutcome;
+use super::{LEASE, MAX_ATTEMPTS, emails};
 use crate::caller::Caller;
 use crate::{Engine, Error, Result, random};
 
-/// What a plan is paid with.
+/// How a plan is paid.
 pub enum PayWith {
-    New(Source),
-    Saved(MethodId),
+    New(CardSource),
+    Saved(PaymentMethodId),
 }
 
-/// A plan that was chosen, and since when it is paid until when.
+/// A plan that was chosen, and until when it is paid.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct ChosenPlan {
     pub membership: MembershipId,
     pub plan: String,
     pub paid_until: Option<Millis>,
+}
+
+/// What the choice of a plan would cost.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanQuote {
+    /// The price of the period that is charged now; zero if none is.
+    pub price: Money,
+    pub credit_used: Money,
+    pub charge: Money,
+    pub credit_left: Money,
+    /// The end of the period that is paid then.
+    pub renews: Option<Millis>,
 }
 
 /// A team's membership as its members see it.
@@ -33,15 +49,15 @@ pub struct Chosen {
 pub struct MembershipView {
     pub membership: Option<MembershipId>,
     pub plan: Plan,
-    /// none, active, cancelled or past_due.
-    pub state: &'static str,
+    pub state: MembershipState,
     pub administered: bool,
     pub period: Option<Period>,
-    /// When money is asked for next, and how much.
+    /// The time and the amount of the next payment.
     pub next_payment: Option<(Millis, Money)>,
-    pub method: Option<MethodId>,
+    pub method: Option<PaymentMethodId>,
     pub credit: Money,
     pub payment_under_way: bool,
+    pub usage: Usage,
 }
 
 impl Engine {
@@ -49,12 +65,17 @@ impl Engine {
         self.settings().billing.catalogue.plans()
     }
 
-    /// Whether the page shows plans and payment.
+    /// Whether the web app shows plans and payments.
     pub fn billing_enabled(&self) -> bool {
         self.settings().billing.enabled
     }
 
-    /// Who moves the money.
+    /// Whether the limits of plans are enforced.
+    pub fn limits_enforced(&self) -> bool {
+        self.settings().billing.limits
+    }
+
+    /// The name of the payment processor.
     pub fn processor_name(&self) -> &'static str {
         self.settings().billing.processor.name()
     }
@@ -63,101 +84,142 @@ impl Engine {
         Ok(self.store().team(caller.team).invoices().await?)
     }
 
-    /// Gives the team a plan and charges its first period, or changes the plan
-    /// or the method. Declined: nothing has changed.
+    /// Subscribes the team to a plan and charges its first period, or changes the plan or the
+    /// payment method. If the charge is declined, nothing changes.
     pub async fn choose_plan(
         &self,
         caller: &Caller,
         from: IpAddr,
         plan: &str,
         with: &PayWith,
-    ) -> Result<Chosen> {
-        let plan = self.plan_called(plan)?;
+    ) -> Result<ChosenPlan> {
+        let plan = self.find_plan(plan)?;
         let team = self.store().team(caller.team);
-        // What is refused in any case is refused before a card goes anywhere.
-        step(&self.standing(caller.team).await?.state, Event::Choose(&plan), self.now())?;
-        if team.payment_under_way().await? {
+        // Refuse invalid choices before a card is sent anywhere.
+        step(&self.current_membership(caller.team).await?.state, Event::Choose(&plan), self.now())?;
+        if team.has_pending_payment().await? {
             return Err(Error::PaymentUnderWay);
         }
-        self.with_card(caller.team, from, self.pay(caller.team, &plan, with)).await
+        self.with_card_limit(caller.team, from, self.pay(caller.team, &plan, with)).await
     }
 
-    async fn pay(&self, team: TeamId, plan: &Plan, with: &PayWith) -> Result<Chosen> {
+    /// What `choose_plan` would charge now; nothing is charged or changed.
+    pub async fn quote_plan(&self, caller: &Caller, plan: &str) -> Result<PlanQuote> {
+        let plan = self.find_plan(plan)?;
+        let before = self.current_membership(caller.team).await?.state;
+        let next = step(&before, Event::Choose(&plan), self.now())?;
+        if self.store().team(caller.team).has_pending_payment().await? {
+            return Err(Error::PaymentUnderWay);
+        }
+        Ok(match next.action {
+            Some(Action::Charge(charge)) => PlanQuote {
+                price: charge.price,
+                credit_used: charge.credit_used,
+                charge: charge.amount,
+                credit_left: charge.credit_left,
+                renews: Some(charge.period.until),
+            },
+            _ => PlanQuote {
+                price: Money::ZERO,
+                credit_used: Money::ZERO,
+                charge: Money::ZERO,
+                credit_left: next.state.credit,
+                renews: next.state.subscription.map(|held| held.period.until),
+            },
+        })
+    }
+
+    async fn pay(&self, team: TeamId, plan: &Plan, with: &PayWith) -> Result<ChosenPlan> {
         match with {
             PayWith::Saved(id) => {
-                let method = self.store().team(team).method(*id).await?;
+                let method = self.store().team(team).payment_method(*id).await?;
                 let method = method.ok_or(Error::NotFound("payment method"))?;
                 if method.processor != self.processor_name() {
                     return Err(Error::Declined(Decline::MethodGone));
                 }
-                self.choose_with(team, plan, &method).await
+                self.choose_plan_with(team, plan, &method).await
             }
             PayWith::New(source) => {
                 let method = self.add_method(team, source).await?;
-                let chosen = self.choose_with(team, plan, &method).await;
+                let chosen = self.choose_plan_with(team, plan, &method).await;
                 if let Err(Error::Declined(_) | Error::PaymentUnderWay | Error::Processor(_)) =
                     chosen
                 {
-                    self.drop_method(team, method.id).await;
+                    self.discard_method(team, method.id).await;
                 }
                 chosen
             }
         }
     }
 
-    async fn choose_with(&self, team: TeamId, plan: &Plan, method: &Method) -> Result<Chosen> {
-        for _ in 0..ROUNDS {
-            let before = self.standing(team).await?;
+    async fn choose_plan_with(
+        &self,
+        team: TeamId,
+        plan: &Plan,
+        method: &PaymentMethod,
+    ) -> Result<ChosenPlan> {
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.current_membership(team).await?;
             let next = step(&before.state, Event::Choose(plan), self.now())?;
             let Some(Action::Charge(charge)) = next.action else {
-                let settled =
-                    self.keep(team, &before, &next.state, Some(method.id), Kept::chosen()).await?;
+                let settled = self
+                    .save_change(
+                        team,
+                        &before,
+                        &next.state,
+                        Some(method.id),
+                        ChangeEffects::of_choice(),
+                    )
+                    .await?;
                 match settled {
-                    Settled::Stale => continue,
-                    Settled::NoTeam => return Err(Error::NotAuthenticated),
-                    Settled::Done | Settled::Already => return self.chosen(team, plan).await,
+                    SettleOutcome::Stale => continue,
+                    SettleOutcome::NoTeam => return Err(Error::NotAuthenticated),
+                    SettleOutcome::Done | SettleOutcome::AlreadySettled => {
+                        return self.chosen_plan(team, plan).await;
+                    }
                 }
             };
-            let attempt = self.attempt(team, method, charge, true).await?;
-            match self.try_charge(attempt, before.revision).await? {
+            let attempt = self.new_attempt(team, method, charge, true).await?;
+            match self.start_charge(attempt, before.revision).await? {
                 None => {}
-                Some(Outcome::Paid) => return self.chosen(team, plan).await,
-                Some(Outcome::Declined(decline)) => return Err(Error::Declined(decline)),
-                Some(Outcome::Refused(error)) => return Err(Error::Processor(error)),
-                Some(Outcome::Unclear) => return Err(Error::PaymentUnclear),
-                Some(Outcome::GivenBack) => return Err(Error::PaymentUnderWay),
+                Some(ChargeOutcome::Paid) => return self.chosen_plan(team, plan).await,
+                Some(ChargeOutcome::Declined(decline)) => return Err(Error::Declined(decline)),
+                Some(ChargeOutcome::Refused(error)) => return Err(Error::Processor(error)),
+                Some(ChargeOutcome::Unclear) => return Err(Error::PaymentUnclear),
+                Some(ChargeOutcome::Refunded) => return Err(Error::PaymentUnderWay),
             }
         }
         Err(Error::PaymentUnderWay)
     }
 
-    async fn chosen(&self, team: TeamId, plan: &Plan) -> Result<Chosen> {
-        let now = self.standing(team).await?;
-        let paid_until = now.state.held.map(|held| held.period.until);
-        Ok(Chosen { membership: now.id, plan: plan.name.clone(), paid_until })
+    async fn chosen_plan(&self, team: TeamId, plan: &Plan) -> Result<ChosenPlan> {
+        let now = self.current_membership(team).await?;
+        let paid_until = now.state.subscription.map(|held| held.period.until);
+        Ok(ChosenPlan { membership: now.id, plan: plan.name.clone(), paid_until })
     }
 
-    /// Gives the plan up at the end of what is paid, and answers when that is;
-    /// nothing when it ended at once.
+    /// Cancels the plan at the end of the paid period and returns that time; `None` if it
+    /// ended at once.
     pub async fn stop_plan(&self, caller: &Caller) -> Result<Option<Millis>> {
-        for _ in 0..ROUNDS {
-            let before = self.standing(caller.team).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.current_membership(caller.team).await?;
             let next = step(&before.state, Event::Stop, self.now())?;
-            let until = next.state.held.as_ref().map(|held| held.period.until);
-            let kept = Kept::after(next.action.as_ref());
-            let settled = self.keep(caller.team, &before, &next.state, before.method, kept).await?;
+            let until = next.state.subscription.as_ref().map(|held| held.period.until);
+            let effects = ChangeEffects::of_action(next.action.as_ref());
+            let settled =
+                self.save_change(caller.team, &before, &next.state, before.method, effects).await?;
             match settled {
-                Settled::Stale => {}
-                Settled::NoTeam => return Err(Error::NotAuthenticated),
-                Settled::Done | Settled::Already => return Ok(until),
+                SettleOutcome::Stale => {}
+                SettleOutcome::NoTeam => return Err(Error::NotAuthenticated),
+                SettleOutcome::Done | SettleOutcome::AlreadySettled => return Ok(until),
             }
         }
         Err(Error::PaymentUnderWay)
     }
 
-    /// What an administrator sets, at the command line; `None` ends it.
+    /// Sets a plan from the command line; the plan None ends it.
     pub async fn grant_plan(&self, team: &str, plan: &str) -> Result<(TeamId, String)> {
-        let plan = self.plan_called(plan)?;
+        let plan = self.find_plan(plan)?;
         let team = match TeamId::parse(team) {
             Some(id) => id,
             None => match self.account_of(team).await {
@@ -165,14 +227,16 @@ impl Engine {
                 found => found?.team,
             },
         };
-        for _ in 0..ROUNDS {
-            let before = self.standing(team).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let before = self.current_membership(team).await?;
             let next = step(&before.state, Event::Grant(&plan), self.now())?;
-            let kept = Kept::after(next.action.as_ref());
-            match self.keep(team, &before, &next.state, None, kept).await? {
-                Settled::Stale => {}
-                Settled::NoTeam => return Err(Error::NotFound("team")),
-                Settled::Done | Settled::Already => return Ok((team, plan.name)),
+            let effects = ChangeEffects::of_action(next.action.as_ref());
+            match self.save_change(team, &before, &next.state, None, effects).await? {
+                SettleOutcome::Stale => {}
+                SettleOutcome::NoTeam => return Err(Error::NotFound("team")),
+                SettleOutcome::Done | SettleOutcome::AlreadySettled => {
+                    return Ok((team, plan.name));
+                }
             }
         }
         Err(Error::PaymentUnderWay)
@@ -180,14 +244,16 @@ impl Engine {
 
     pub async fn membership(&self, caller: &Caller) -> Result<MembershipView> {
         let stored = self.store().team(caller.team).membership().await?;
-        let payment_under_way = self.store().team(caller.team).payment_under_way().await?;
+        let payment_under_way = self.store().team(caller.team).has_pending_payment().await?;
         let state = stored.as_ref().map(|stored| stored.state.clone()).unwrap_or_default();
         let now = self.now();
         let plan = self.plan_or_none(state.serving(now)).clone();
-        let held = state.held.as_ref();
-        let administered = held.is_some_and(|held| held.standing == Standing::Administered);
-        let paying = held
-            .filter(|held| matches!(held.standing, Standing::Active | Standing::PastDue { .. }));
+        let usage = self.store().team(caller.team).usage(plan.limits.shortest_interval).await?;
+        let held = state.subscription.as_ref();
+        let administered = held.is_some_and(|held| held.status == SubscriptionStatus::Administered);
+        let paying = held.filter(|held| {
+            matches!(held.status, SubscriptionStatus::Active | SubscriptionStatus::PastDue { .. })
+        });
         let next_payment = paying.and_then(|held| {
             let price = self.price_of(&held.plan)?;
             Some((state.due()?, price.less(state.credit)))
@@ -195,48 +261,49 @@ impl Engine {
         Ok(MembershipView {
             membership: stored.as_ref().map(|stored| stored.id),
             plan,
-            state: state.word(),
+            state: state.membership_state(),
             administered,
             period: held.filter(|_| !administered).map(|held| held.period),
             next_payment,
             method: stored.and_then(|stored| stored.method),
             credit: state.credit,
             payment_under_way,
+            usage,
         })
     }
 
-    /// Takes a callback of the processor as a reason to look.
+    /// Handles a callback of the processor. Its content only triggers a lookup.
     pub async fn payment_callback(&self, body: &[u8], signature: &str) -> Result<bool> {
         let Ok(callback) = self.processor().callback(body, signature, self.now()) else {
             return Ok(false);
         };
         match callback {
             Some(Callback::Charge { key }) => {
-                if let Some(id) = AttemptId::parse(&key) {
+                if let Some(id) = PaymentAttemptId::parse(&key) {
                     self.store().wake_attempt(id, self.now()).await?;
                 }
             }
             Some(Callback::Detached { method }) => {
-                self.store().method_detached(&method).await?;
+                self.store().delete_detached_payment_method(&method).await?;
             }
             None => {}
         }
         Ok(true)
     }
 
-    /// Refuses what nobody can choose, whoever asks: an unknown plan, and None.
-    pub fn allow_plan(&self, text: &str) -> Result<()> {
-        match self.plan_called(text)?.price {
+    /// Refuses a plan that cannot be chosen: an unknown one, or None.
+    pub fn check_plan_choice(&self, text: &str) -> Result<()> {
+        match self.find_plan(text)?.price {
             Price::Free => Err(Error::PlanNotForSale),
             Price::Monthly(_) | Price::Contract => Ok(()),
         }
     }
 
-    fn plan_called(&self, text: &str) -> Result<Plan> {
+    fn find_plan(&self, text: &str) -> Result<Plan> {
         self.settings().billing.catalogue.find(text).cloned().ok_or(Error::UnknownPlan)
     }
 
-    /// The plan of an id; the plan None for nothing and for one no longer known.
+    /// The plan with this id; the plan None if there is no id or no such plan.
     pub(super) fn plan_or_none(&self, id: Option<&PlanId>) -> &Plan {
         let catalogue = &self.settings().billing.catalogue;
         id.and_then(|id| catalogue.get(id)).unwrap_or(catalogue.none())
@@ -249,8 +316,8 @@ impl Engine {
         }
     }
 
-    /// Where the team stands; for one that never had a plan, at the beginning.
-    pub(super) async fn standing(&self, team: TeamId) -> Result<StoredMembership> {
+    /// The membership of a team; the default for one that never had a plan.
+    pub(super) async fn current_membership(&self, team: TeamId) -> Result<StoredMembership> {
         let stored = self.store().team(team).membership().await?;
         Ok(stored.unwrap_or_else(|| StoredMembership {
             id: MembershipId::new(self.now(), random::bytes()),
@@ -260,15 +327,15 @@ impl Engine {
         }))
     }
 
-    pub(super) async fn attempt(
+    pub(super) async fn new_attempt(
         &self,
         team: TeamId,
-        method: &Method,
+        method: &PaymentMethod,
         charge: Charge,
         by_person: bool,
-    ) -> Result<NewAttempt> {
-        Ok(NewAttempt {
-            id: AttemptId::new(self.now(), random::bytes()),
+    ) -> Result<NewPaymentAttempt> {
+        Ok(NewPaymentAttempt {
+            id: PaymentAttemptId::new(self.now(), random::bytes()),
             team,
             method: method.id,
             by_person,
@@ -280,34 +347,34 @@ impl Engine {
         })
     }
 
-    /// Writes a try and makes it; nothing when the membership changed meanwhile.
-    pub(super) async fn try_charge(
+    /// Stores an attempt and makes it; `None` if the membership changed meanwhile.
+    pub(super) async fn start_charge(
         &self,
-        attempt: NewAttempt,
+        attempt: NewPaymentAttempt,
         revision: i64,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<ChargeOutcome>> {
         let now = self.now();
         match self.store().begin_attempt(&attempt, revision, now, now.after(LEASE)).await? {
-            Begun::Stale => Ok(None),
-            Begun::UnderWay => Err(Error::PaymentUnderWay),
-            Begun::Done => self.go_on(&attempt.begun(now)).await.map(Some),
+            BeginOutcome::Stale => Ok(None),
+            BeginOutcome::InProgress => Err(Error::PaymentUnderWay),
+            BeginOutcome::Done => self.continue_attempt(&attempt.into_attempt(now)).await.map(Some),
         }
     }
 
-    /// Keeps a change that moves no money.
-    pub(super) async fn keep(
+    /// Stores a change without a payment.
+    pub(super) async fn save_change(
         &self,
         team: TeamId,
         before: &StoredMembership,
         state: &State,
-        method: Option<MethodId>,
-        kept: Kept,
-    ) -> Result<Settled> {
+        method: Option<PaymentMethodId>,
+        effects: ChangeEffects,
+    ) -> Result<SettleOutcome> {
         let mut mails = Vec::new();
-        if let Some((plan, why)) = &kept.ended {
+        if let Some((plan, why)) = &effects.ended {
             let plan = self.plan_name(plan);
             mails = self
-                .letters_to(team, words::ended(self.settings(), &plan, *why, self.now()))
+                .emails_to_owner(team, emails::plan_ended(self.settings(), &plan, *why, self.now()))
                 .await?;
         }
         let settlement = Settlement {
@@ -315,14 +382,14 @@ impl Engine {
             id: before.id,
             state,
             method,
-            show_method: kept.show_method,
+            show_method: effects.show_method,
             revision: before.revision,
             attempt: None,
             invoice: None,
             mails: &mails,
         };
         let settled = self.store().settle(&settlement, self.now()).await?;
-        self.0.mail_waits.notify_one();
+        self.0.mail_queued.notify_one();
         Ok(settled)
     }
 
@@ -332,19 +399,19 @@ impl Engine {
     }
 }
 
-/// What goes with a change that moves no money.
+/// The effects of a change without a payment.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct ChangeEffects {
     show_method: bool,
-    ended: Option<(PlanId, Why)>,
+    ended: Option<(PlanId, EndReason)>,
 }
 
-impl Kept {
-    fn chosen() -> Self {
+impl ChangeEffects {
+    fn of_choice() -> Self {
         Self { show_method: true, ended: None }
     }
 
-    pub(super) fn after(action: Option<&Action>) -> Self {
+    pub(super) fn of_action(action: Option<&Action>) -> Self {
         match action {
             Some(Action::Ended { plan, why }) => {
                 Self { show_method: false, ended: Some((plan.clone(), *why)) }

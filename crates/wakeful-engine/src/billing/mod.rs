@@ -1,35 +1,35 @@
-//! Membership and payment: what members and administrators do, and the loop
-//! that renews. What is decided is in `wakeful_core::billing`; here the
-//! processor is asked and what came of it is kept.
+//! Memberships and payments: the operations of members and operators, and the loop that
+//! renews plans. The rules are in `wakeful_core::billing`; this module calls the payment
+//! processor and stores the results.
 
 mod charging;
-mod history;
+mod emails;
 mod limits;
 mod membership;
-mod methods;
+mod payment_methods;
 mod renewals;
-mod words;
+mod retention;
 
-pub use limits::watch;
-pub use membership::{Chosen, MembershipView, PayWith};
-pub use renewals::{round, run};
+pub use limits::enforce_all_limits;
+pub use membership::{ChosenPlan, MembershipView, PayWith, PlanQuote};
+pub use renewals::{run, run_due};
 pub use wakeful_core::billing::{Catalogue, Limits, Plan, Price};
 pub use wakeful_outbound::payment::{Decline, Processor, Sandbox, Stripe};
-pub use wakeful_store::{Invoice, Method};
+pub use wakeful_store::{Invoice, PaymentMethod};
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longer than all calls of one try may take.
+/// Longer than all calls of one attempt may take.
 const LEASE: Duration = Duration::from_secs(120);
-/// How often a change is decided again when others change the same.
-const ROUNDS: u32 = 10;
+/// How often a change is retried after a concurrent one.
+const MAX_ATTEMPTS: u32 = 10;
 
-/// What an operator may choose about billing.
+/// The settings of billing.
 #[derive(Clone)]
 pub struct Settings {
-    /// Whether the page shows it; the API works in any case.
+    /// Whether the web app shows billing; the API works in any case.
     pub enabled: bool,
     /// Whether the limits of plans are enforced.
     pub limits: bool,

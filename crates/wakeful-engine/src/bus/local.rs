@@ -1,5 +1,4 @@
-//! The bus within one process: channels. Edits go to whoever watches here,
-//! events to the open pages of a team.
+//! The bus within one process, made of channels: events go to the open pages of a team.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,20 +9,20 @@ use wakeful_core::id::TeamId;
 
 use super::Event;
 
-/// A page that is further behind reads everything again anyway.
-const EVENTS: usize = 1_024;
+/// A page that lags further behind reads everything again.
+const EVENT_CAPACITY: usize = 1_024;
 
 /// The teams that have pages open here.
 #[derive(Default)]
-pub(super) struct Teams {
-    /// Spares the recorder the lock while nobody looks.
+pub(super) struct TeamChannels {
+    /// Spares the result writer the lock while no page is open.
     listeners: AtomicUsize,
     senders: Mutex<HashMap<TeamId, broadcast::Sender<Event>>>,
 }
 
-impl Teams {
-    /// Tells the pages of a team; `event` is not made when there are none.
-    pub(super) fn tell(&self, team: TeamId, event: impl FnOnce() -> Event) {
+impl TeamChannels {
+    /// Sends an event to the pages of a team; `event` is not called when there are none.
+    pub(super) fn publish(&self, team: TeamId, event: impl FnOnce() -> Event) {
         if self.listeners.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -32,7 +31,7 @@ impl Teams {
         }
     }
 
-    pub(super) fn tell_all(&self, event: &Event) {
+    pub(super) fn publish_to_all_pages(&self, event: &Event) {
         for sender in self.lock().values() {
             let _ = sender.send(event.clone());
         }
@@ -44,7 +43,7 @@ impl Teams {
 
     pub(super) fn subscribe(self: &Arc<Self>, team: TeamId) -> Subscription {
         let mut senders = self.lock();
-        let sender = senders.entry(team).or_insert_with(|| broadcast::Sender::new(EVENTS));
+        let sender = senders.entry(team).or_insert_with(|| broadcast::Sender::new(EVENT_CAPACITY));
         let events = Some(sender.subscribe());
         self.listeners.fetch_add(1, Ordering::Relaxed);
         drop(senders);
@@ -60,11 +59,11 @@ impl Teams {
 pub struct Subscription {
     team: TeamId,
     events: Option<broadcast::Receiver<Event>>,
-    teams: Arc<Teams>,
+    teams: Arc<TeamChannels>,
 }
 
 impl Subscription {
-    /// The next event. It may be asked again after being dropped halfway.
+    /// The next event. Cancel-safe.
     pub async fn next(&mut self) -> Option<Event> {
         match self.events.as_mut()?.recv().await {
             Ok(event) => Some(event),
@@ -100,33 +99,33 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_team_hears_of_its_own_monitors_only() {
-        let teams = Arc::new(Teams::default());
+    async fn a_team_receives_events_of_its_own_monitors_only() {
+        let teams = Arc::new(TeamChannels::default());
         let mut one = teams.subscribe(team(1));
-        teams.tell(team(2), || Event::Saved(monitor(2)));
-        teams.tell(team(1), || Event::Saved(monitor(1)));
+        teams.publish(team(2), || Event::Saved(monitor(2)));
+        teams.publish(team(1), || Event::Saved(monitor(1)));
         assert!(matches!(one.next().await, Some(Event::Saved(id)) if id == monitor(1)));
     }
 
     #[tokio::test]
-    async fn who_falls_behind_is_told_so_and_goes_on() {
-        let teams = Arc::new(Teams::default());
+    async fn a_slow_subscriber_gets_missed_and_continues() {
+        let teams = Arc::new(TeamChannels::default());
         let mut slow = teams.subscribe(team(1));
-        for _ in 0..=EVENTS {
-            teams.tell(team(1), || Event::Saved(monitor(1)));
+        for _ in 0..=EVENT_CAPACITY {
+            teams.publish(team(1), || Event::Saved(monitor(1)));
         }
         assert!(matches!(slow.next().await, Some(Event::Missed)));
         assert!(matches!(slow.next().await, Some(Event::Saved(_))));
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_of_teams_whose_pages_are_closed() {
-        let teams = Arc::new(Teams::default());
+    async fn nothing_is_stored_for_teams_without_open_pages() {
+        let teams = Arc::new(TeamChannels::default());
         let (one, two) = (teams.subscribe(team(1)), teams.subscribe(team(1)));
         drop(one);
         assert_eq!(teams.lock().len(), 1);
         drop(two);
         assert!(teams.lock().is_empty());
-        teams.tell(team(1), || unreachable!("nobody listens"));
+        teams.publish(team(1), || unreachable!("no page is open"));
     }
 }

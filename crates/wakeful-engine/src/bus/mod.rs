@@ -1,44 +1,44 @@
-//! What the parts of the service tell each other: edits, to whoever watches
-//! the monitor, and live events, to the open pages of the team. Within one
-//! process it is made of channels (`local`); between nodes NATS carries it
-//! (`nodes`). Nothing is lost with it: who missed an edit finds it in the store,
-//! who missed an event is told so.
+//! Messages between the parts of the service: edits, to the scheduler that checks the
+//! monitor, and live events, to the open pages of the team. Within one process they use
+//! channels (`local`), between nodes NATS (`cluster`). Losing the bus loses no data: a
+//! missed edit is found in the store, and a page that missed events is notified.
 
+mod cluster;
 mod local;
 pub mod nats;
-mod nodes;
 
+pub(crate) use cluster::{NodeMessage, run};
 pub use local::Subscription;
-pub(crate) use nodes::{News, run};
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::broadcast;
+use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::verdict::{Heartbeat, Status};
+use wakeful_core::verdict::Status;
 
-use local::Teams;
+use cluster::RemoteNodes;
+use local::TeamChannels;
 use nats::Nats;
-use nodes::Others;
 
 /// An import saves many monitors in a moment.
-const EDITS: usize = 4_096;
+const EDIT_CAPACITY: usize = 4_096;
 
-/// A monitor was made, changed or deleted: what it is now is in the store.
+/// A monitor was created, changed or deleted: its current state is in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edit {
     pub team: TeamId,
     pub monitor: MonitorId,
 }
 
-/// What a team's pages are told.
+/// A live event for the open pages of a team.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A monitor was made or changed by a person.
+    /// A user created or changed a monitor.
     Saved(MonitorId),
     Deleted(MonitorId),
-    /// A verdict was recorded. `previous` is there when it changed the status.
+    /// A verdict was recorded. `previous` is set when it changed the status.
     Heartbeat {
         monitor: MonitorId,
         status: Status,
@@ -51,28 +51,28 @@ pub enum Event {
 
 pub(crate) struct Bus {
     edits: broadcast::Sender<Edit>,
-    teams: Arc<Teams>,
-    others: Option<Others>,
+    teams: Arc<TeamChannels>,
+    remote: Option<RemoteNodes>,
 }
 
 impl Bus {
     pub(crate) fn new(nats: Option<Nats>) -> Self {
         Self {
-            edits: broadcast::Sender::new(EDITS),
+            edits: broadcast::Sender::new(EDIT_CAPACITY),
             teams: Arc::default(),
-            others: nats.map(Others::new),
+            remote: nats.map(RemoteNodes::new),
         }
     }
 
-    /// Tells every node that a person has changed something.
-    pub(crate) fn edited(&self, edit: Edit) {
-        self.look_again(edit);
-        self.say(News::Edited(edit));
+    /// Announces an edit to every node.
+    pub(crate) fn publish_edit(&self, edit: Edit) {
+        self.reload_monitor(edit);
+        self.send_to_nodes(NodeMessage::Edited(edit));
     }
 
-    /// Has this node read a monitor again.
-    pub(crate) fn look_again(&self, edit: Edit) {
-        // Nobody listens on a node that watches nothing, and that is fine.
+    /// Makes this node read a monitor again.
+    pub(crate) fn reload_monitor(&self, edit: Edit) {
+        // A node without a scheduler has no receiver, which is fine.
         let _ = self.edits.send(edit);
     }
 
@@ -80,39 +80,39 @@ impl Bus {
         self.edits.subscribe()
     }
 
-    /// Tells the pages of a team, wherever they are open; `event` is not made
-    /// when there are none.
-    pub(crate) fn tell(&self, team: TeamId, event: impl FnOnce() -> Event) {
-        match self.others.as_ref().filter(|others| others.have_pages_of(team)) {
-            None => self.teams.tell(team, event),
-            Some(others) => {
+    /// Sends an event to the pages of a team on all nodes; `event` is not called when
+    /// there are none.
+    pub(crate) fn publish_event(&self, team: TeamId, event: impl FnOnce() -> Event) {
+        match self.remote.as_ref().filter(|remote| remote.has_pages_of(team)) {
+            None => self.teams.publish(team, event),
+            Some(remote) => {
                 let event = event();
-                others.say(News::Event(team, event.clone()));
-                self.teams.tell(team, || event);
+                remote.send_to_nodes(NodeMessage::Event(team, event.clone()));
+                self.teams.publish(team, || event);
             }
         }
     }
 
-    /// Tells the pages that are open here.
-    pub(crate) fn tell_all(&self, event: &Event) {
-        self.teams.tell_all(event);
+    /// Sends an event to all pages that are open on this node.
+    pub(crate) fn publish_to_all_pages(&self, event: &Event) {
+        self.teams.publish_to_all_pages(event);
     }
 
     pub(crate) fn subscribe(&self, team: TeamId) -> Subscription {
         let subscription = self.teams.subscribe(team);
-        self.say(News::Listening(vec![team]));
+        self.send_to_nodes(NodeMessage::Listening(vec![team]));
         subscription
     }
 
-    /// Tells the other nodes, when there is a way to them.
-    pub(crate) fn say(&self, news: News) {
-        if let Some(others) = &self.others {
-            others.say(news);
+    /// Sends a message to the other nodes, if there is a connection to them.
+    pub(crate) fn send_to_nodes(&self, message: NodeMessage) {
+        if let Some(remote) = &self.remote {
+            remote.send_to_nodes(message);
         }
     }
 
-    /// Whether what other nodes say is heard here.
-    pub(crate) fn hears_others(&self) -> bool {
-        self.others.as_ref().is_some_and(|others| others.nats().is_connected())
+    /// Whether messages from other nodes can be received.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.nats().is_connected())
     }
 }

@@ -1,6 +1,6 @@
-//! The connection to NATS, which joins the nodes and probes of one service. It
-//! comes and goes by itself: being away is a state that callers ask for, never
-//! an error of the start. Nothing is kept in NATS; it carries and wakes.
+//! The connection to NATS, which links the nodes and probes of one service. It reconnects
+//! automatically: being disconnected is a state that callers can query, never a startup
+//! error. Nothing is stored in NATS.
 
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use bytes::Bytes;
@@ -9,36 +9,37 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::secret::Secret;
 
 pub use async_nats::Subscriber;
 
 /// How long one attempt to connect may take.
-const CONNECT: Duration = Duration::from_secs(5);
-/// How often a silent connection is asked whether it still lives.
-const PING: Duration = Duration::from_secs(5);
-/// Between two attempts, once the first few have failed.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// How long a message waits for its place in the queue to the server.
-const HANDED_OVER: Duration = Duration::from_millis(500);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often an idle connection is tested.
+const PING_INTERVAL: Duration = Duration::from_secs(5);
+/// The longest delay between two attempts to connect.
+const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(2);
+/// How long a message waits for room in the client's send queue.
+const PUBLISH_TIMEOUT: Duration = Duration::from_millis(500);
 /// The oldest server that the tests run against.
-const OLDEST: (i64, i64, i64) = (2, 9, 0);
+const MIN_SERVER_VERSION: (i64, i64, i64) = (2, 9, 0);
 
-/// Where NATS is and how one proves to be allowed in.
+/// The address of NATS and the credentials for it.
 #[derive(Clone, Debug)]
 pub struct NatsSettings {
-    /// One url or several with commas; they may hold a password.
+    /// One URL, or several separated by commas; they may contain a password.
     pub url: Secret,
     pub user: Option<String>,
     pub password: Option<Secret>,
     pub token: Option<Secret>,
     /// A credentials file, as `nsc` writes it.
     pub creds: Option<PathBuf>,
-    /// The seed of a key, which begins with SU.
+    /// The seed of a user key, which begins with SU.
     pub nkey: Option<Secret>,
     /// Certificates to trust instead of the system's.
     pub ca: Option<PathBuf>,
-    /// A certificate of our own, with its key.
+    /// A client certificate and its key.
     pub certificate: Option<(PathBuf, PathBuf)>,
 }
 
@@ -59,7 +60,7 @@ impl NatsSettings {
 
     fn servers(&self) -> Result<Vec<ServerAddr>, NatsError> {
         let parts = self.url.expose().split(',').map(str::trim);
-        // The parser's own words may repeat the url, password included.
+        // The parser's message may repeat the URL, password included.
         parts.map(|url| url.parse().map_err(|_| NatsError::Url)).collect()
     }
 
@@ -101,18 +102,18 @@ impl NatsSettings {
     }
 }
 
-/// Why a connection cannot even be tried.
+/// Why no connection can be attempted.
 #[derive(Debug, thiserror::Error)]
 pub enum NatsError {
     #[error("nats.url must be nats://host:4222 or tls://host:4222")]
     Url,
     #[error("{0} cannot be read")]
     File(&'static str, #[source] std::io::Error),
-    #[error("the settings below [nats] do not fit together")]
+    #[error("the settings below [nats] are inconsistent")]
     Refused(#[source] async_nats::ConnectError),
 }
 
-/// A connection that comes back by itself for as long as the process lives.
+/// A connection that reconnects automatically for the lifetime of the process.
 #[derive(Clone)]
 pub struct Nats {
     client: Client,
@@ -125,7 +126,7 @@ impl fmt::Debug for Nats {
     }
 }
 
-/// Begins to connect. `name` is what the server's own tools show of us.
+/// Starts to connect. `name` identifies this client in the server's tools.
 pub async fn connect(settings: &NatsSettings, name: &str) -> Result<Nats, NatsError> {
     let servers = settings.servers()?;
     let (state, connected) = watch::channel(false);
@@ -138,12 +139,12 @@ pub async fn connect(settings: &NatsSettings, name: &str) -> Result<Nats, NatsEr
         .name(name)
         .retry_on_initial_connect()
         .max_reconnects(None)
-        .connection_timeout(CONNECT)
-        .ping_interval(PING)
-        .reconnect_delay_callback(pause)
+        .connection_timeout(CONNECT_TIMEOUT)
+        .ping_interval(PING_INTERVAL)
+        .reconnect_delay_callback(reconnect_delay)
         .event_callback(move |event| {
             let (about, state) = (Arc::clone(&about), Arc::clone(&state));
-            async move { follow(&event, about.get(), &state) }
+            async move { handle_event(&event, about.get(), &state) }
         });
     let client = options.connect(&servers[..]).await.map_err(NatsError::Refused)?;
     let _ = known.set(client.clone());
@@ -151,43 +152,42 @@ pub async fn connect(settings: &NatsSettings, name: &str) -> Result<Nats, NatsEr
 }
 
 impl Nats {
-    /// Whether the server can be reached right now, as far as is known.
+    /// Whether the client is connected, as far as it knows.
     pub fn is_connected(&self) -> bool {
         *self.connected.borrow()
     }
 
-    /// Tells of every change between connected and not.
+    /// Follows the state of the connection.
     pub fn connection(&self) -> watch::Receiver<bool> {
         self.connected.clone()
     }
 
-    /// The version of the server, once there was one.
+    /// The version of the server, once connected.
     pub fn server_version(&self) -> Option<String> {
         self.client.try_server_info().map(|info| info.version)
     }
 
-    /// Sends without waiting for anybody; false when it did not go. What is
-    /// sent while the server is away would come late, so it is not kept.
+    /// Sends without waiting for a receiver; false if sending failed. Messages are not
+    /// buffered while disconnected, because they would arrive too late.
     pub async fn publish(&self, subject: String, message: Vec<u8>) -> bool {
         if !self.is_connected() {
             return false;
         }
         let sending = self.client.publish(subject, Bytes::from(message));
-        matches!(tokio::time::timeout(HANDED_OVER, sending).await, Ok(Ok(())))
+        matches!(tokio::time::timeout(PUBLISH_TIMEOUT, sending).await, Ok(Ok(())))
     }
 
-    /// Messages of a subject from now on; it outlives the connection.
+    /// Subscribes to a subject; the subscription survives reconnects.
     pub async fn subscribe(&self, subject: &str) -> Option<Subscriber> {
         self.client.subscribe(subject.to_owned()).await.ok()
     }
 
-    /// For what is not said above.
     pub fn client(&self) -> &Client {
         &self.client
     }
 }
 
-fn follow(event: &Event, client: Option<&Client>, state: &watch::Sender<bool>) {
+fn handle_event(event: &Event, client: Option<&Client>, state: &watch::Sender<bool>) {
     match event {
         Event::Connected => {
             state.send_replace(true);
@@ -198,20 +198,24 @@ fn follow(event: &Event, client: Option<&Client>, state: &watch::Sender<bool>) {
                 info.version,
                 info.server_name
             );
-            let (major, minor, patch) = OLDEST;
+            let (major, minor, patch) = MIN_SERVER_VERSION;
             if client.is_some_and(|client| !client.is_server_compatible(major, minor, patch)) {
                 tracing::warn!(
-                    "NATS {} is older than {major}.{minor}, with which nothing was tried",
+                    "NATS {} is older than {major}.{minor}, the oldest tested version",
                     info.version
                 );
             }
         }
         Event::Disconnected | Event::Closed => {
             state.send_replace(false);
-            tracing::warn!("the connection to NATS is lost; it is tried again by itself");
+            tracing::warn!("connection to NATS lost, reconnecting");
         }
-        Event::ServerError(error) => tracing::warn!(%error, "NATS refuses something"),
-        Event::ClientError(error) => tracing::warn!(%error, "NATS cannot be reached"),
+        Event::ServerError(error) => {
+            tracing::warn!(error = %ErrorChain(&error), "NATS reported an error");
+        }
+        Event::ClientError(why) => {
+            tracing::warn!("connecting to NATS failed, retrying: {why}");
+        }
         Event::SlowConsumer(_) => {
             metrics::counter!("wakeful_bus_dropped_total").increment(1);
         }
@@ -219,12 +223,12 @@ fn follow(event: &Event, client: Option<&Client>, state: &watch::Sender<bool>) {
     }
 }
 
-/// At once the first time, then longer, never long.
-fn pause(attempts: usize) -> Duration {
+/// No delay the first time, then a growing one up to the maximum.
+fn reconnect_delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(1).min(5);
     match attempts {
         0 => Duration::ZERO,
-        _ => (Duration::from_millis(100) * 2_u32.pow(doublings)).min(LONGEST_PAUSE),
+        _ => (Duration::from_millis(100) * 2_u32.pow(doublings)).min(MAX_RECONNECT_DELAY),
     }
 }
 
@@ -233,11 +237,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pause_between_attempts_grows_and_stays_short() {
-        assert_eq!(pause(0), Duration::ZERO);
-        assert_eq!(pause(1), Duration::from_millis(100));
-        assert_eq!(pause(3), Duration::from_millis(400));
-        assert_eq!(pause(usize::MAX), LONGEST_PAUSE);
+    fn the_reconnect_delay_grows_up_to_the_maximum() {
+        assert_eq!(reconnect_delay(0), Duration::ZERO);
+        assert_eq!(reconnect_delay(1), Duration::from_millis(100));
+        assert_eq!(reconnect_delay(3), Duration::from_millis(400));
+        assert_eq!(reconnect_delay(usize::MAX), MAX_RECONNECT_DELAY);
     }
 
     #[test]

@@ -1,14 +1,13 @@
-//! This node among others: which slots of monitors it holds, under which
-//! epochs, and since when it was last heard of. Alone, on SQLite, it holds
-//! everything and asks nobody. `rounds` keeps this true, `asks` is how a node
-//! that does not hold a monitor has something done about it.
+//! The cluster state of this node: the slots of monitors that it holds, their epochs, and the
+//! renewals of its lease. A standalone node, on SQLite, holds everything. `membership`
+//! maintains this state; with `requests`, a node sends work to the owner of a monitor.
 
-mod asks;
 mod clock;
-mod rounds;
+mod membership;
+mod requests;
 
-pub(crate) use asks::{Wish, serve};
-pub(crate) use rounds::{join, leave, run};
+pub(crate) use membership::{join, leave, run};
+pub(crate) use requests::{OwnerRequest, serve_requests};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -17,46 +16,46 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-use wakeful_core::id::{AskId, MonitorId, NodeId};
-use wakeful_core::slot::{Grant, SLOTS, Slot};
-use wakeful_store::Taken;
+use wakeful_core::cluster::slot::{Grant, SLOT_COUNT, Slot};
+use wakeful_core::id::{MonitorId, NodeId, NodeRequestId};
+use wakeful_store::TakenSlot;
 
 use clock::SharedClock;
 
 pub(crate) struct Cluster {
     node: NodeId,
-    alone: bool,
+    standalone: bool,
     lease: Duration,
-    /// The epoch under which each slot is held; 0: it is not.
+    /// The epoch under which each slot is held; 0 if it is not.
     epochs: Box<[AtomicI64]>,
-    /// Raised whenever slots are lost: what was read before may be old.
-    losses: AtomicU64,
-    heard_of: Mutex<HeardOf>,
+    /// Increased whenever slots are lost: data read before may be stale.
+    loss_count: AtomicU64,
+    renewals: Mutex<LeaseRenewals>,
     /// Slots whose monitors are not loaded yet.
     gained: Mutex<Vec<Slot>>,
-    /// Those of them whose holder died, and when it was heard of last.
+    /// Those of them whose owner died, and when it was last seen.
     orphaned: Mutex<HashMap<Slot, Instant>>,
-    live: AtomicUsize,
+    live_nodes: AtomicUsize,
     clock: SharedClock,
     pub(crate) signals: Signals,
-    /// What is being done for others right now.
-    doing: Mutex<HashSet<AskId>>,
-    /// The tasks that do it.
+    /// The requests of other nodes that are being served.
+    in_progress: Mutex<HashSet<NodeRequestId>>,
+    /// The tasks that serve them.
     tasks: TaskTracker,
-    /// Results of each slot that are on their way into the store.
+    /// The number of results of each slot that are not written yet.
     pending: Box<[AtomicUsize]>,
-    /// Told when a slot has none any more.
-    settled: Notify,
+    /// Notified when a slot has none left.
+    writes_drained: Notify,
 }
 
-/// A result's right to be written: counted for as long as it exists.
-pub(crate) struct Held {
+/// The permission to write a result; counted as pending until it is dropped.
+pub(crate) struct WritePermit {
     cluster: Arc<Cluster>,
     pub(crate) grant: Grant,
 }
 
-impl Held {
-    /// The right to write for a monitor now; nothing when it is not held.
+impl WritePermit {
+    /// The permission to write for a monitor; `None` if its slot is not held.
     pub(crate) fn of(cluster: &Arc<Cluster>, id: MonitorId) -> Option<Self> {
         let grant = cluster.grant(id)?;
         cluster.pending[usize::from(grant.slot.number())].fetch_add(1, Ordering::AcqRel);
@@ -64,67 +63,67 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for WritePermit {
     fn drop(&mut self) {
         let pending = &self.cluster.pending[usize::from(self.grant.slot.number())];
         if pending.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.cluster.settled.notify_waiters();
+            self.cluster.writes_drained.notify_waiters();
         }
     }
 }
 
-/// When this node was heard of.
-struct HeardOf {
-    /// When the last renewal that succeeded was begun; nothing before the first.
+/// The lease renewals of this node.
+struct LeaseRenewals {
+    /// When the last successful renewal was started; `None` before the first.
     last: Option<Instant>,
-    /// Since when every renewal came in time.
-    steady_since: Instant,
+    /// Since when every renewal has been in time.
+    unbroken_since: Instant,
 }
 
-/// What wakes the loops of this node.
+/// Wakes the loops of this node.
 #[derive(Default)]
 pub(crate) struct Signals {
     /// There are slots to be loaded.
     pub(crate) gained: Notify,
-    /// Somebody came or went: do a round now.
+    /// A node joined or left: run a round now.
     pub(crate) round: Notify,
-    /// Something is asked of the holders of monitors.
-    pub(crate) asked: Notify,
-    /// Something that was asked has its answer.
-    pub(crate) answered: Notify,
+    /// There is a new request to the owner of a monitor.
+    pub(crate) request_added: Notify,
+    /// A request has been answered.
+    pub(crate) response_added: Notify,
 }
 
 impl Cluster {
-    pub(crate) fn new(node: NodeId, alone: bool, lease: Duration) -> Self {
+    pub(crate) fn new(node: NodeId, standalone: bool, lease: Duration) -> Self {
         Self {
             node,
-            alone,
+            standalone,
             lease,
-            epochs: (0..SLOTS).map(|_| AtomicI64::new(0)).collect(),
-            losses: AtomicU64::new(0),
-            heard_of: Mutex::new(HeardOf { last: None, steady_since: Instant::now() }),
+            epochs: (0..SLOT_COUNT).map(|_| AtomicI64::new(0)).collect(),
+            loss_count: AtomicU64::new(0),
+            renewals: Mutex::new(LeaseRenewals { last: None, unbroken_since: Instant::now() }),
             gained: Mutex::default(),
             orphaned: Mutex::default(),
-            live: AtomicUsize::new(1),
+            live_nodes: AtomicUsize::new(1),
             clock: SharedClock::default(),
             signals: Signals::default(),
-            doing: Mutex::default(),
+            in_progress: Mutex::default(),
             tasks: TaskTracker::new(),
-            pending: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
-            settled: Notify::new(),
+            pending: (0..SLOT_COUNT).map(|_| AtomicUsize::new(0)).collect(),
+            writes_drained: Notify::new(),
         }
     }
 
-    /// Waits until nothing of these slots is on its way into the store.
-    pub(crate) async fn written(&self, slots: &[Slot]) {
+    /// Waits until all results of these slots are written.
+    pub(crate) async fn wait_for_writes(&self, slots: &[Slot]) {
         loop {
-            let settled = self.settled.notified();
+            let writes_drained = self.writes_drained.notified();
             let waits =
                 |slot: &Slot| self.pending[usize::from(slot.number())].load(Ordering::Acquire) > 0;
             if !slots.iter().any(waits) {
                 return;
             }
-            settled.await;
+            writes_drained.await;
         }
     }
 
@@ -132,28 +131,29 @@ impl Cluster {
         self.node
     }
 
-    pub(crate) fn is_alone(&self) -> bool {
-        self.alone
+    pub(crate) fn is_standalone(&self) -> bool {
+        self.standalone
     }
 
-    /// How many nodes live, as of the last round.
-    pub(crate) fn live(&self) -> usize {
-        self.live.load(Ordering::Relaxed)
+    /// The number of live nodes, as of the last round.
+    pub(crate) fn live_nodes(&self) -> usize {
+        self.live_nodes.load(Ordering::Relaxed)
     }
 
-    /// Whether this node watches a monitor.
+    /// Whether this node owns a monitor.
     pub(crate) fn holds(&self, id: MonitorId) -> bool {
-        self.alone || self.epoch(Slot::of(id)) > 0
+        self.standalone || self.epoch(Slot::of(id)) > 0
     }
 
-    /// Whether this node does what one node does for all of them.
-    pub(crate) fn leads(&self) -> bool {
-        self.alone || self.epochs.first().is_some_and(|epoch| epoch.load(Ordering::Acquire) > 0)
+    /// Whether this node does the work that one node does for all.
+    pub(crate) fn is_leader(&self) -> bool {
+        self.standalone
+            || self.epochs.first().is_some_and(|epoch| epoch.load(Ordering::Acquire) > 0)
     }
 
-    /// What a monitor's results are written under; nothing alone.
+    /// The grant under which a monitor's results are written; `None` on a standalone node.
     pub(crate) fn grant(&self, id: MonitorId) -> Option<Grant> {
-        if self.alone {
+        if self.standalone {
             return None;
         }
         let slot = Slot::of(id);
@@ -161,46 +161,46 @@ impl Cluster {
         (epoch > 0).then_some(Grant { slot, epoch })
     }
 
-    /// Whether this node was heard of in time ever since, and lately enough to
-    /// act for all: one that was frozen or cut off may have been replaced. One
-    /// that has not joined is replaced by nobody.
-    pub(crate) fn is_steady_since(&self, then: Instant) -> bool {
-        if self.alone {
+    /// Whether this node has renewed its lease in time ever since, and recently enough to
+    /// act: a node that was frozen or disconnected may have been replaced. A node that has not
+    /// joined cannot be replaced.
+    pub(crate) fn lease_held_since(&self, then: Instant) -> bool {
+        if self.standalone {
             return true;
         }
-        // Something may pass between this look and what is done by it.
+        // Some time may pass between this check and the action.
         let safe = self.lease * 7 / 8;
-        let heard_of = lock(&self.heard_of);
-        heard_of.last.is_none_or(|last| last.elapsed() < safe && heard_of.steady_since <= then)
+        let renewals = lock(&self.renewals);
+        renewals.last.is_none_or(|last| last.elapsed() < safe && renewals.unbroken_since <= then)
     }
 
-    /// Takes note of a renewal that was begun then. Gives for how long every
-    /// renewal has come in time.
-    fn heard_of(&self, begun: Instant) -> Duration {
-        let mut heard_of = lock(&self.heard_of);
-        let before = heard_of.last.replace(begun);
+    /// Records a renewal that was started at this time. Returns how long all renewals have
+    /// been in time.
+    fn note_renewal(&self, begun: Instant) -> Duration {
+        let mut renewals = lock(&self.renewals);
+        let before = renewals.last.replace(begun);
         if before.is_none_or(|before| begun.duration_since(before) >= self.lease * 7 / 8) {
-            heard_of.steady_since = begun;
+            renewals.unbroken_since = begun;
         }
-        begun.duration_since(heard_of.steady_since)
+        begun.duration_since(renewals.unbroken_since)
     }
 
-    /// The slots that are held, in order.
+    /// The held slots, in order.
     pub(crate) fn held(&self) -> Vec<Slot> {
         Slot::all().filter(|slot| self.epoch(*slot) > 0).collect()
     }
 
     /// A number that changes when slots are lost.
-    pub(crate) fn losses(&self) -> u64 {
-        self.losses.load(Ordering::Acquire)
+    pub(crate) fn loss_count(&self) -> u64 {
+        self.loss_count.load(Ordering::Acquire)
     }
 
-    /// Slots to be loaded; each is handed out once.
+    /// The slots to be loaded; each is returned once.
     pub(crate) fn take_gained(&self) -> Vec<Slot> {
         std::mem::take(&mut *lock(&self.gained))
     }
 
-    /// Takes note that the monitors of these slots are in memory.
+    /// Notes that the monitors of these slots are loaded.
     pub(crate) fn loaded(&self, slots: &[Slot]) {
         let mut orphaned = lock(&self.orphaned);
         for slot in slots {
@@ -208,10 +208,10 @@ impl Cluster {
         }
     }
 
-    /// For how long nobody has watched the monitors of a slot, when its holder
-    /// died and they are not loaded yet.
-    pub(crate) fn deaf_for(&self, slot: Slot) -> Option<Duration> {
-        if self.alone {
+    /// For how long no node has accepted reports for a slot whose owner died and which is not
+    /// loaded yet.
+    pub(crate) fn not_listening_for(&self, slot: Slot) -> Option<Duration> {
+        if self.standalone {
             return None;
         }
         lock(&self.orphaned).get(&slot).map(Instant::elapsed)
@@ -221,67 +221,66 @@ impl Cluster {
         self.epochs[usize::from(slot.number())].load(Ordering::Acquire)
     }
 
-    /// Takes note of what is granted now. Gives the slots that are lost: their
-    /// monitors must go from memory before the next grants are taken note of.
-    fn lose_all_but(&self, held: &[Grant]) -> HashSet<Slot> {
-        let kept: HashSet<Grant> = held.iter().copied().collect();
+    /// Keeps only these grants. Returns the lost slots: their monitors must be removed from
+    /// memory before new grants are added.
+    fn retain_grants(&self, held: &[Grant]) -> HashSet<Slot> {
+        let current: HashSet<Grant> = held.iter().copied().collect();
         let lost = Slot::all().filter(|slot| {
             let epoch = self.epoch(*slot);
-            epoch > 0 && !kept.contains(&Grant { slot: *slot, epoch })
+            epoch > 0 && !current.contains(&Grant { slot: *slot, epoch })
         });
         let lost: HashSet<Slot> = lost.collect();
-        self.lose(&lost);
+        self.drop_slots(&lost);
         lost
     }
 
-    /// Takes note that these grants are over; gives the slots that are lost by it.
-    pub(crate) fn over(&self, grants: &[Grant]) -> HashSet<Slot> {
+    /// Ends these grants; returns the slots that are lost.
+    pub(crate) fn end_grants(&self, grants: &[Grant]) -> HashSet<Slot> {
         let held = grants.iter().filter(|grant| self.epoch(grant.slot) == grant.epoch);
         let lost: HashSet<Slot> = held.map(|grant| grant.slot).collect();
-        self.lose(&lost);
+        self.drop_slots(&lost);
         lost
     }
 
-    fn lose(&self, slots: &HashSet<Slot>) {
+    fn drop_slots(&self, slots: &HashSet<Slot>) {
         for slot in slots {
             self.epochs[usize::from(slot.number())].store(0, Ordering::Release);
         }
         if !slots.is_empty() {
             lock(&self.gained).retain(|slot| !slots.contains(slot));
             lock(&self.orphaned).retain(|slot, _| !slots.contains(slot));
-            self.losses.fetch_add(1, Ordering::AcqRel);
+            self.loss_count.fetch_add(1, Ordering::AcqRel);
         }
     }
 
-    /// Takes note of slots that were granted anew: those still known under an
-    /// older epoch are lost, and their monitors must go from memory before the
-    /// grants are taken note of.
-    fn lose_older(&self, taken: &[Taken]) -> HashSet<Slot> {
+    /// Drops slots that were granted again while still held under an older epoch. Their
+    /// monitors must be removed from memory before the new grants are added.
+    fn drop_superseded(&self, taken: &[TakenSlot]) -> HashSet<Slot> {
         let older = taken.iter().filter(|taken| {
             let known = self.epoch(taken.grant.slot);
             known > 0 && known != taken.grant.epoch
         });
         let lost: HashSet<Slot> = older.map(|taken| taken.grant.slot).collect();
-        self.lose(&lost);
+        self.drop_slots(&lost);
         lost
     }
 
-    /// Takes slots that were free, or whose holder died.
-    fn take(&self, taken: &[Taken]) -> usize {
+    /// Adds slots that were free, or whose owner died.
+    fn adopt_taken(&self, taken: &[TakenSlot]) -> usize {
         let now = Instant::now();
-        for Taken { grant, dead_for } in taken {
+        for TakenSlot { grant, dead_for } in taken {
             let Some(dead_for) = dead_for else { continue };
-            // It was heard of a lease before its death.
+            // It was last seen one lease before its death.
             let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
             let silent = lease.saturating_add(*dead_for).max(0).cast_unsigned();
             let since = now.checked_sub(Duration::from_millis(silent)).unwrap_or(now);
             lock(&self.orphaned).insert(grant.slot, since);
         }
         let grants: Vec<Grant> = taken.iter().map(|taken| taken.grant).collect();
-        self.gain(&grants)
+        self.add_grants(&grants)
     }
 
-    fn gain(&self, grants: &[Grant]) -> usize {
+    fn add_grants(&self, grants: &[Grant]) -> usize {
         let mut gained = lock(&self.gained);
         let before = gained.len();
         for Grant { slot, epoch } in grants {
@@ -306,11 +305,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeful_core::slot::LEASE;
+    use wakeful_core::cluster::slot::LEASE_DURATION;
     use wakeful_core::time::Millis;
 
-    fn cluster(alone: bool) -> Cluster {
-        Cluster::new(NodeId::new(Millis(0), [1; 10]), alone, LEASE)
+    fn cluster(standalone: bool) -> Cluster {
+        Cluster::new(NodeId::new(Millis(0), [1; 10]), standalone, LEASE_DURATION)
     }
 
     fn monitor() -> MonitorId {
@@ -322,80 +321,84 @@ mod tests {
     }
 
     #[test]
-    fn alone_everything_is_held_and_nothing_is_fenced() {
-        let alone = cluster(true);
-        assert!(alone.holds(monitor()) && alone.leads());
-        assert!(alone.is_steady_since(Instant::now()));
-        assert_eq!(alone.grant(monitor()), None);
+    fn a_standalone_node_holds_everything_and_nothing_is_fenced() {
+        let standalone = cluster(true);
+        assert!(standalone.holds(monitor()) && standalone.is_leader());
+        assert!(standalone.lease_held_since(Instant::now()));
+        assert_eq!(standalone.grant(monitor()), None);
     }
 
     #[test]
-    fn a_slot_that_another_was_granted_meanwhile_is_lost() {
+    fn a_slot_granted_to_another_node_is_lost() {
         let node = cluster(false);
         assert!(!node.holds(monitor()));
-        assert_eq!(node.gain(&[grant(3)]), 1);
+        assert_eq!(node.add_grants(&[grant(3)]), 1);
         assert_eq!(node.grant(monitor()), Some(grant(3)));
         assert_eq!(node.take_gained(), [grant(3).slot]);
-        assert!(node.lose_all_but(&[grant(3)]).is_empty());
-        let before = node.losses();
-        assert_eq!(node.lose_all_but(&[grant(5)]), HashSet::from([grant(3).slot]));
-        assert!(!node.holds(monitor()) && node.losses() > before);
-        assert_eq!(node.gain(&[grant(5)]), 1, "it is loaded again");
+        assert!(node.retain_grants(&[grant(3)]).is_empty());
+        let before = node.loss_count();
+        assert_eq!(node.retain_grants(&[grant(5)]), HashSet::from([grant(3).slot]));
+        assert!(!node.holds(monitor()) && node.loss_count() > before);
+        assert_eq!(node.add_grants(&[grant(5)]), 1, "it is loaded again");
     }
 
     #[test]
-    fn a_slot_that_is_granted_anew_before_its_loss_was_heard_of_is_loaded_again() {
+    fn a_slot_regranted_before_its_loss_was_noticed_is_loaded_again() {
         let node = cluster(false);
-        node.gain(&[grant(3)]);
+        node.add_grants(&[grant(3)]);
         assert_eq!(node.take_gained(), [grant(3).slot]);
-        let taken = [Taken { grant: grant(5), dead_for: None }];
-        assert_eq!(node.lose_older(&taken), HashSet::from([grant(3).slot]));
-        assert!(!node.holds(monitor()), "its monitors go from memory first");
-        assert_eq!(node.take(&taken), 1);
+        let taken = [TakenSlot { grant: grant(5), dead_for: None }];
+        assert_eq!(node.drop_superseded(&taken), HashSet::from([grant(3).slot]));
+        assert!(!node.holds(monitor()), "its monitors are removed from memory first");
+        assert_eq!(node.adopt_taken(&taken), 1);
         assert_eq!(node.take_gained(), [grant(5).slot]);
-        assert!(node.lose_older(&taken).is_empty());
+        assert!(node.drop_superseded(&taken).is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_a_slot_whose_holder_died_it_is_known_since_when_nobody_listened() {
+    async fn an_orphaned_slot_knows_since_when_no_reports_were_accepted() {
         let node = cluster(false);
         let slot = grant(1).slot;
-        assert_eq!(node.take(&[Taken { grant: grant(1), dead_for: Some(2_000) }]), 1);
-        assert_eq!(node.deaf_for(slot), Some(LEASE + Duration::from_secs(2)));
+        assert_eq!(node.adopt_taken(&[TakenSlot { grant: grant(1), dead_for: Some(2_000) }]), 1);
+        assert_eq!(node.not_listening_for(slot), Some(LEASE_DURATION + Duration::from_secs(2)));
         node.loaded(&[slot]);
-        assert_eq!(node.deaf_for(slot), None, "we do");
-        node.lose(&HashSet::from([slot]));
-        node.take(&[Taken { grant: grant(2), dead_for: None }]);
-        assert_eq!(node.deaf_for(slot), None, "the one before did until now");
+        assert_eq!(node.not_listening_for(slot), None, "this node accepts reports");
+        node.drop_slots(&HashSet::from([slot]));
+        node.adopt_taken(&[TakenSlot { grant: grant(2), dead_for: None }]);
+        assert_eq!(
+            node.not_listening_for(slot),
+            None,
+            "the previous owner accepted them until now"
+        );
     }
 
     #[tokio::test]
-    async fn a_slot_is_given_back_when_its_last_result_is_written() {
+    async fn a_slot_is_released_when_its_last_result_is_written() {
         let node = Arc::new(cluster(false));
-        node.gain(&[grant(1)]);
-        let held = Held::of(&node, monitor()).expect("held");
+        node.add_grants(&[grant(1)]);
+        let held = WritePermit::of(&node, monitor()).expect("held");
         let slots = [grant(1).slot];
-        let mut written = std::pin::pin!(node.written(&slots));
+        let mut written = std::pin::pin!(node.wait_for_writes(&slots));
         assert!(futures_util::poll!(&mut written).is_pending());
         drop(held);
         written.await;
-        node.lose(&HashSet::from(slots));
-        assert!(Held::of(&node, monitor()).is_none());
+        node.drop_slots(&HashSet::from(slots));
+        assert!(WritePermit::of(&node, monitor()).is_none());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_node_that_was_frozen_does_not_finish_what_it_had_begun() {
+    async fn a_node_that_was_frozen_does_not_continue_earlier_work() {
         let node = cluster(false);
-        node.heard_of(Instant::now());
+        node.note_renewal(Instant::now());
         let begun = Instant::now();
-        assert!(node.is_steady_since(begun));
-        tokio::time::advance(LEASE / 3).await;
-        assert_eq!(node.heard_of(Instant::now()), LEASE / 3);
-        assert!(node.is_steady_since(begun));
-        tokio::time::advance(LEASE).await;
-        assert!(!node.is_steady_since(begun), "not heard of for too long");
-        assert_eq!(node.heard_of(Instant::now()), Duration::ZERO);
-        assert!(!node.is_steady_since(begun), "somebody may have taken it over meanwhile");
-        assert!(node.is_steady_since(Instant::now()));
+        assert!(node.lease_held_since(begun));
+        tokio::time::advance(LEASE_DURATION / 3).await;
+        assert_eq!(node.note_renewal(Instant::now()), LEASE_DURATION / 3);
+        assert!(node.lease_held_since(begun));
+        tokio::time::advance(LEASE_DURATION).await;
+        assert!(!node.lease_held_since(begun), "not renewed for too long");
+        assert_eq!(node.note_renewal(Instant::now()), Duration::ZERO);
+        assert!(!node.lease_held_since(begun), "another node may have taken over meanwhile");
+        assert!(node.lease_held_since(Instant::now()));
     }
 }

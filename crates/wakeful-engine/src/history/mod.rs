@@ -1,22 +1,21 @@
-//! What a team reads of its past: heartbeats and alerts, newest first, and the
-//! figures that they come to.
+//! The history of a team's monitors: heartbeats and alerts, newest first, and their
+//! statistics.
 
-mod figures;
-pub mod keeper;
-mod pieces;
+mod cache;
+pub mod compactor;
 mod report;
-mod shelf;
+mod spans;
+mod stats;
 
-pub use figures::{Series, Source, Stats, Summary};
-pub use report::{Report, ReportLine};
+pub use report::*;
+pub use stats::*;
+pub use wakeful_store::{Delivery, HeartbeatKey, HeartbeatRange, ListedAlert};
 
+use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{AlertId, MonitorId};
-use wakeful_core::verdict::Heartbeat;
-use wakeful_store::{ListedAlert, Place, Span};
 
 use crate::caller::Caller;
-use crate::monitors::{Page, and_one};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Page, Result, limit_plus_one};
 
 impl Engine {
     /// The heartbeats of a span, newest first.
@@ -24,10 +23,10 @@ impl Engine {
         &self,
         caller: &Caller,
         monitor: MonitorId,
-        span: &Span,
-    ) -> Result<Page<Heartbeat, Place>> {
-        let asked = Span { limit: and_one(span.limit), ..*span };
-        let found = self.store().team(caller.team).heartbeats(monitor, &asked).await?;
+        span: &HeartbeatRange,
+    ) -> Result<Page<Heartbeat, HeartbeatKey>> {
+        let range = HeartbeatRange { limit: limit_plus_one(span.limit), ..*span };
+        let found = self.store().team(caller.team).heartbeats(monitor, &range).await?;
         let page = Page::of(found.ok_or(Error::NotFound("monitor"))?, span.limit, |(at, _)| *at);
         let items = page.items.into_iter().map(|(_, heartbeat)| heartbeat).collect();
         Ok(Page { items, next: page.next })
@@ -43,9 +42,9 @@ impl Engine {
     ) -> Result<Page<ListedAlert, AlertId>> {
         let team = self.store().team(caller.team);
         let found = match monitor {
-            None => team.alerts(before, and_one(limit)).await?,
+            None => team.alerts(before, limit_plus_one(limit)).await?,
             Some(monitor) => {
-                let found = team.monitor_alerts(monitor, before, and_one(limit)).await?;
+                let found = team.monitor_alerts(monitor, before, limit_plus_one(limit)).await?;
                 found.ok_or(Error::NotFound("monitor"))?
             }
         };

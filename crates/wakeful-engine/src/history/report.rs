@@ -1,42 +1,56 @@
-//! A month of all monitors, or of those with one tag.
+//! The report on all monitors, or on those with one tag, for a month or any days.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use wakeful_core::history::month::Month;
-use wakeful_core::history::rollup::Depth;
-use wakeful_core::history::tally::{Outages, Tally};
-use wakeful_core::history::{Shares, Standing};
-use wakeful_core::monitor::Monitor;
+use std::ops::Range;
+use wakeful_core::history::period::Period;
+use wakeful_core::history::rollup::Detail;
+use wakeful_core::history::stats::{OutageStats, SpanStats};
+use wakeful_core::history::{HistoryStatus, PerStatus};
+use wakeful_core::monitors::Monitor;
+use wakeful_core::named_enum;
 use wakeful_core::time::Millis;
 use wakeful_store::TeamStore;
 
-use super::figures::{AT_ONCE, tally};
-use super::pieces::figures_of;
+use super::spans::read_consistently;
+use super::stats::{MAX_CONCURRENT, tally};
 use crate::caller::Caller;
 use crate::{Engine, MonitorFilter, Result};
 
 #[derive(Clone, Debug)]
 pub struct Report {
-    pub month: Month,
+    pub period: Period,
+    /// The name of the team.
+    pub team: String,
     pub tag: Option<String>,
-    /// The end of the month, or now while it lasts.
+    /// The end of the period, or now if it is not over.
     pub to: Millis,
     pub lines: Vec<ReportLine>,
+}
+
+named_enum! {
+    /// The order of a report.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReportOrder {
+        Name = "name",
+        /// The lowest uptime first; monitors without data last.
+        Uptime = "uptime",
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct ReportLine {
     pub monitor: Monitor,
-    pub tally: Tally,
-    pub outages: Outages,
+    pub tally: SpanStats,
+    pub outages: OutageStats,
 }
 
 impl Report {
     /// All monitors together, by duration, in milliseconds.
-    pub fn millis(&self) -> Shares {
-        let mut total = Shares::default();
+    pub fn millis(&self) -> PerStatus {
+        let mut total = PerStatus::default();
         for line in &self.lines {
-            for standing in Standing::ALL {
-                total[standing] += line.tally.millis[standing];
+            for status in HistoryStatus::ALL {
+                total[status] += line.tally.millis[status];
             }
         }
         total
@@ -48,38 +62,49 @@ impl Report {
 }
 
 impl Engine {
-    /// The figures of a month. Monitors that were made after it are left out.
+    /// The statistics of a period. Monitors that were created after it are left out.
     pub async fn report(
         &self,
         caller: &Caller,
-        month: Month,
+        period: Period,
         tag: Option<String>,
+        order: ReportOrder,
     ) -> Result<Report> {
         let now = self.now();
-        let to = month.to.min(now).max(month.from);
+        let to = period.to.min(now).max(period.from);
         let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };
         let team = self.store().team(caller.team);
         let monitors = team.monitors(&filter).await?;
         let monitors = monitors.into_iter().map(|(stored, _)| stored.monitor);
-        let monitors = monitors.filter(|monitor| monitor.created < month.to);
-        let each =
-            stream::iter(monitors).map(|monitor| line(&team, monitor, (month.from, to), now));
-        let lines: Vec<Option<ReportLine>> = each.buffered(AT_ONCE).try_collect().await?;
-        let lines = lines.into_iter().flatten().collect();
-        Ok(Report { month, tag, to, lines })
+        let monitors = monitors.filter(|monitor| monitor.created < period.to);
+        let each = stream::iter(monitors).map(|monitor| line(&team, monitor, period.from..to, now));
+        let lines: Vec<Option<ReportLine>> = each.buffered(MAX_CONCURRENT).try_collect().await?;
+        let mut lines: Vec<ReportLine> = lines.into_iter().flatten().collect();
+        sort(&mut lines, order);
+        Ok(Report { period, team: team.display_name().await?, tag, to, lines })
+    }
+}
+
+fn sort(lines: &mut [ReportLine], order: ReportOrder) {
+    lines.sort_by_cached_key(|line| line.monitor.name.as_str().to_lowercase());
+    if order == ReportOrder::Uptime {
+        let uptime = |line: &ReportLine| line.tally.millis.uptime().unwrap_or(f64::INFINITY);
+        lines.sort_by(|one, other| uptime(one).total_cmp(&uptime(other)));
     }
 }
 
 async fn line(
     team: &TeamStore<'_>,
     monitor: Monitor,
-    (from, to): (Millis, Millis),
+    span: Range<Millis>,
     now: Millis,
 ) -> Result<Option<ReportLine>> {
-    // Nothing: it was deleted meanwhile.
-    let Some(past) = team.past(monitor.id).await? else { return Ok(None) };
-    let made = figures_of(&past, now, Depth::Means, |reader| Box::pin(tally(reader, from, to)));
-    let tally = made.await?;
-    let outages = Outages::within(past.outages(), tally.from, tally.to);
+    // The monitor may have been deleted meanwhile.
+    let Some(past) = team.history(monitor.id).await? else { return Ok(None) };
+    let tally = read_consistently(&past, now, Detail::Means, |reader| {
+        Box::pin(tally(reader, span.start, span.end))
+    });
+    let tally = tally.await?;
+    let outages = OutageStats::within(past.outages(), tally.from, tally.to);
     Ok(Some(ReportLine { monitor, tally, outages }))
 }

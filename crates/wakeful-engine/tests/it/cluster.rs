@@ -1,5 +1,5 @@
-//! Two nodes in one process on one PostgreSQL: what one finds out, the pages
-//! at the other hear of; an edit at one is followed by the other.
+//! Tests of two nodes in one process on one PostgreSQL: open pages receive results of the
+//! other node, and edits on one node are followed by the other.
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
 use wakeful_engine::{Event, Subscription};
 use wakeful_testkit::{App, Engine, Hook, NatsServer, Receiver, Setup, TestClock, User, until};
 
-/// So many that hardly ever all of them are one node's.
+/// Enough that one node hardly ever owns all of them.
 const MONITORS: usize = 16;
 const LONG: Duration = Duration::from_secs(15);
 
@@ -24,27 +24,27 @@ async fn two_nodes(nats: Option<Nats>) -> (App, App, User) {
     let mut setup = Setup::on(Engine::Postgres);
     setup.settings.nats = nats;
     setup.settings.lease = Duration::from_secs(3);
-    setup.watch = true;
+    setup.run_scheduler = true;
     let one = setup.start().await;
-    let two = one.beside().await;
+    let two = one.second_node().await;
     let ann = one.sign_up("ann@example.com").await;
-    // Each watches about half of what there is.
+    // Each node owns about half of the slots.
     both_hold_slots(&one).await;
     (one, two, ann)
 }
 
-/// Two nodes without a bus, of which the second is two minutes behind, and both
-/// go by the database's clock.
+/// Two nodes without a bus that follow the database's clock; the second node's own clock is
+/// two minutes behind.
 async fn two_clocks() -> (App, App, User) {
     let mut setup = Setup::on(Engine::Postgres);
     setup.settings.lease = Duration::from_secs(3);
-    setup.watch = true;
+    setup.run_scheduler = true;
     let one = setup.start().await;
     let now = one.store.lease_time().await.unwrap();
     one.clock.set(now);
-    one.engine.follow_clock().await.unwrap();
-    let two = one.beside_with(TestClock::at(now.before(Duration::from_secs(120)))).await;
-    two.engine.follow_clock().await.unwrap();
+    one.engine.follow_shared_clock().await.unwrap();
+    let two = one.second_node_with(TestClock::at(now.before(Duration::from_secs(120)))).await;
+    two.engine.follow_shared_clock().await.unwrap();
     let ann = two.sign_up("ann@example.com").await;
     both_hold_slots(&one).await;
     (one, two, ann)
@@ -72,7 +72,7 @@ async fn page(app: &App, ann: &User) -> Subscription {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_hears_of_what_another_node_finds_out_and_the_bus_carries_nothing_in_clear() {
+async fn a_page_receives_results_of_another_node_and_the_bus_carries_nothing_in_clear() {
     let server = NatsServer::start().await;
     let listener = joined(&server).await;
     let mut everything = listener.subscribe(">").await.unwrap();
@@ -81,60 +81,60 @@ async fn a_page_hears_of_what_another_node_finds_out_and_the_bus_carries_nothing
     let mut waiting = HashSet::new();
     for number in 0..MONITORS {
         let id = save(&ann, &format!("telltale {number}")).await;
-        let report = json!({"status": "down", "payload": {"message": "telltale trouble"}});
+        let report = json!({"status": "down", "payload": {"message": "telltale failure"}});
         ann.client.post(&format!("monitor/notify/{id}"), &report).await.ok();
         waiting.insert(id);
     }
-    // Those that the second node holds come by its own channel, the others over NATS.
-    let hearing = async {
+    // Events of the second node's own monitors use its channels, the others NATS.
+    let receiving = async {
         while !waiting.is_empty() {
             if let Some(Event::Heartbeat { monitor, .. }) = pages.next().await {
                 waiting.remove(&monitor.to_string());
             }
         }
     };
-    timeout(LONG, hearing).await.expect("all are heard of");
+    timeout(LONG, receiving).await.expect("all events arrive");
 
-    let mut letters = 0;
+    let mut messages = 0;
     while let Ok(Some(message)) = timeout(Duration::from_millis(200), everything.next()).await {
         let text = String::from_utf8_lossy(&message.payload).into_owned();
         for word in ["telltale", "edited", "heartbeat"] {
             assert!(!text.contains(word), "in clear on {}: {word}", message.subject);
         }
-        letters += 1;
+        messages += 1;
     }
-    assert!(letters > 0, "the nodes have talked");
+    assert!(messages > 0, "the nodes exchanged messages");
     one.stop().await;
     two.stop().await;
 }
 
-/// Reports on each of these, and waits until the page has heard of all; how
-/// many heartbeats it was told of meanwhile.
+/// Sends a report for each of these monitors, and waits until the page has received events of
+/// all. Returns the number of heartbeats it received.
 async fn reported(ann: &User, pages: &mut Subscription, monitors: &[String]) -> usize {
     for id in monitors {
         let path = format!("monitor/notify/{id}");
         ann.client.post(&path, &json!({"status": "down"})).await.ok();
     }
     let mut waiting: HashSet<&String> = monitors.iter().collect();
-    let mut told = 0;
-    let hearing = async {
+    let mut received = 0;
+    let receiving = async {
         while !waiting.is_empty() {
             if let Some(Event::Heartbeat { monitor, .. }) = pages.next().await {
-                told += 1;
+                received += 1;
                 let id = monitor.to_string();
                 waiting.retain(|one| **one != id);
             }
         }
     };
-    timeout(LONG, hearing).await.expect("all are heard of");
-    told
+    timeout(LONG, receiving).await.expect("all events arrive");
+    received
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_nodes_told_each_other_cannot_be_told_again_by_who_runs_the_bus() {
+async fn messages_between_nodes_cannot_be_replayed_on_the_bus() {
     let server = NatsServer::start().await;
     let listener = joined(&server).await;
-    let mut letters = listener.subscribe("wakeful.nodes").await.unwrap();
+    let mut messages = listener.subscribe("wakeful.nodes").await.unwrap();
     let (one, two, ann) = two_nodes(Some(joined(&server).await)).await;
     let mut pages = page(&two, &ann).await;
     let mut monitors = Vec::new();
@@ -143,15 +143,15 @@ async fn what_nodes_told_each_other_cannot_be_told_again_by_who_runs_the_bus() {
     }
     assert_eq!(reported(&ann, &mut pages, &monitors).await, MONITORS);
     let mut recorded = Vec::new();
-    while let Ok(Some(letter)) = timeout(Duration::from_millis(200), letters.next()).await {
-        recorded.push(letter.payload.to_vec());
+    while let Ok(Some(message)) = timeout(Duration::from_millis(200), messages.next()).await {
+        recorded.push(message.payload.to_vec());
     }
-    assert!(!recorded.is_empty(), "the nodes have talked");
-    // At once, and when they are old.
+    assert!(!recorded.is_empty(), "the nodes exchanged messages");
+    // Replayed at once, and when they are old.
     for later in [Duration::ZERO, Duration::from_secs(61)] {
         one.clock.advance(later);
-        for letter in &recorded {
-            assert!(listener.publish("wakeful.nodes".into(), letter.clone()).await);
+        for message in &recorded {
+            assert!(listener.publish("wakeful.nodes".into(), message.clone()).await);
         }
         listener.client().flush().await.unwrap();
         assert_eq!(reported(&ann, &mut pages, &monitors).await, MONITORS, "{later:?}");
@@ -161,27 +161,27 @@ async fn what_nodes_told_each_other_cannot_be_told_again_by_who_runs_the_bus() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_bus_edits_are_found_and_pages_are_told_to_look() {
+async fn without_a_bus_edits_are_found_and_pages_are_refreshed() {
     let (one, two, ann) = two_nodes(None).await;
     let mut pages = page(&two, &ann).await;
-    let looking = async { while !matches!(pages.next().await, Some(Event::Missed)) {} };
-    timeout(LONG, looking).await.expect("told to look");
+    let refresh = async { while !matches!(pages.next().await, Some(Event::Missed)) {} };
+    timeout(LONG, refresh).await.expect("the page is refreshed");
     for number in 0..MONITORS {
         let id = save(&ann, &format!("job {number}")).await;
-        // Whoever holds it takes the report, and finds the edit.
+        // The owner accepts the report, and finds the edit.
         ann.client.post(&format!("monitor/notify/{id}"), &json!({"status": "up"})).await.ok();
         let found: Value = ann.client.get(&format!("monitor/{id}/get")).await.ok();
         assert_eq!(found["monitor"]["status"], "up");
     }
-    until("each to be watched by one node", || async {
-        let watched = one.engine.watched() + two.engine.watched();
-        (watched == MONITORS).then_some(())
+    until("each monitor to be loaded by one node", || async {
+        let loaded = one.engine.monitor_count() + two.engine.monitor_count();
+        (loaded == MONITORS).then_some(())
     })
     .await;
-    assert!(one.engine.watched() > 0 && two.engine.watched() > 0);
+    assert!(one.engine.monitor_count() > 0 && two.engine.monitor_count() > 0);
     one.stop().await;
     let all = until("the other to take over", || async {
-        (two.engine.watched() == MONITORS).then_some(two.engine.watched())
+        (two.engine.monitor_count() == MONITORS).then_some(two.engine.monitor_count())
     });
     assert_eq!(all.await, MONITORS);
     two.stop().await;
@@ -191,8 +191,8 @@ async fn without_a_bus_edits_are_found_and_pages_are_told_to_look() {
 async fn nodes_whose_clocks_differ_send_each_message_once() {
     let (one, two, ann) = two_clocks().await;
     let receiver = Receiver::start().await;
-    // Long enough for the other node to look more than once meanwhile.
-    receiver.takes(Duration::from_secs(3));
+    // Long enough for the other node to poll more than once meanwhile.
+    receiver.answer_after(Duration::from_secs(3));
     let body = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
     let hook = ann.client.post("notifier/save", &body).await.json();
     for number in 0..MONITORS {
@@ -215,32 +215,32 @@ async fn nodes_whose_clocks_differ_send_each_message_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_saved_at_a_node_that_is_behind_is_watched_by_its_holder() {
+async fn a_monitor_saved_on_a_node_with_a_slow_clock_is_loaded_by_its_owner() {
     let (one, two, ann) = two_clocks().await;
     for number in 0..MONITORS {
         save(&ann, &format!("job {number}")).await;
     }
-    until("each to be watched by one node", || async {
-        let watched = one.engine.watched() + two.engine.watched();
-        (watched == MONITORS).then_some(())
+    until("each monitor to be loaded by one node", || async {
+        let loaded = one.engine.monitor_count() + two.engine.monitor_count();
+        (loaded == MONITORS).then_some(())
     })
     .await;
-    assert!(one.engine.watched() > 0 && two.engine.watched() > 0);
+    assert!(one.engine.monitor_count() > 0 && two.engine.monitor_count() > 0);
     one.stop().await;
     two.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_was_held_up_finds_what_was_saved_meanwhile() {
+async fn a_stalled_node_finds_monitors_saved_meanwhile() {
     let (one, two, ann) = two_nodes(None).await;
     for number in 0..MONITORS {
         save(&ann, &format!("job {number}")).await;
-        // To both nodes that is a minute in which they did no round.
+        // To both nodes, this is a minute without a round.
         one.clock.advance(Duration::from_secs(60));
     }
-    until("each to be watched by one node", || async {
-        let watched = one.engine.watched() + two.engine.watched();
-        (watched == MONITORS).then_some(())
+    until("each monitor to be loaded by one node", || async {
+        let loaded = one.engine.monitor_count() + two.engine.monitor_count();
+        (loaded == MONITORS).then_some(())
     })
     .await;
     one.stop().await;

@@ -1,16 +1,17 @@
-//! The engine through its operations and its loops, over real sockets.
+//! Tests of the engine's operations and loops, over real sockets.
 
-mod bench;
 mod billing;
-#[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
+#[expect(clippy::unwrap_used, reason = "tests fail loudly")]
 mod cluster;
-mod deliver;
-mod mail;
+mod connectivity;
+mod delivery;
+mod delivery_fixture;
+mod email_delivery;
+mod fixture;
 mod monitors;
-#[expect(clippy::unwrap_used, reason = "a helper of a test fails loudly")]
+#[expect(clippy::unwrap_used, reason = "tests fail loudly")]
 mod nats;
-mod network;
-mod places;
+mod regions;
 mod reminders;
-mod trouble;
-mod watch;
+mod scheduler;
+mod store_outage;

@@ -1,98 +1,117 @@
-//! Operations on monitors, called by people.
+//! Tests of the operations on monitors.
 
 use serde_json::json;
 use std::time::Duration;
-use wakeful_core::monitor::spec::ApiSpec;
-use wakeful_core::monitor::{Name, Spec};
-use wakeful_core::verdict::{Beat, Report, Status};
-use wakeful_engine::{Draft, Error, Event, MonitorFilter};
+use tokio::net::TcpListener;
+use wakeful_core::heartbeat::Beat;
+use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
+use wakeful_core::monitors::{Name, Spec};
+use wakeful_core::verdict::{Report, Status};
+use wakeful_engine::{Error, Event, MonitorDraft, MonitorFilter};
 use wakeful_testkit::both_engines;
 
-use crate::bench::{Bench, Target, tcp};
+use crate::fixture::{Fixture, Target, tcp};
 
 both_engines! {
-    async fn an_inactive_monitor_takes_no_reports_and_no_checks(setup: Setup) {
-        let bench = Bench::start(&setup).await;
+    async fn an_inactive_monitor_accepts_no_reports_and_no_checks(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
-        let asleep = Draft { isactive: false, ..tcp(target.address) };
-        let id = bench.save(asleep.clone()).await.monitor.id;
+        let inactive = MonitorDraft { isactive: false, ..tcp(target.address) };
+        let id = fixture.save(inactive.clone()).await.monitor.id;
         let report = Report::parse("up").expect("known");
-        let refused = bench.engine.notify(&bench.ann, id, report.clone(), None).await;
+        let refused = fixture.engine.report_status(&fixture.ann, id, report.clone(), None).await;
         assert!(matches!(refused, Err(Error::Inactive)), "{refused:?}");
-        let refused = bench.engine.check_now(&bench.ann, id).await;
+        let refused = fixture.engine.check_now(&fixture.ann, id).await;
         assert!(matches!(refused, Err(Error::Inactive)), "{refused:?}");
-        // Made active, it takes them from the next call on.
-        bench.change(id, Draft { isactive: true, ..asleep }).await;
-        bench.engine.notify(&bench.ann, id, report, None).await.expect("reported");
-        bench.stop().await;
+        // Once activated, it accepts them from the next call on.
+        fixture.change(id, MonitorDraft { isactive: true, ..inactive }).await;
+        fixture.engine.report_status(&fixture.ann, id, report, None).await.expect("reported");
+        fixture.stop().await;
     }
 
-    async fn what_is_saved_as_it_is_stored_is_not_written_and_nobody_hears_of_it(setup: Setup) {
-        let bench = Bench::start(&setup).await;
+    async fn an_unchanged_save_is_not_written_and_publishes_nothing(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
-        let asleep = Draft { isactive: false, ..tcp(target.address) };
-        let id = bench.save(asleep.clone()).await.monitor.id;
-        let team = bench.store.team(bench.ann.team);
-        let revision = async || team.monitor(id).await.expect("read").expect("there").0.revision;
-        let mut events = bench.events();
-        bench.change(id, asleep.clone()).await;
+        let inactive = MonitorDraft { isactive: false, ..tcp(target.address) };
+        let id = fixture.save(inactive.clone()).await.monitor.id;
+        let team = fixture.store.team(fixture.ann.team);
+        let revision = async || team.monitor(id).await.expect("read").expect("found").0.revision;
+        let mut events = fixture.events();
+        fixture.change(id, inactive.clone()).await;
         assert_eq!(revision().await, 1);
-        let renamed = Draft { name: Name::parse("other").expect("a name"), ..asleep };
-        bench.change(id, renamed.clone()).await;
-        bench.change(id, renamed).await;
+        let renamed = MonitorDraft { name: Name::parse("other").expect("a name"), ..inactive };
+        fixture.change(id, renamed.clone()).await;
+        fixture.change(id, renamed).await;
         assert_eq!(revision().await, 2);
-        bench.engine.delete_monitor(&bench.ann, id).await.expect("deleted");
-        let told = [events.next().await, events.next().await];
+        fixture.engine.delete_monitor(&fixture.ann, id).await.expect("deleted");
+        let received = [events.next().await, events.next().await];
         let of = |event: &Option<Event>| format!("{event:?}");
-        assert!(matches!(told[0], Some(Event::Saved(_))), "{}", of(&told[0]));
-        assert!(matches!(told[1], Some(Event::Deleted(_))), "{}", of(&told[1]));
-        bench.stop().await;
+        assert!(matches!(received[0], Some(Event::Saved(_))), "{}", of(&received[0]));
+        assert!(matches!(received[1], Some(Event::Deleted(_))), "{}", of(&received[1]));
+        fixture.stop().await;
     }
 
-    async fn a_report_is_on_record_when_it_is_answered_and_its_payload_travels(setup: Setup) {
-        let bench = Bench::start(&setup).await;
-        let hook = bench.notifier().await;
-        let job = Draft {
+    async fn a_report_is_recorded_with_its_payload_before_the_response(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
+        let hook = fixture.notifier().await;
+        let job = MonitorDraft {
             spec: Spec::Api(ApiSpec { grace: Some(Duration::from_secs(600)) }),
-            notifiers: vec![hook],
+            notifiers: Some(vec![hook]),
             ..tcp(([127, 0, 0, 1], 1).into())
         };
-        let id = bench.save(job).await.monitor.id;
+        let id = fixture.save(job).await.monitor.id;
         let down = Report::parse("DOWN").expect("known").with_message("disk full");
         let payload = json!({"disk": "/dev/sda1"});
-        let beat = bench.engine.notify(&bench.ann, id, down, Some(payload)).await.expect("reported").expect("judged");
+        let beat = fixture.engine.report_status(&fixture.ann, id, down, Some(payload)).await.expect("reported").expect("judged");
         assert_eq!((beat.status, beat.message.as_str()), (Beat::Down, "disk full"));
-        let view = bench.view(id).await;
+        let view = fixture.view(id).await;
         assert_eq!((view.state.status, view.state.last_message.as_str()), (Status::Down, "disk full"));
-        assert_eq!(bench.told(id).await, ["monitor.down"]);
-        bench.stop().await;
+        assert_eq!(fixture.notified_kinds(id).await, ["monitor.down"]);
+        fixture.stop().await;
     }
 
-    async fn a_check_that_is_asked_for_counts(setup: Setup) {
-        let bench = Bench::start(&setup).await;
+    async fn a_manual_check_counts(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
-        let id = bench.save(tcp(target.address)).await.monitor.id;
-        let beat = bench.engine.check_now(&bench.ann, id).await.expect("checked");
+        let id = fixture.save(tcp(target.address)).await.monitor.id;
+        let beat = fixture.engine.check_now(&fixture.ann, id).await.expect("checked");
         assert_eq!(beat.status, Beat::Up);
         assert!(beat.load_time.is_some() && beat.phases.connect.is_some());
-        assert_eq!(bench.view(id).await.state.status, Status::Up);
-        let tried = bench.engine.try_check(&bench.ann, &tcp(target.address).spec, Duration::from_secs(1)).await;
+        assert_eq!(fixture.view(id).await.state.status, Status::Up);
+        let tried = fixture.engine.try_check(&fixture.ann, &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
         assert_eq!(tried.expect("tried").status, Beat::Up);
-        let passive = bench.engine.try_check(&bench.ann, &Spec::Api(ApiSpec::default()), Duration::from_secs(1)).await;
+        let passive = fixture.engine.try_check(&fixture.ann, &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
         assert!(matches!(passive, Err(Error::Passive)));
-        bench.stop().await;
+        fixture.stop().await;
     }
 
-    async fn a_list_says_where_it_goes_on(setup: Setup) {
-        let bench = Bench::start(&setup).await;
+    async fn a_trial_that_is_cut_short_says_nothing_about_the_target(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
+        let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", silent.local_addr().expect("an address"));
+        let spec = Spec::Http(HttpSpec::new(HttpUrl::parse(&url).expect("a URL")));
+        let (short, long) = (Duration::from_millis(300), Duration::from_secs(60));
+        let tried = async |timeout, max| {
+            fixture.engine.try_check(&fixture.ann, &spec, timeout, max).await.expect("tried")
+        };
+        let cut = tried(long, short).await;
+        assert_eq!(cut.status, Beat::Unknown, "{}", cut.message);
+        assert!(cut.message.contains("the check itself waits up to 60 s"), "{}", cut.message);
+        let timed_out = tried(short, long).await;
+        assert_eq!(timed_out.status, Beat::Down, "{}", timed_out.message);
+        fixture.stop().await;
+    }
+
+    async fn a_list_returns_the_next_cursor(setup: Setup) {
+        let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
         for _ in 0..5 {
-            bench.save(Draft { isactive: false, ..tcp(target.address) }).await;
+            fixture.save(MonitorDraft { isactive: false, ..tcp(target.address) }).await;
         }
         let mut filter = MonitorFilter { limit: Some(2), ..MonitorFilter::default() };
         let mut sizes = Vec::new();
         loop {
-            let page = bench.engine.monitors(&bench.ann, &filter).await.expect("read");
+            let page = fixture.engine.monitors(&fixture.ann, &filter).await.expect("read");
             sizes.push(page.items.len());
             match page.next {
                 Some(next) => filter.after = Some(next),
@@ -100,6 +119,6 @@ both_engines! {
             }
         }
         assert_eq!(sizes, [2, 2, 1]);
-        bench.stop().await;
+        fixture.stop().await;
     }
 }

@@ -1,5 +1,4 @@
-//! The connection to a real NATS server: with every kind of credentials, and
-//! through the server's going and coming.
+//! Tests of the connection to a real NATS server: every kind of credentials, and reconnects.
 
 use data_encoding::BASE64URL_NOPAD;
 use futures_util::StreamExt as _;
@@ -17,12 +16,12 @@ async fn connected(settings: &NatsSettings) -> Nats {
     nats
 }
 
-/// Whether a message that is sent comes back.
+/// Whether a published message arrives.
 async fn carries(nats: &Nats) -> bool {
-    let mut heard = nats.subscribe("wakeful.test").await.unwrap();
+    let mut messages = nats.subscribe("wakeful.test").await.unwrap();
     nats.client().flush().await.unwrap();
     assert!(nats.publish("wakeful.test".into(), b"hello".to_vec()).await);
-    let message = timeout(Duration::from_secs(5), heard.next()).await;
+    let message = timeout(Duration::from_secs(5), messages.next()).await;
     message.is_ok_and(|message| message.is_some_and(|message| message.payload == "hello"))
 }
 
@@ -37,28 +36,28 @@ async fn is_refused(settings: &NatsSettings) -> bool {
 }
 
 #[tokio::test]
-async fn a_server_that_comes_late_and_goes_is_found_again() {
+async fn the_client_reconnects_to_a_server_that_starts_late_or_restarts() {
     let mut server = NatsServer::start().await;
     server.kill().await;
     let nats = connect(&NatsSettings::at(server.url()), "wakeful-test").await.unwrap();
     assert!(!nats.is_connected());
-    assert!(!nats.publish("wakeful.test".into(), Vec::new()).await, "nothing is kept for later");
-    let mut heard = nats.subscribe("wakeful.test").await.unwrap();
+    assert!(!nats.publish("wakeful.test".into(), Vec::new()).await, "nothing is buffered");
+    let mut messages = nats.subscribe("wakeful.test").await.unwrap();
     for _ in 0..2 {
         server.start_again().await;
         until("a connection", || async { nats.is_connected().then_some(()) }).await;
         assert!(nats.server_version().is_some());
         nats.client().flush().await.unwrap();
         assert!(nats.publish("wakeful.test".into(), b"again".to_vec()).await);
-        let message = timeout(Duration::from_secs(5), heard.next()).await.unwrap().unwrap();
+        let message = timeout(Duration::from_secs(5), messages.next()).await.unwrap().unwrap();
         assert_eq!(message.payload, "again");
         server.kill().await;
-        until("the loss to be seen", || async { (!nats.is_connected()).then_some(()) }).await;
+        until("the loss to be noticed", || async { (!nats.is_connected()).then_some(()) }).await;
     }
 }
 
 #[tokio::test]
-async fn a_name_and_a_password_let_in_and_a_wrong_one_does_not() {
+async fn a_correct_user_and_password_are_accepted_and_wrong_ones_refused() {
     let server = NatsServer::with("authorization { user: ann, password: hunter2 }").await;
     let with = |password: &str| NatsSettings {
         user: Some("ann".into()),
@@ -73,7 +72,7 @@ async fn a_name_and_a_password_let_in_and_a_wrong_one_does_not() {
 }
 
 #[tokio::test]
-async fn a_token_lets_in() {
+async fn a_token_is_accepted() {
     let server = NatsServer::with("authorization { token: hunter2 }").await;
     let settings =
         NatsSettings { token: Some(Secret::new("hunter2")), ..NatsSettings::at(server.url()) };
@@ -81,7 +80,7 @@ async fn a_token_lets_in() {
 }
 
 #[tokio::test]
-async fn a_key_lets_in() {
+async fn an_nkey_is_accepted_and_another_one_refused() {
     let pair = nkeys::KeyPair::new_user();
     let config = format!("authorization {{ users: [{{ nkey: {} }}] }}", pair.public_key());
     let server = NatsServer::with(&config).await;
@@ -104,7 +103,7 @@ fn claim(by: &nkeys::KeyPair, about: &nkeys::KeyPair, name: &str, nats: &Value) 
     format!("{signed}.{signature}")
 }
 
-/// What `nsc` writes for a user: the claim and the seed, each in its frame.
+/// A credentials file in the format of `nsc`: the claim and the seed, each in its frame.
 fn credentials(claim: &str, user: &nkeys::KeyPair) -> String {
     format!(
         "-----BEGIN NATS USER JWT-----\n{claim}\n------END NATS USER JWT------\n\n\
@@ -114,7 +113,7 @@ fn credentials(claim: &str, user: &nkeys::KeyPair) -> String {
 }
 
 #[tokio::test]
-async fn a_credentials_file_lets_in_and_one_of_a_stranger_does_not() {
+async fn a_credentials_file_is_accepted_and_one_of_another_account_refused() {
     let (operator, account) = (nkeys::KeyPair::new_operator(), nkeys::KeyPair::new_account());
     let (user, stranger) = (nkeys::KeyPair::new_user(), nkeys::KeyPair::new_user());
     let no_limit = json!({"subs": -1, "data": -1, "payload": -1, "conn": -1, "leaf": -1,
@@ -137,13 +136,13 @@ async fn a_credentials_file_lets_in_and_one_of_a_stranger_does_not() {
     };
     assert!(carries(&connected(&with("ours", &account, &user)).await).await);
     let other = nkeys::KeyPair::new_account();
-    assert!(is_refused(&with("other", &other, &user)).await, "of an account nobody knows");
+    assert!(is_refused(&with("other", &other, &user)).await, "of an unknown account");
     assert!(is_refused(&with("stolen", &account, &stranger)).await, "without the user's seed");
-    assert!(is_refused(&NatsSettings::at(server.url())).await, "without any");
+    assert!(is_refused(&NatsSettings::at(server.url())).await, "without credentials");
 }
 
 #[tokio::test]
-async fn a_missing_credentials_file_is_told_by_the_name_of_its_setting() {
+async fn a_missing_credentials_file_is_reported_by_the_name_of_its_setting() {
     let settings = NatsSettings {
         creds: Some(Path::new("/nowhere/user.creds").into()),
         ..NatsSettings::at("nats://127.0.0.1:4222")
@@ -153,12 +152,12 @@ async fn a_missing_credentials_file_is_told_by_the_name_of_its_setting() {
 }
 
 #[tokio::test]
-async fn with_a_certificate_to_trust_the_connection_is_encrypted_and_others_are_refused() {
+async fn a_trusted_certificate_is_accepted_and_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    std::fs::write(path("cert.pem"), made.cert.pem()).unwrap();
-    std::fs::write(path("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    let trusted = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(path("cert.pem"), trusted.cert.pem()).unwrap();
+    std::fs::write(path("key.pem"), trusted.signing_key.serialize_pem()).unwrap();
     let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     std::fs::write(path("other.pem"), other.cert.pem()).unwrap();
     let config = format!(

@@ -1,6 +1,6 @@
-//! Bodies as they are read: decoded, counted after decoding, and handed on piece
-//! by piece, so that a bomb of any encoding stops at the bound and nothing is
-//! held in memory that nobody asked for.
+//! Reading of bodies: decoded, counted after decoding, and passed on piece by
+//! piece, so that a decompression bomb stops at the limit and nothing is
+//! buffered without need.
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
@@ -10,19 +10,19 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-/// What `Accept-Encoding` offers: exactly what is understood below.
+/// The value of `Accept-Encoding`: the encodings supported below.
 pub const ACCEPTED: &str = "gzip, br, zstd";
 
-/// RFC 9659 lets no sender need more than this window of 8 MiB.
+/// RFC 9659 limits the window to 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 const BROTLI_BUFFER: usize = 4_096;
 
-/// Takes a body piece by piece and says when it has seen enough.
+/// Consumes a body piece by piece and can stop early.
 pub trait Sink {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()>;
 }
 
-/// For whom it is enough that the body came.
+/// For callers that do not need the content.
 pub struct Discard;
 
 impl Sink for Discard {
@@ -31,7 +31,7 @@ impl Sink for Discard {
     }
 }
 
-/// Keeps the whole body; the bound is set by whoever reads.
+/// Collects the whole body; the reader sets the limit.
 impl Sink for Vec<u8> {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         self.extend_from_slice(bytes);
@@ -42,15 +42,14 @@ impl Sink for Vec<u8> {
 /// How much of a body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All of it.
     Complete,
-    /// As much as was allowed.
+    /// Up to the limit.
     Capped,
-    /// As much as was needed.
+    /// Until the sink stopped.
     Enough,
 }
 
-/// How a body travels.
+/// The encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Plain,
@@ -60,7 +59,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Anything unknown is left as it came.
+    /// Anything unknown is passed on as it is.
     pub fn of(headers: &HeaderMap) -> Self {
         let text = headers.get(CONTENT_ENCODING).map(http::HeaderValue::as_bytes);
         match text.unwrap_or_default().trim_ascii().to_ascii_lowercase().as_slice() {
@@ -83,33 +82,34 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// The way from the wire to a sink.
-pub(crate) struct Reading<'s, S: Sink> {
+/// Decodes a body into a sink.
+pub(crate) struct BodyReader<'s, S: Sink> {
     decoder: Decoder<Bounded<'s, S>>,
     began: bool,
 }
 
-impl<'s, S: Sink> Reading<'s, S> {
+impl<'s, S: Sink> BodyReader<'s, S> {
     pub(crate) fn new(encoding: Encoding, cap: usize, sink: &'s mut S) -> io::Result<Self> {
         let decoder = Decoder::new(encoding, Bounded { sink, left: cap, end: None })?;
         Ok(Self { decoder, began: false })
     }
 
-    /// Takes the next bytes of the wire; gives the end when it is reached early.
+    /// Adds received bytes; returns the end when it is reached early.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<Option<End>> {
         self.began |= !bytes.is_empty();
         let written = self.decoder.writer().write_all(bytes);
         self.settle(written)
     }
 
-    /// The wire has no more.
+    /// No more bytes will arrive.
     pub(crate) fn finish(mut self) -> io::Result<End> {
-        // A body of no bytes is no encoded body: answers to HEAD name an encoding too.
+        // An empty body is not an encoded body: responses to HEAD also name an
+        // encoding.
         let finished = if self.began { self.decoder.finish() } else { Ok(()) };
         Ok(self.settle(finished)?.unwrap_or(End::Complete))
     }
 
-    /// The bound makes the decoder stop with an error; that one is none.
+    /// The limit stops the decoder with an error, which is not a failure.
     fn settle(&mut self, done: io::Result<()>) -> io::Result<Option<End>> {
         match (self.decoder.inner().end, done) {
             (Some(end), _) => Ok(Some(end)),
@@ -128,7 +128,7 @@ struct Bounded<'s, S> {
 impl<S: Sink> Write for Bounded<'_, S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.end.is_some() {
-            return Err(io::Error::other("enough was read"));
+            return Err(io::Error::other("the limit is reached"));
         }
         let taken = bytes.len().min(self.left);
         self.left -= taken;
@@ -208,7 +208,7 @@ mod tests {
 
     fn read(encoding: Encoding, wire: &[u8], cap: usize) -> io::Result<(Vec<u8>, End)> {
         let mut all = Vec::new();
-        let mut reading = Reading::new(encoding, cap, &mut all)?;
+        let mut reading = BodyReader::new(encoding, cap, &mut all)?;
         for piece in wire.chunks(7) {
             if let Some(end) = reading.push(piece)? {
                 drop(reading);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn each_encoding_is_read_back() {
+    fn each_encoding_is_decoded() {
         let text = b"what was sent is what is read".repeat(99);
         let zstd = zstd::encode_all(&text[..], 3).unwrap();
         for (encoding, wire) in [
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_stops_at_the_bound() {
+    fn a_bomb_stops_at_the_limit() {
         let zeros = vec![0; 8 * MIB];
         for (encoding, wire) in [
             (Encoding::Gzip, gzip(&zeros)),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_garbled_is_an_error() {
+    fn a_truncated_or_garbled_body_is_an_error() {
         let text = b"some text that is long enough to be cut".repeat(20);
         let zstd = zstd::encode_all(&text[..], 3).unwrap();
         for (encoding, wire) in [(Encoding::Gzip, gzip(&text)), (Encoding::Zstd, zstd)] {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_has_enough_ends_the_reading() {
+    fn a_sink_can_stop_reading() {
         struct First(usize);
         impl Sink for First {
             fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
@@ -274,7 +274,7 @@ mod tests {
             }
         }
         let mut first = First(0);
-        let mut reading = Reading::new(Encoding::Plain, MIB, &mut first).unwrap();
+        let mut reading = BodyReader::new(Encoding::Plain, MIB, &mut first).unwrap();
         assert_eq!(reading.push(b"one").unwrap(), Some(End::Enough));
         drop(reading);
         assert_eq!(first.0, 3);

@@ -1,25 +1,29 @@
-//! The egress guard: which addresses Wakeful may reach for somebody else. It
-//! judges the socket address at connect time, so every sink, every redirect
-//! and every answer of a name server passes here, however it was spelled.
+//! The egress guard: which addresses Wakeful may connect to on behalf of users.
+//! It checks the socket address at connect time, so every protocol, every
+//! redirect and every DNS answer passes here, however the address was written.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use url::{Host, Url};
+use wakeful_core::Invalid;
+use wakeful_core::monitors::hostname::{self, Hostname};
+use wakeful_core::monitors::url::HttpUrl;
 
 /// Where connections may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Loopback and private networks too: the choice of one who watches his own.
+    /// Also loopback and private networks: for operators who monitor their own
+    /// systems.
     Private,
-    /// Global addresses only: the choice of one who hosts strangers.
+    /// Global addresses only: for operators who host other users.
     Public,
-    /// These networks and no others.
+    /// Only these networks.
     List(Vec<IpNet>),
 }
 
-/// Refused by policy. It says nothing about the target, up or down.
+/// Blocked by policy. It says nothing about the target, up or down.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("blocked by the egress policy: {target} {reason}")]
+#[error("blocked by this server's network policy: {target} {reason}")]
 pub struct Denied {
     pub target: String,
     pub reason: &'static str,
@@ -38,13 +42,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// `own` is where this service itself listens, its database and its bus:
-    /// out of reach in public, wherever they are.
+    /// `own` are the addresses of this service, its database and its bus:
+    /// blocked in public mode, wherever they are.
     pub fn new(policy: Policy, own: Vec<SocketAddr>) -> Self {
         Self { policy, own }
     }
 
-    /// May this address be connected to?
+    /// Whether this address may be connected to.
     pub fn check(&self, addr: SocketAddr) -> Result<(), Denied> {
         let ip = addr.ip().to_canonical();
         if let Some(reason) = self.refusal(ip) {
@@ -57,7 +61,8 @@ impl Guard {
         Ok(())
     }
 
-    /// May this name be looked up? Its addresses are judged again, one by one.
+    /// Whether this name may be resolved. Its addresses are checked again, one
+    /// by one.
     pub fn check_name(&self, name: &str) -> Result<(), Denied> {
         let plain = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         if matches!(plain.as_str(), "metadata" | "metadata.google.internal") {
@@ -66,12 +71,27 @@ impl Guard {
         let last_label = plain.rsplit('.').next().unwrap_or_default();
         if self.policy == Policy::Public && matches!(last_label, "localhost" | "local" | "internal")
         {
-            return Err(Denied::new(name, "is a name of a private network"));
+            return Err(Denied::new(name, "is a name in a private network"));
         }
         Ok(())
     }
 
-    /// May this URL be fetched? What was parsed here is what is dialled.
+    /// Refuses a host in a user's settings; the addresses of a name are checked when they
+    /// are resolved.
+    pub fn validate_host(&self, host: &Hostname, port: u16) -> Result<(), Invalid> {
+        let allowed = match host.host() {
+            hostname::Host::Name(name) => self.check_name(name),
+            hostname::Host::Address(ip) => self.check(SocketAddr::new(*ip, port)),
+        };
+        allowed.map_err(|denied| Invalid::new(denied.to_string()))
+    }
+
+    /// Refuses a URL in a user's settings.
+    pub fn validate_url(&self, url: &HttpUrl) -> Result<(), Invalid> {
+        self.check_url(url.url()).map_err(|denied| Invalid::new(denied.to_string()))
+    }
+
+    /// Whether this URL may be fetched. Connections use the URL as parsed here.
     pub fn check_url(&self, url: &Url) -> Result<(), Denied> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Denied::new(format!("{}:", url.scheme()), "is neither http nor https"));
@@ -83,7 +103,7 @@ impl Guard {
         }
         let has_userinfo = !url.username().is_empty() || url.password().is_some();
         if self.policy == Policy::Public && has_userinfo {
-            return Err(Denied::new(host, "is given with a user name inside the URL"));
+            return Err(Denied::new(host, "has a user name in its URL"));
         }
         match url.host() {
             Some(Host::Ipv4(ip)) => self.check(SocketAddr::new(ip.into(), port)),
@@ -92,8 +112,8 @@ impl Guard {
         }
     }
 
-    /// The addresses of `name` that may be dialled. In public one denied address
-    /// condemns the name: it is either a mistake or somebody trying.
+    /// The addresses of `name` that may be connected to. In public mode one
+    /// blocked address blocks the name: it is either a mistake or an attack.
     pub fn vet(&self, name: &str, mut addrs: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Denied> {
         let mut denied = None;
         addrs.retain(|addr| match self.check(*addr) {
@@ -104,7 +124,8 @@ impl Guard {
             }
         });
         match denied {
-            // The address itself is not told: names of a private network stay private.
+            // The address itself is not disclosed: names in a private network
+            // stay private.
             Some(reason) if addrs.is_empty() || self.policy == Policy::Public => {
                 Err(Denied::new(format!("the address of {name}"), reason))
             }
@@ -117,9 +138,8 @@ impl Guard {
         always.or_else(|| match &self.policy {
             Policy::Private => None,
             Policy::Public => refused_in_public(ip),
-            Policy::List(nets) => {
-                (!nets.iter().any(|net| net.contains(&ip))).then_some("is in no allowed network")
-            }
+            Policy::List(nets) => (!nets.iter().any(|net| net.contains(&ip)))
+                .then_some("is not in an allowed network"),
         })
     }
 }
@@ -138,8 +158,8 @@ fn is_local(ip: IpAddr) -> bool {
     std::net::UdpSocket::bind((ip, 0)).is_ok()
 }
 
-/// The IPv4 address that a transition mechanism would take this one for.
-/// `to_canonical` has unwrapped the mapped ones (`::ffff:0:0/96`) before.
+/// The IPv4 address that a transition mechanism would map this one to.
+/// `to_canonical` has already unwrapped mapped addresses (`::ffff:0:0/96`).
 fn embedded_v4(ip: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(v6) = ip else { return None };
     let o = v6.octets();
@@ -149,10 +169,11 @@ fn embedded_v4(ip: IpAddr) -> Option<Ipv4Addr> {
         [0, 0, 0, 0, 0, 0, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
             Some(Ipv4Addr::new(o[12], o[13], o[14], o[15]))
         }
-        // NAT64's local prefix is a /48: the address goes around the eighth octet.
+        // NAT64's local prefix is a /48: the address is split around the eighth
+        // octet.
         [0x64, 0xff9b, 1, ..] => Some(Ipv4Addr::new(o[6], o[7], o[9], o[10])),
         [0x2002, ..] => Some(Ipv4Addr::new(o[2], o[3], o[4], o[5])),
-        // Teredo writes the client's address inverted (RFC 4380).
+        // Teredo stores the client's address inverted (RFC 4380).
         [0x2001, 0, ..] => Some(Ipv4Addr::new(!o[12], !o[13], !o[14], !o[15])),
         _ => None,
     }
@@ -174,21 +195,21 @@ const fn v6(head: [u16; 4], bits: u8) -> Ipv6Net {
 const METADATA: &str = "is a cloud metadata service";
 const LINK_LOCAL: &str = "is link-local";
 const MULTICAST: &str = "is multicast";
-const NOBODY: &str = "is no address of a host";
+const NOT_A_HOST: &str = "is not a host address";
 const LOOPBACK: &str = "is a loopback address";
 const PRIVATE: &str = "is a private address";
 const RESERVED: &str = "is reserved and not global";
 
-/// First match wins, so the more telling reason stands first.
+/// The first match applies, so the more specific reason is listed first.
 const V4_ALWAYS: [(Ipv4Net, &str); 8] = [
     (v4(169, 254, 169, 254, 32), METADATA),
     (v4(169, 254, 170, 2, 32), METADATA),
     (v4(100, 100, 100, 200, 32), METADATA),
     (v4(168, 63, 129, 16, 32), METADATA),
-    (v4(0, 0, 0, 0, 8), NOBODY),
+    (v4(0, 0, 0, 0, 8), NOT_A_HOST),
     (v4(169, 254, 0, 0, 16), LINK_LOCAL),
     (v4(224, 0, 0, 0, 4), MULTICAST),
-    (v4(240, 0, 0, 0, 4), NOBODY),
+    (v4(240, 0, 0, 0, 4), NOT_A_HOST),
 ];
 
 const V4_PUBLIC: [(Ipv4Net, &str); 11] = [
@@ -207,7 +228,7 @@ const V4_PUBLIC: [(Ipv4Net, &str); 11] = [
 
 const V6_ALWAYS: [(Ipv6Net, &str); 4] = [
     (Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), 128), METADATA),
-    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), NOBODY),
+    (Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 128), NOT_A_HOST),
     (v6([0xfe80, 0, 0, 0], 10), LINK_LOCAL),
     (v6([0xff00, 0, 0, 0], 8), MULTICAST),
 ];
@@ -222,8 +243,8 @@ const V6_PUBLIC: [(Ipv6Net, &str); 7] = [
     (v6([0x3fff, 0, 0, 0], 20), RESERVED),
 ];
 
-/// All global unicast lies in here; `::/96`, `64:ff9b::/96`, `100::/64` and
-/// `5f00::/16` do not.
+/// All global unicast is in this range; `::/96`, `64:ff9b::/96`, `100::/64` and
+/// `5f00::/16` are not.
 const V6_GLOBAL: Ipv6Net = v6([0x2000, 0, 0, 0], 3);
 
 fn refused_always(ip: IpAddr) -> Option<&'static str> {
@@ -252,7 +273,7 @@ mod tests {
         Guard::new(policy, Vec::new())
     }
 
-    /// What a user may write as the host of a URL, and all of it means home.
+    /// Hosts of a URL that all refer to this machine or its network.
     const SPELLINGS: [&str; 26] = [
         "127.0.0.1",
         "127.1",
@@ -283,7 +304,7 @@ mod tests {
     ];
 
     #[test]
-    fn in_public_every_spelling_of_home_is_denied() {
+    fn in_public_mode_every_spelling_of_a_local_address_is_blocked() {
         for host in SPELLINGS {
             let url = Url::parse(&format!("http://{host}/")).unwrap();
             assert!(guard(Policy::Public).check_url(&url).is_err(), "{host} as {url}");
@@ -291,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn in_public_global_names_and_addresses_stay_allowed() {
+    fn in_public_mode_global_names_and_addresses_are_allowed() {
         for host in [
             "02.example.com",
             "1.1.1.1",
@@ -307,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn other_schemes_are_denied_everywhere() {
+    fn other_schemes_are_blocked_in_every_mode() {
         for text in ["file:///etc/passwd", "gopher://a/", "ftp://a/", "data:,x", "unix:/run/x"] {
             let url = Url::parse(text).unwrap();
             assert!(guard(Policy::Private).check_url(&url).is_err(), "{text}");
@@ -315,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_always_is_denied_in_every_mode() {
+    fn special_addresses_are_blocked_in_every_mode() {
         let everything = vec!["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()];
         for policy in [Policy::Private, Policy::Public, Policy::List(everything)] {
             for ip in [
@@ -346,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn in_public_everything_special_is_denied() {
+    fn in_public_mode_all_non_global_addresses_are_blocked() {
         for ip in [
             "127.9.9.9",
             "10.0.0.5",
@@ -378,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn in_private_home_is_within_reach() {
+    fn in_private_mode_local_addresses_are_allowed() {
         for ip in ["127.0.0.1", "10.0.0.5", "::1", "fd12::1", "::ffff:192.168.0.1", "8.8.8.8"] {
             let addr = SocketAddr::new(ip.parse().unwrap(), 80);
             assert_eq!(guard(Policy::Private).check(addr), Ok(()), "{ip}");
@@ -386,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_allows_its_networks_and_no_other() {
+    fn a_list_allows_only_its_networks() {
         let list = guard(Policy::List(vec!["10.1.0.0/16".parse().unwrap()]));
         let at = |ip: &str| list.check(SocketAddr::new(ip.parse().unwrap(), 80));
         assert_eq!(at("10.1.2.3"), Ok(()));
@@ -396,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn in_public_the_service_does_not_reach_itself_wherever_it_is() {
+    fn in_public_mode_the_service_cannot_reach_itself() {
         let own = vec!["93.184.216.34:5432".parse().unwrap()];
         let public = Guard::new(Policy::Public, own.clone());
         assert!(public.check("93.184.216.34:5432".parse().unwrap()).is_err());
@@ -407,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_on_every_address_is_known_by_each_of_them() {
+    fn a_listener_on_the_unspecified_address_is_recognized_at_each_address() {
         let own = "0.0.0.0:8080".parse().unwrap();
         assert!(covers(own, Ipv4Addr::LOCALHOST.into(), 8080));
         assert!(!covers(own, Ipv4Addr::LOCALHOST.into(), 80));
@@ -415,12 +436,12 @@ mod tests {
     }
 
     #[test]
-    fn in_public_one_denied_address_condemns_the_name() {
+    fn in_public_mode_one_blocked_address_blocks_the_name() {
         let both = vec!["93.184.216.34:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap()];
         let denied = guard(Policy::Public).vet("two.example", both.clone()).unwrap_err();
         assert_eq!(
             denied.to_string(),
-            "blocked by the egress policy: the address of two.example is a loopback address"
+            "blocked by this server's network policy: the address of two.example is a loopback address"
         );
         assert_eq!(guard(Policy::Private).vet("two.example", both.clone()), Ok(both.clone()));
         let list = guard(Policy::List(vec!["127.0.0.0/8".parse().unwrap()]));

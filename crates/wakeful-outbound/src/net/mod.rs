@@ -1,15 +1,16 @@
-//! How Wakeful reaches strangers. `Net` is built once and shared; everything
-//! that goes out passes `Net::open` or asks its guard, and ends at a `Deadline`.
+//! How Wakeful connects to third parties. `Net` is built once and shared; every
+//! outgoing connection passes `Net::open` or its guard, and ends at a
+//! `Deadline`.
 
+mod connection;
 pub mod decode;
-mod exchange;
+pub mod error;
 pub mod guard;
 pub mod http;
+mod http1;
+mod resolv_conf;
 pub mod resolve;
-mod source;
 pub mod tls;
-pub mod trouble;
-mod wire;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -19,29 +20,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
-use wakeful_core::monitor::spec::Host;
-use wakeful_core::observation::{Certificate, Evidence, FaultKind, Phases};
+use wakeful_core::heartbeat::Phases;
+use wakeful_core::monitors::spec::Host;
+use wakeful_core::observation::{Certificate, Evidence, FaultKind};
 use wakeful_core::time::Clock;
 
-use crate::check::ping::Pinger;
+use crate::checks::ping::Pinger;
 use crate::notify::renderers::Renderers;
+pub(crate) use connection::Stream;
+use error::ProbeError;
 use guard::{Guard, Policy};
-use resolve::Names;
+use resolve::NameResolver;
 use tls::Tls;
-use trouble::Trouble;
-pub(crate) use wire::Stream;
 
-/// How long an address may stay silent before the next one is tried beside it
+/// How long an address may be silent before the next one is tried in parallel
 /// (RFC 8305 recommends this value).
-const HEAD_START: Duration = Duration::from_millis(250);
+const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 /// A name may have any number of addresses; trying these is enough.
-const MOST_ADDRESSES: usize = 8;
+const MAX_ADDRESSES: usize = 8;
 
-/// What checks and deliveries need to go out.
+/// Everything that checks and deliveries need for outgoing connections.
 pub struct Net {
     guard: Guard,
-    names: Names,
+    names: NameResolver,
     tls: Tls,
     pinger: Pinger,
     clock: Arc<dyn Clock>,
@@ -49,14 +51,14 @@ pub struct Net {
 }
 
 impl Net {
-    /// Reads the system's resolver configuration and trusted certificates.
-    /// `own` is what the guard keeps out of reach in public.
+    /// Reads the system's resolver configuration and trusted certificates. The
+    /// guard blocks `own` in public mode.
     pub fn new(policy: Policy, own: Vec<SocketAddr>, clock: Arc<dyn Clock>) -> Self {
-        Self::with(Guard::new(policy, own), Names::from_system(), Tls::from_system(), clock)
+        Self::with(Guard::new(policy, own), NameResolver::from_system(), Tls::from_system(), clock)
     }
 
-    /// A net of chosen parts, for a private resolver or a private authority.
-    pub fn with(guard: Guard, names: Names, tls: Tls, clock: Arc<dyn Clock>) -> Self {
+    /// With the given parts, for a private resolver or a private authority.
+    pub fn with(guard: Guard, names: NameResolver, tls: Tls, clock: Arc<dyn Clock>) -> Self {
         let (pinger, renderers) = (Pinger::default(), Renderers::default());
         Self { guard, names, tls, pinger, clock, renderers }
     }
@@ -73,7 +75,7 @@ impl Net {
         &self.pinger
     }
 
-    /// Where users' templates are rendered.
+    /// Renders users' templates.
     pub fn renderers(&self) -> &Renderers {
         &self.renderers
     }
@@ -87,26 +89,29 @@ impl Net {
         &'a self,
         host: &'a str,
         port: u16,
-        by: Deadline,
-    ) -> BoxFuture<'a, Result<Connection, Trouble>> {
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Connection, ProbeError>> {
         Box::pin(async move {
             let mut trace = Trace::default();
-            let reached = by.limit(self.reach(Target::parse(host), port, by, &mut trace)).await;
-            let stream = reached.unwrap_or_else(|| Err(trace.timed_out(by)))?;
+            let reached = deadline
+                .limit(self.connect_to(Target::parse(host), port, deadline, &mut trace))
+                .await;
+            let stream = reached.unwrap_or_else(|| Err(trace.timed_out(deadline)))?;
             let Phases { resolve, connect, .. } = trace.phases;
             Ok(Connection { stream, resolve, connect: connect.unwrap_or_default() })
         })
     }
 
-    /// As `connect`, within somebody else's limit and noted in his trace.
-    pub(crate) async fn reach(
+    /// Like `connect`, within the caller's time limit and recorded in its
+    /// trace.
+    pub(crate) async fn connect_to(
         &self,
         target: Target<'_>,
         port: u16,
-        by: Deadline,
+        deadline: Deadline,
         trace: &mut Trace,
-    ) -> Result<TcpStream, Trouble> {
-        let addrs = self.addresses(target, port, by, trace).await?;
+    ) -> Result<TcpStream, ProbeError> {
+        let addrs = self.addresses(target, port, deadline, trace).await?;
         trace.stage = Stage::Connecting;
         let began = Instant::now();
         let stream = match addrs[..] {
@@ -117,14 +122,14 @@ impl Net {
         Ok(stream)
     }
 
-    /// Where a target is, all of it within the policy, never empty.
+    /// The addresses of a target, all allowed by the policy, never empty.
     pub(crate) async fn addresses(
         &self,
         target: Target<'_>,
         port: u16,
-        by: Deadline,
+        deadline: Deadline,
         trace: &mut Trace,
-    ) -> Result<Vec<SocketAddr>, Trouble> {
+    ) -> Result<Vec<SocketAddr>, ProbeError> {
         let name = match target {
             Target::Address(ip) => {
                 let addr = SocketAddr::new(ip, port);
@@ -136,18 +141,18 @@ impl Net {
         self.guard.check_name(name)?;
         trace.stage = Stage::Resolving;
         let began = Instant::now();
-        let found = self.names.lookup(name, by).await?;
+        let found = self.names.lookup(name, deadline).await?;
         add(&mut trace.phases.resolve, began.elapsed());
         let addrs = found.iter().map(|ip| SocketAddr::new(*ip, port)).collect();
         Ok(interleave(&self.guard.vet(name, addrs)?))
     }
 
     /// Tries the addresses in turn, each with a short head start on the next,
-    /// and takes the first that opens.
-    async fn race(&self, addrs: &[SocketAddr]) -> Result<TcpStream, Trouble> {
-        let mut waiting = addrs.iter().take(MOST_ADDRESSES);
+    /// and returns the first that connects.
+    async fn race(&self, addrs: &[SocketAddr]) -> Result<TcpStream, ProbeError> {
+        let mut waiting = addrs.iter().take(MAX_ADDRESSES);
         let mut running = FuturesUnordered::new();
-        let mut worst: Option<Trouble> = None;
+        let mut last_failure: Option<ProbeError> = None;
         loop {
             if let Some(addr) = waiting.next() {
                 running.push(self.open(*addr));
@@ -156,45 +161,45 @@ impl Net {
             tokio::select! {
                 tried = running.next() => match tried {
                     Some(Ok(stream)) => return Ok(stream),
-                    Some(Err(trouble)) => worst = Some(trouble.or_more_telling(worst)),
-                    None => return Err(worst.unwrap_or_else(Trouble::silence)),
+                    Some(Err(failure)) => last_failure = Some(failure.or_more_specific(last_failure)),
+                    None => return Err(last_failure.unwrap_or_else(ProbeError::no_answer)),
                 },
-                () = tokio::time::sleep(HEAD_START), if more => {}
+                () = tokio::time::sleep(CONNECTION_ATTEMPT_DELAY), if more => {}
             }
         }
     }
 
-    /// A UDP socket that speaks to `addr` alone.
-    pub(crate) async fn datagrams(&self, addr: SocketAddr) -> Result<UdpSocket, Trouble> {
+    /// A UDP socket that communicates with `addr` only.
+    pub(crate) async fn datagrams(&self, addr: SocketAddr) -> Result<UdpSocket, ProbeError> {
         self.guard.check(addr)?;
         let any: IpAddr = match addr {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let bound = UdpSocket::bind((any, 0)).await;
-        let socket = bound.map_err(|error| Trouble::from_io(&error))?;
-        socket.connect(addr).await.map_err(|error| Trouble::from_io(&error))?;
+        let socket = bound.map_err(|error| ProbeError::from_io(&error))?;
+        socket.connect(addr).await.map_err(|error| ProbeError::from_io(&error))?;
         Ok(socket)
     }
 
-    /// The one place where a TCP connection is opened.
-    #[expect(clippy::disallowed_methods, reason = "this is what stands behind the guard")]
-    async fn open(&self, addr: SocketAddr) -> Result<TcpStream, Trouble> {
+    /// The only place where a TCP connection is opened.
+    #[expect(clippy::disallowed_methods, reason = "the guard has been asked")]
+    async fn open(&self, addr: SocketAddr) -> Result<TcpStream, ProbeError> {
         self.guard.check(addr)?;
-        TcpStream::connect(addr).await.map_err(|error| Trouble::from_io(&error))
+        TcpStream::connect(addr).await.map_err(|error| ProbeError::from_io(&error))
     }
 }
 
-/// An open connection, and how long it took to get it.
+/// An open connection, and how long it took to open it.
 #[derive(Debug)]
 pub struct Connection {
     pub stream: TcpStream,
-    /// Nothing when the host was an address.
+    /// `None` when the host was an address.
     pub resolve: Option<Duration>,
     pub connect: Duration,
 }
 
-/// What is looked up or dialled.
+/// The host to resolve or connect to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target<'a> {
     Name(&'a str),
@@ -217,7 +222,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// When something must have ended, and how long it was given.
+/// When an operation must have ended, and how long it was given.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     at: Instant,
@@ -233,23 +238,23 @@ impl Deadline {
         self.at
     }
 
-    /// One of so many equal parts of the whole time.
+    /// One of `parts` equal parts of the whole time.
     pub(crate) fn share(self, parts: u32) -> Duration {
         self.allowed / parts.max(1)
     }
 
-    /// What the work gives, or nothing when the time was up before.
+    /// The result of the work, or `None` when the time is up first.
     pub(crate) async fn limit<T>(self, work: impl Future<Output = T>) -> Option<T> {
         tokio::time::timeout_at(self.at, work).await.ok()
     }
 
-    /// The span for people: `24 s`, `0.5 s`.
+    /// The duration as text: `24 s`, `0.5 s`.
     pub(crate) fn span(self) -> String {
         format!("{} s", (self.allowed.as_secs_f64() * 10.0).round() / 10.0)
     }
 }
 
-/// What was learnt on the way. It outlives the work that the deadline cuts off.
+/// What is known so far. It survives work that is cancelled by the deadline.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) phases: Phases,
@@ -268,23 +273,25 @@ pub(crate) enum Stage {
 }
 
 impl Trace {
-    /// What a passed deadline means, which depends on how far we got.
-    pub(crate) fn timed_out(&self, by: Deadline) -> Trouble {
-        let span = by.span();
+    /// The meaning of a missed deadline, which depends on the stage.
+    pub(crate) fn timed_out(&self, deadline: Deadline) -> ProbeError {
+        let span = deadline.span();
         let message = match self.stage {
-            // Who was silent is not known, so nothing is known of the target.
+            // The cause of the silence is unknown, so nothing is known about
+            // the target.
             Stage::Resolving => {
                 let message = format!("the name was not resolved within {span}");
-                return Trouble::ours(FaultKind::Network, message);
+                return ProbeError::fault(FaultKind::Network, message);
             }
             Stage::Connecting | Stage::Waiting => format!("no answer within {span}"),
             Stage::Securing => format!("TLS handshake not finished within {span}"),
             Stage::Reading => format!("response not complete within {span}"),
         };
-        // A connection that opened proves our network, whatever came after.
+        // A connection that opened proves that our network works, whatever came
+        // after.
         match self.phases.connect {
-            Some(_) => Trouble::Down(Evidence::Answered, message),
-            None => Trouble::Down(Evidence::Silence, message),
+            Some(_) => ProbeError::Down(Evidence::Answered, message),
+            None => ProbeError::Down(Evidence::Silence, message),
         }
     }
 }
@@ -294,7 +301,7 @@ pub(crate) fn add(phase: &mut Option<Duration>, span: Duration) {
     *phase = Some(phase.unwrap_or_default() + span);
 }
 
-/// Families in turn, the resolver's order kept within each.
+/// Alternates between families, in the resolver's order within each.
 fn interleave(addrs: &[SocketAddr]) -> Vec<SocketAddr> {
     let (first, second): (Vec<SocketAddr>, Vec<SocketAddr>) =
         addrs.iter().partition(|addr| addr.is_ipv6() == addrs[0].is_ipv6());
@@ -307,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_take_turns_in_the_resolvers_order() {
+    fn families_alternate_in_the_resolvers_order() {
         let addrs = ["[::1]:1", "[::2]:1", "[::3]:1", "1.1.1.1:1"].map(|a| a.parse().unwrap());
         let turns: Vec<String> = interleave(&addrs).iter().map(ToString::to_string).collect();
         assert_eq!(turns, ["[::1]:1", "1.1.1.1:1", "[::2]:1", "[::3]:1"]);

@@ -1,6 +1,6 @@
-//! TLS to a stranger. The handshake accepts any certificate, and what was shown
-//! is judged right after it and before a byte is sent: so the expiry and the
-//! name of a bad certificate are known, and not only that it is bad.
+//! TLS to third parties. The handshake accepts any certificate; it is verified
+//! right after the handshake and before any data is sent, so that the expiry
+//! and the name of a bad certificate are known, too.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
@@ -18,18 +18,19 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use wakeful_core::observation::{Certificate, FaultKind, Signer};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::observation::{Certificate, ChainCertificate, FaultKind};
 use wakeful_core::time::{Clock, Millis};
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
-use super::trouble::Trouble;
+use super::error::ProbeError;
 use super::{Stage, Trace, add};
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// How many names of a certificate are read; some have hundreds.
-const NAMES: usize = 10;
+const MAX_NAMES: usize = 10;
 /// How many certificates of a chain are read; three are usual.
-const SIGNERS: usize = 5;
+const MAX_CHAIN_LENGTH: usize = 5;
 
 /// Whether a certificate must be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +39,16 @@ pub enum Trust {
     Ignored,
 }
 
-/// What to offer by ALPN.
+/// The protocols to offer by ALPN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// For protocols that know no ALPN.
+    /// For protocols without ALPN.
     Nothing,
     Http1,
     Http2AndHttp1,
 }
 
-/// Who is trusted, and how handshakes are made.
+/// The trusted authorities, and the configuration of handshakes.
 pub struct Tls {
     verifier: Arc<WebPkiServerVerifier>,
     strict: Arc<ClientConfig>,
@@ -55,12 +56,12 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// The authorities of the system, so that private ones count; when it has
-    /// none, as in a bare container, those of the Mozilla programme.
+    /// The system's authorities, so that private ones count; when it has none,
+    /// as in a bare container, those of the Mozilla program.
     pub fn from_system() -> Self {
         let found = rustls_native_certs::load_native_certs();
         for error in &found.errors {
-            tracing::warn!(%error, "a trusted certificate of the system cannot be read");
+            tracing::warn!(error = %ErrorChain(error), "reading a system root certificate failed, skipping it");
         }
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(found.certs);
@@ -82,7 +83,7 @@ impl Tls {
         }
     }
 
-    /// Makes the handshake, notes the certificate, and ends it all when the
+    /// Performs the handshake, records the certificate, and fails when the
     /// certificate is not trusted but must be.
     pub(crate) async fn secure(
         &self,
@@ -92,12 +93,12 @@ impl Tls {
         offer: Offer,
         clock: &dyn Clock,
         trace: &mut Trace,
-    ) -> Result<TlsStream<TcpStream>, Trouble> {
+    ) -> Result<TlsStream<TcpStream>, ProbeError> {
         trace.stage = Stage::Securing;
         let began = Instant::now();
         let name = server_name(host)?;
-        // Its flights are small and wait for each other.
-        tcp.set_nodelay(true).map_err(|error| Trouble::from_io(&error))?;
+        // Handshake messages are small and wait for each other.
+        tcp.set_nodelay(true).map_err(|error| ProbeError::from_io(&error))?;
         let alpn = match offer {
             Offer::Nothing => Vec::new(),
             Offer::Http1 => vec![b"http/1.1".to_vec()],
@@ -116,17 +117,17 @@ impl Tls {
 
         let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let now = clock.now();
-        let judged = self.judge(shown, &name, now);
+        let judged = self.verify(shown, &name, now);
         trace.certificate = describe(shown, judged.is_ok());
         match (judged, trust) {
             (Err(error), Trust::Required) => {
-                Err(Trouble::answered(distrust(&error, shown, host, now)))
+                Err(ProbeError::answered(explain_distrust(&error, shown, host, now)))
             }
             _ => Ok(stream),
         }
     }
 
-    fn judge(
+    fn verify(
         &self,
         shown: &[CertificateDer<'static>],
         name: &ServerName<'_>,
@@ -140,27 +141,28 @@ impl Tls {
 }
 
 fn client(provider: &Arc<CryptoProvider>, trust: Trust) -> Arc<ClientConfig> {
-    let accept = Accept { algorithms: provider.signature_verification_algorithms, trust };
+    let accept = AcceptAny { algorithms: provider.signature_verification_algorithms, trust };
     let mut config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .expect("the provider knows TLS 1.2 and 1.3")
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(accept))
         .with_no_client_auth();
-    // Every check pays for a whole handshake, or its time would mean nothing.
+    // Every check performs a full handshake, so that its time is meaningful.
     config.resumption = Resumption::disabled();
     Arc::new(config)
 }
 
-/// Takes any certificate. That its key made the handshake is still required,
-/// unless errors are ignored: a certificate too odd to read is an error too.
+/// Accepts any certificate. The handshake must still be signed with its key,
+/// unless errors are ignored: a certificate that cannot be parsed is an error,
+/// too.
 #[derive(Debug)]
-struct Accept {
+struct AcceptAny {
     algorithms: WebPkiSupportedAlgorithms,
     trust: Trust,
 }
 
-impl ServerCertVerifier for Accept {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _leaf: &CertificateDer<'_>,
@@ -205,33 +207,33 @@ impl ServerCertVerifier for Accept {
     }
 }
 
-fn server_name(host: &str) -> Result<ServerName<'static>, Trouble> {
+fn server_name(host: &str) -> Result<ServerName<'static>, ProbeError> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let name = bare.strip_suffix('.').unwrap_or(bare).to_owned();
     ServerName::try_from(name)
-        .map_err(|_| Trouble::ours(FaultKind::Config, format!("{host} cannot be a TLS name")))
+        .map_err(|_| ProbeError::fault(FaultKind::Config, format!("{host} cannot be a TLS name")))
 }
 
-/// What was shown: the certificate of the target, and behind it the chain.
+/// The certificate of the target, with its chain.
 fn describe(shown: &[CertificateDer<'_>], trusted: bool) -> Option<Certificate> {
     let (leaf, chain) = shown.split_first()?;
     let (_, leaf) = X509Certificate::from_der(leaf).ok()?;
-    let Signer { subject, issuer, not_after } = signer(&leaf);
+    let ChainCertificate { subject, issuer, not_after } = describe_issuer(&leaf);
     let certificate = Certificate {
         subject,
         issuer,
-        names: names(&leaf).take(NAMES).collect(),
+        names: names(&leaf).take(MAX_NAMES).collect(),
         not_after,
         trusted,
-        chain: (chain.iter().take(SIGNERS))
-            .filter_map(|sent| Some(signer(&X509Certificate::from_der(sent).ok()?.1)))
+        chain: (chain.iter().take(MAX_CHAIN_LENGTH))
+            .filter_map(|sent| Some(describe_issuer(&X509Certificate::from_der(sent).ok()?.1)))
             .collect(),
     };
-    Some(certificate.tidied())
+    Some(certificate.sanitized())
 }
 
-fn signer(certificate: &X509Certificate<'_>) -> Signer {
-    Signer {
+fn describe_issuer(certificate: &X509Certificate<'_>) -> ChainCertificate {
+    ChainCertificate {
         subject: certificate.subject().to_string(),
         issuer: certificate.issuer().to_string(),
         not_after: expiry(certificate),
@@ -242,8 +244,13 @@ fn expiry(certificate: &X509Certificate<'_>) -> Millis {
     Millis(certificate.validity().not_after.timestamp().saturating_mul(1_000))
 }
 
-/// Why a certificate is not trusted, for a person who must do something about it.
-fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis) -> String {
+/// Why a certificate is not trusted, for the person who must fix it.
+fn explain_distrust(
+    error: &Error,
+    shown: &[CertificateDer<'_>],
+    host: &str,
+    now: Millis,
+) -> String {
     let Error::InvalidCertificate(why) = error else {
         return format!("certificate not accepted: {error}");
     };
@@ -265,26 +272,23 @@ fn distrust(error: &Error, shown: &[CertificateDer<'_>], host: &str, now: Millis
             "certificate is not signed by a trusted authority".to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "a certificate of the chain has expired".to_owned()
+            "a certificate in the chain has expired".to_owned()
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "certificate is not valid yet".to_owned()
         }
         CertificateError::Revoked => "certificate is revoked".to_owned(),
-        CertificateError::BadEncoding => "certificate cannot be read".to_owned(),
-        CertificateError::BadSignature => "certificate has a wrong signature".to_owned(),
+        CertificateError::BadEncoding => "certificate cannot be parsed".to_owned(),
+        CertificateError::BadSignature => "certificate has an invalid signature".to_owned(),
         other => format!("certificate not accepted: {other}"),
     }
 }
 
-/// The first few names the certificate is for; before there were alternative
-/// names it was the subject.
+/// The first few names the certificate is for; old certificates have only the
+/// subject.
 fn first_names(leaf: &X509Certificate<'_>) -> Vec<String> {
     let names: Vec<String> = names(leaf).take(3).collect();
-    match names.is_empty() {
-        true => vec![leaf.subject().to_string()],
-        false => names,
-    }
+    if names.is_empty() { vec![leaf.subject().to_string()] } else { names }
 }
 
 fn names(leaf: &X509Certificate<'_>) -> impl Iterator<Item = String> {
@@ -312,42 +316,42 @@ fn days(span: Duration) -> String {
     }
 }
 
-/// Why the handshake did not come to an end.
-fn explain(error: &io::Error) -> Trouble {
-    if let Some(trouble) = explain_tls(error) {
-        return trouble;
+/// Why the handshake failed.
+fn explain(error: &io::Error) -> ProbeError {
+    if let Some(failure) = explain_tls(error) {
+        return failure;
     }
-    match Trouble::from_io(error) {
-        Trouble::Down(evidence, message) => {
-            Trouble::Down(evidence, format!("{message} during the TLS handshake"))
+    match ProbeError::from_io(error) {
+        ProbeError::Down(evidence, message) => {
+            ProbeError::Down(evidence, format!("{message} during the TLS handshake"))
         }
         ours => ours,
     }
 }
 
-/// What TLS itself found wrong, when that is what an error hides. In TLS 1.3
-/// the server's objections arrive only after the handshake.
-pub(super) fn explain_tls(error: &io::Error) -> Option<Trouble> {
+/// The TLS error inside an I/O error, if any. In TLS 1.3 the server's alerts
+/// arrive only after the handshake.
+pub(super) fn explain_tls(error: &io::Error) -> Option<ProbeError> {
     let tls = error.get_ref()?.downcast_ref::<Error>()?;
-    Some(Trouble::answered(match tls {
+    Some(ProbeError::answered(match tls {
         Error::AlertReceived(AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
-        ) => "the server only speaks TLS older than 1.2".to_owned(),
+        ) => "the server only supports TLS versions older than 1.2".to_owned(),
         Error::AlertReceived(AlertDescription::HandshakeFailure)
         | Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {
             "no TLS version and cipher in common with the server".to_owned()
         }
         Error::AlertReceived(AlertDescription::UnrecognisedName) => {
-            "the server does not know this name (TLS alert)".to_owned()
+            "the server does not recognize this name (TLS alert)".to_owned()
         }
         Error::AlertReceived(
             AlertDescription::CertificateRequired | AlertDescription::AccessDenied,
-        ) => "the server asks for a client certificate".to_owned(),
+        ) => "the server requires a client certificate".to_owned(),
         Error::AlertReceived(alert) => format!("the server refused TLS: {alert:?}"),
         Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion) => {
-            "the server only speaks another version of TLS".to_owned()
+            "the server only supports other TLS versions".to_owned()
         }
         Error::InvalidMessage(_) => "the server does not speak TLS on this port".to_owned(),
         other => format!("TLS failed: {other}"),
@@ -359,14 +363,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_age_of_a_certificate_is_told_in_days() {
+    fn the_age_of_a_certificate_is_shown_in_days() {
         assert_eq!(days(Duration::from_secs(60)), "less than a day");
         assert_eq!(days(DAY), "1 day");
         assert_eq!(days(DAY * 3 + DAY / 2), "3 days");
     }
 
     #[test]
-    fn a_tls_name_has_neither_brackets_nor_a_last_dot() {
+    fn a_tls_name_has_neither_brackets_nor_a_trailing_dot() {
         assert!(matches!(server_name("[::1]"), Ok(ServerName::IpAddress(_))));
         let Ok(ServerName::DnsName(name)) = server_name("one.example.") else { panic!("no name") };
         assert_eq!(name.as_ref(), "one.example");

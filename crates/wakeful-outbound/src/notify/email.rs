@@ -1,6 +1,6 @@
-//! Telling by mail: the letter is handed to the notifier's own server. The
-//! address behind its name passes the egress guard and is the one dialled;
-//! the name is what its certificate must be for.
+//! Notification by email: the email is sent through the notifier's own server.
+//! The address of the server passes the egress guard and is the one connected
+//! to; the certificate must be for its name.
 
 use futures_util::future::BoxFuture;
 use lettre::transport::smtp::Error;
@@ -8,161 +8,235 @@ use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{Extension, MailBodyParameter, MailParameter};
 use lettre::{Address, Message};
+use std::error::Error as _;
 use std::time::Duration;
-use wakeful_core::chain::Chain;
-use wakeful_core::monitor::spec::Host;
-use wakeful_core::notice::retry::{Failure, Outcome};
-use wakeful_core::notifier::EmailSpec;
+use wakeful_core::Invalid;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::TeamId;
+use wakeful_core::monitors::spec::Host;
+use wakeful_core::notifications::event::Event;
+use wakeful_core::notifications::notifier::{EmailSpec, Mailboxes, Subject};
+use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
+use wakeful_core::notifications::retry::{Failure, Outcome};
+use wakeful_core::time::Millis;
 
-use super::tidy;
-use crate::mail::{self, Letter};
+use super::{Attempt, Preview, Validated, email_template, sanitize, template};
+use crate::mail::{self, Email};
+use crate::net::guard::Guard;
 use crate::net::tls::Trust;
 use crate::net::{Deadline, Net, Target, Trace};
 use crate::smtp::{self, Login};
 
-/// All of the conversation, from the name to the last reply.
-pub const TOTAL: Duration = Duration::from_secs(30);
+/// For the whole session, from name resolution to the last reply.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What happened to a letter does not depend on how the goodbye goes.
-pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
+/// How much of a reply is stored for each recipient: there may be 150 of them.
+const MAX_REPLY_LENGTH: usize = 200;
 
-/// Hands a letter to the notifier's server, for all of its recipients or for those
-/// who are left of an earlier attempt.
+/// The outcome of an email does not depend on the response to QUIT.
+pub(crate) const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Sends an email through the notifier's server, to all of its recipients or to
+/// those left from an earlier attempt.
 pub fn deliver<'a>(
     net: &'a Net,
     spec: &'a EmailSpec,
-    letter: &'a Letter,
+    email: &'a Email,
     left: Option<&'a [String]>,
-) -> BoxFuture<'a, Outcome> {
+) -> BoxFuture<'a, Attempt> {
     Box::pin(async move {
-        let message = match mail::compose(letter) {
+        let message = match mail::compose(email) {
             Ok(message) => message,
-            Err(error) => return Outcome::Refused(error.message),
+            Err(error) => return Outcome::Refused(error.message).into(),
         };
         let is_left = |to: &&Address| left.is_none_or(|left| left.contains(&to.to_string()));
-        let whom: Vec<&Address> = message.envelope().to().iter().filter(is_left).collect();
-        if whom.is_empty() {
+        let recipients: Vec<&Address> = message.envelope().to().iter().filter(is_left).collect();
+        if recipients.is_empty() {
             return Outcome::Delivered(
-                "whoever had yet to be told is no recipient any more".into(),
-            );
+                "the deferred recipients have been removed from the notifier".into(),
+            )
+            .into();
         }
-        let by = Deadline::within(TOTAL);
-        let talk = async {
-            let mut connection = connect(net, spec, by).await?;
-            let sent = hand_over(&mut connection, &message, &whom).await;
-            Ok::<_, Unsent>((connection, sent))
+        let deadline = Deadline::within(TIMEOUT);
+        let conversation = async {
+            let mut connection = connect(net, spec, deadline).await?;
+            let sent = submit(&mut connection, &message, &recipients).await;
+            Ok::<_, SendFailure>((connection, sent))
         };
-        match by.limit(talk).await {
+        match deadline.limit(conversation).await {
             Some(Ok((mut connection, sent))) => {
-                let _ = Deadline::within(GOODBYE).limit(connection.quit()).await;
-                sent.unwrap_or_else(|unsent| unsent.outcome(spec))
+                let _ = Deadline::within(QUIT_TIMEOUT).limit(connection.quit()).await;
+                sent.unwrap_or_else(|failure| failure.attempt(spec))
             }
-            Some(Err(unsent)) => unsent.outcome(spec),
+            Some(Err(failure)) => failure.attempt(spec),
             None => Outcome::Failed(Failure {
-                answer: format!("the mail server did not finish within {}", by.span()),
+                answer: format!("the mail server did not finish within {}", deadline.span()),
                 retry_after: None,
                 overloaded: true,
-            }),
+            })
+            .into(),
         }
     })
 }
 
-/// Why a letter was not taken.
-struct Unsent {
-    permanent: bool,
-    message: String,
+/// Sends an email about one event.
+pub(super) async fn deliver_event(
+    net: &Net,
+    team: TeamId,
+    spec: &EmailSpec,
+    event: &Event,
+    link: &str,
+    now: Millis,
+) -> Attempt {
+    let renderers = net.renderers();
+    let email = email_template::event_email(renderers, team, spec, event, link, None, now).await;
+    deliver(net, spec, &email, None).await
 }
 
-impl Unsent {
-    fn passing(message: impl Into<String>) -> Self {
-        Self { permanent: false, message: message.into() }
+pub(super) fn validate(guard: &Guard, spec: &EmailSpec) -> Validated {
+    let recipients = |all: &Mailboxes| all.iter().try_for_each(mail::check_recipient);
+    vec![
+        ("email.hostname", guard.validate_host(&spec.hostname, spec.port)),
+        ("email.from_email", mail::check_sender(&spec.from_email)),
+        ("email.to_email", recipients(&spec.to_email)),
+        ("email.to_cc", recipients(&spec.to_cc)),
+        ("email.to_bcc", recipients(&spec.to_bcc)),
+    ]
+}
+
+/// An email with this template as its subject, or the standard one when it is
+/// empty.
+pub(super) fn preview(subject: &Subject, event: &Event, link: &str) -> Result<Preview, Invalid> {
+    subject.template().map_or(Ok(()), template::check)?;
+    let (body, html) = email_template::render(event, link);
+    Ok(Preview {
+        subject: Some(email_template::subject(subject, event, link)),
+        content_type: "text/plain; charset=utf-8",
+        body,
+        html: Some(html),
+    })
+}
+
+/// Why an email was not accepted.
+struct SendFailure {
+    permanent: bool,
+    message: String,
+    /// Set when the server has accepted no recipient.
+    recipients: Option<Recipients>,
+}
+
+impl SendFailure {
+    fn transient(message: impl Into<String>) -> Self {
+        Self { permanent: false, message: message.into(), recipients: None }
     }
 
     fn of(error: &Error) -> Self {
-        Self { permanent: mail::is_final(error), message: Chain(error).to_string() }
+        let (permanent, message) = (mail::is_permanent(error), ErrorChain(error).to_string());
+        Self { permanent, message, recipients: None }
     }
 
-    fn outcome(self, spec: &EmailSpec) -> Outcome {
-        let answer = tidy(&format!("{}: {}", spec.hostname.with_port(spec.port), self.message));
-        match self.permanent {
-            true => Outcome::Refused(answer),
-            false => Outcome::failed(answer),
-        }
+    fn attempt(self, spec: &EmailSpec) -> Attempt {
+        let answer = sanitize(&format!("{}: {}", spec.hostname.with_port(spec.port), self.message));
+        let outcome =
+            if self.permanent { Outcome::Refused(answer) } else { Outcome::failed(answer) };
+        Attempt { outcome, recipients: self.recipients }
     }
 }
 
-/// Speaks of a letter until the server has it, for all of the recipients that it
-/// takes: one bad address must not keep the others from being told. The answer is
-/// the last reply, with whom it does not go to.
-async fn hand_over(
+/// Submits an email for all of the recipients that the server accepts: one bad
+/// address must not prevent delivery to the others. The answer is the last
+/// reply, with the recipients that were not accepted.
+async fn submit(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
-    whom: &[&Address],
-) -> Result<Outcome, Unsent> {
-    let refused = |error: Error| Unsent::of(&error);
+    recipients: &[&Address],
+) -> Result<Attempt, SendFailure> {
+    let refused = |error: Error| SendFailure::of(&error);
     let (envelope, text) = (message.envelope(), message.formatted());
     let parameters = parameters(connection, message, &text)?;
     connection.command(Mail::new(envelope.from().cloned(), parameters)).await.map_err(refused)?;
-    let mut missed = Vec::new();
-    for to in whom {
+    let mut rejected = Vec::new();
+    let mut accounted = Recipients { total: recipients.len(), refused: Vec::new() };
+    for to in recipients {
         match connection.command(Rcpt::new((*to).clone(), Vec::new())).await {
             Ok(_) => {}
-            Err(error) if error.status().is_some() => missed.push((to, Unsent::of(&error))),
-            Err(error) => return Err(Unsent::of(&error)),
+            Err(error) if error.status().is_some() => {
+                accounted.refused.push(refused_recipient(to, &error));
+                rejected.push((to, SendFailure::of(&error)));
+            }
+            Err(error) => return Err(SendFailure::of(&error)),
         }
     }
     let why: Vec<String> =
-        missed.iter().map(|(to, why)| format!("{to}: {}", why.message)).collect();
-    // Who is only put off may be told later.
-    let put_off = missed.iter().filter(|(_, why)| !why.permanent);
-    let left: Vec<String> = put_off.map(|(to, _)| to.to_string()).collect();
-    if missed.len() == whom.len() {
-        return Err(Unsent { permanent: left.is_empty(), message: why.join("; ") });
+        rejected.iter().map(|(to, why)| format!("{to}: {}", why.message)).collect();
+    // Deferred recipients are retried later.
+    let deferred = rejected.iter().filter(|(_, why)| !why.permanent);
+    let left: Vec<String> = deferred.map(|(to, _)| to.to_string()).collect();
+    if rejected.len() == recipients.len() {
+        let (permanent, message) = (left.is_empty(), why.join("; "));
+        return Err(SendFailure { permanent, message, recipients: Some(accounted) });
     }
     connection.command(Data).await.map_err(refused)?;
     let reply = connection.message(&text).await.map_err(refused)?;
-    let answer = match why.is_empty() {
-        true => tidy(&smtp::describe(&reply)),
-        false => tidy(&format!("{}; not for {}", smtp::describe(&reply), why.join("; "))),
+    let answer = if why.is_empty() {
+        sanitize(&smtp::describe(&reply))
+    } else {
+        sanitize(&format!("{}; not accepted for {}", smtp::describe(&reply), why.join("; ")))
     };
-    Ok(match left.is_empty() {
-        true => Outcome::Delivered(answer),
-        false => Outcome::Partly { answer, left },
-    })
+    let outcome = if left.is_empty() {
+        Outcome::Delivered(answer)
+    } else {
+        Outcome::Partial { answer, left }
+    };
+    Ok(Attempt { outcome, recipients: Some(accounted) })
 }
 
-/// What the server must be told of the letter beforehand, and must be able to
-/// take: addresses (RFC 6531) or text (RFC 6152) beyond ASCII.
+/// A recipient with the server's reply, such as `550 5.1.1 no such user`.
+fn refused_recipient(to: &Address, error: &Error) -> RefusedRecipient {
+    let code = error.status().map(|code| code.to_string()).unwrap_or_default();
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    let reply = sanitize(&format!("{code} {text}"));
+    let answer = reply.chars().take(MAX_REPLY_LENGTH).collect();
+    RefusedRecipient { address: to.to_string(), answer }
+}
+
+/// The parameters of the MAIL command, and the extensions they require: for
+/// addresses (RFC 6531) and for text (RFC 6152) beyond ASCII.
 fn parameters(
     connection: &AsyncSmtpConnection,
     message: &Message,
     text: &[u8],
-) -> Result<Vec<MailParameter>, Unsent> {
+) -> Result<Vec<MailParameter>, SendFailure> {
     let server = connection.server_info();
     let envelope = message.envelope();
     let mut parameters = Vec::new();
     let mut addresses = envelope.from().into_iter().chain(envelope.to());
     if addresses.any(|one| !one.to_string().is_ascii()) {
         if !server.supports_feature(Extension::SmtpUtfEight) {
-            return Err(Unsent::passing(
-                "the server does not offer SMTPUTF8, which an address needs that is not in ASCII",
+            return Err(SendFailure::transient(
+                "the server does not support SMTPUTF8, which non-ASCII addresses require",
             ));
         }
         parameters.push(MailParameter::SmtpUtfEight);
     }
     if !text.is_ascii() {
         if !server.supports_feature(Extension::EightBitMime) {
-            return Err(Unsent::passing("the server takes no text beyond ASCII (8BITMIME)"));
+            return Err(SendFailure::transient("the server does not support 8BITMIME"));
         }
         parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
     }
     Ok(parameters)
 }
 
-async fn connect(net: &Net, spec: &EmailSpec, by: Deadline) -> Result<AsyncSmtpConnection, Unsent> {
+async fn connect(
+    net: &Net,
+    spec: &EmailSpec,
+    deadline: Deadline,
+) -> Result<AsyncSmtpConnection, SendFailure> {
     let host = spec.hostname.host();
-    let reached = net.reach(Target::from(host), spec.port, by, &mut Trace::default()).await;
-    let tcp = reached.map_err(|trouble| Unsent::passing(trouble.message()))?;
+    let reached =
+        net.connect_to(Target::from(host), spec.port, deadline, &mut Trace::default()).await;
+    let tcp = reached.map_err(|failure| SendFailure::transient(failure.message()))?;
     let login = Login {
         transport: spec.transport(),
         tls_name: &tls_name(host),
@@ -170,8 +244,9 @@ async fn connect(net: &Net, spec: &EmailSpec, by: Deadline) -> Result<AsyncSmtpC
         username: &spec.username,
         password: &spec.password,
     };
-    // An error before the message is shown is not an objection to the message.
-    smtp::open(net, tcp, &login).await.map_err(Unsent::passing)
+    // An error before the message is transmitted is not a rejection of the
+    // message.
+    smtp::open(net, tcp, &login).await.map_err(SendFailure::transient)
 }
 
 fn tls_name(host: &Host) -> String {

@@ -1,21 +1,121 @@
-//! Telling people: one file per way of doing it, and the words. Each way gives
-//! an `Outcome`; when to try again is decided elsewhere.
+//! Notification: one file per kind of notifier, listed here, and the texts. Each
+//! kind returns an `Outcome`; when to retry is decided elsewhere.
 
 pub mod email;
-pub mod letters;
-pub mod preview;
+pub mod email_template;
 pub mod renderers;
 pub mod template;
 pub mod webhook;
 
-/// As much of a receiver's answer as is kept and shown.
-const ANSWER: usize = 1_024;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::time::Duration;
+use wakeful_core::Invalid;
+use wakeful_core::id::TeamId;
+use wakeful_core::monitors::spec::HttpUrl;
+use wakeful_core::notifications::event::Event;
+use wakeful_core::notifications::notifier::{Channel, Kind, Subject, Template};
+use wakeful_core::notifications::recipients::Recipients;
+use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::time::Millis;
 
-/// A receiver's words without what could disturb a page or a log.
-fn tidy(text: &str) -> String {
+use crate::net::Net;
+use crate::net::guard::Guard;
+
+/// How long an attempt may take.
+pub const fn timeout(kind: Kind) -> Duration {
+    match kind {
+        Kind::Email => email::TIMEOUT,
+        Kind::Webhook => webhook::TIMEOUT,
+    }
+}
+
+/// Sends one event. `link` is the page of the monitor.
+pub fn deliver<'a>(
+    net: &'a Net,
+    team: TeamId,
+    channel: &'a Channel,
+    event: &'a Event,
+    link: &'a str,
+    now: Millis,
+) -> BoxFuture<'a, Attempt> {
+    match channel {
+        Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
+        Channel::Webhook(hook) => {
+            webhook::deliver(net, team, hook, event, link, now).map(Attempt::from).boxed()
+        }
+    }
+}
+
+/// The outcome of a message and, if it is an email and the server has responded to them, its
+/// recipients.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    pub outcome: Outcome,
+    pub recipients: Option<Recipients>,
+}
+
+impl From<Outcome> for Attempt {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, recipients: None }
+    }
+}
+
+/// The fields whose values would fail at the first message.
+pub fn refused_fields(guard: &Guard, channel: &Channel) -> Vec<(&'static str, Invalid)> {
+    let validated = match channel {
+        Channel::Email(spec) => email::validate(guard, spec),
+        Channel::Webhook(hook) => webhook::validate(guard, hook),
+    };
+    validated.into_iter().filter_map(|(field, result)| Some((field, result.err()?))).collect()
+}
+
+type Validated = Vec<(&'static str, Result<(), Invalid>)>;
+
+/// The settings of a notifier that affect its messages.
+#[derive(Clone, Debug)]
+pub enum PreviewChannel {
+    Email { subject: Subject },
+    Webhook { template: Template, url: Option<HttpUrl> },
+}
+
+/// A message that is not sent.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// Set for an email.
+    pub subject: Option<String>,
+    pub content_type: &'static str,
+    pub body: String,
+    /// The HTML part of an email.
+    pub html: Option<String>,
+}
+
+/// A preview for users who are editing a notifier. A template that fails is reported with
+/// its field; a real message would be sent in the standard format instead.
+pub fn preview(
+    channel: &PreviewChannel,
+    event: &Event,
+    link: &str,
+) -> Result<Preview, (&'static str, Invalid)> {
+    match channel {
+        PreviewChannel::Email { subject } => {
+            email::preview(subject, event, link).map_err(|why| ("email.subject", why))
+        }
+        PreviewChannel::Webhook { template, url } => {
+            let url = url.as_ref().map(HttpUrl::url);
+            webhook::preview(template, event, link, url).map_err(|why| ("webhook.template", why))
+        }
+    }
+}
+
+/// How much of a receiver's response is stored and shown.
+const MAX_ANSWER_LENGTH: usize = 1_024;
+
+/// A receiver's response without characters that could disturb a page or a log.
+fn sanitize(text: &str) -> String {
     let spaced = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    let kept: String = spaced.filter(|c| !c.is_control()).take(ANSWER).collect();
-    kept.trim().to_owned()
+    let answer: String = spaced.filter(|c| !c.is_control()).take(MAX_ANSWER_LENGTH).collect();
+    answer.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -23,8 +123,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_kept_short_and_without_control_characters() {
-        assert_eq!(tidy(" a\r\n\tb\u{1b}[31m\0 "), "a   b[31m");
-        assert_eq!(tidy(&"é".repeat(5_000)).chars().count(), ANSWER);
+    fn an_answer_is_shortened_and_has_no_control_characters() {
+        assert_eq!(sanitize(" a\r\n\tb\u{1b}[31m\0 "), "a   b[31m");
+        assert_eq!(sanitize(&"é".repeat(5_000)).chars().count(), MAX_ANSWER_LENGTH);
     }
 }

@@ -1,45 +1,36 @@
-//! Rendering of users' templates: a few at a time, on threads that neither requests nor
-//! checks run on. Requests and deliveries do not wait for each other.
+//! Renders the templates of users for deliveries: a few at a time, on threads that
+//! neither requests nor checks run on. Teams take turns.
 
-use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use wakeful_core::id::TeamId;
 
-const REQUESTS_AT_ONCE: usize = 1;
-const DELIVERIES_AT_ONCE: usize = 2;
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::fair_queue::{Bounds, FairQueue};
 
-pub struct Renderers {
-    requests: Semaphore,
-    deliveries: Semaphore,
-}
+/// A team has far fewer messages in flight than may wait.
+const BOUNDS: Bounds =
+    Bounds { running: 2, waiting: usize::MAX, waiting_per_key: usize::MAX, share: |_free| 1 };
+
+pub struct Renderers(FairQueue<TeamId>);
 
 impl Default for Renderers {
     fn default() -> Self {
-        Self {
-            requests: Semaphore::new(REQUESTS_AT_ONCE),
-            deliveries: Semaphore::new(DELIVERIES_AT_ONCE),
-        }
+        Self(FairQueue::new(BOUNDS))
     }
 }
 
 impl Renderers {
-    /// Renders for a request; nothing when too many others want the same.
-    pub async fn for_request<T: Send + 'static>(
+    /// Renders when it is the team's turn. Returns `None` if rendering panics.
+    pub(crate) async fn render<T: Send + 'static>(
         &self,
+        team: TeamId,
         render: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let _slot = timeout(REQUEST_TIMEOUT, self.requests.acquire()).await.ok()?.ok()?;
-        spawn_blocking(render).await.ok()
-    }
-
-    /// Renders for a delivery, when it is its turn.
-    pub(crate) async fn for_delivery<T: Send + 'static>(
-        &self,
-        render: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let _slot = self.deliveries.acquire().await.ok()?;
-        spawn_blocking(render).await.ok()
+        let turn = self.0.turn(team).await.ok()?;
+        let rendering = spawn_blocking(move || {
+            let rendered = render();
+            drop(turn);
+            rendered
+        });
+        rendering.await.ok()
     }
 }

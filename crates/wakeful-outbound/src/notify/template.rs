@@ -1,42 +1,44 @@
-//! What templates see of a notice, and Wakeful's own templates for receivers that
-//! want a shape of their own. The language and its bounds are in `core/template`.
+//! The variables of templates. The language and its limits are in `core/template`.
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 use wakeful_core::Invalid;
-use wakeful_core::notice::{self, Notice};
-use wakeful_core::notifier::Ready;
+use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::notifier::BuiltinTemplate;
 use wakeful_core::template::{Escape, Fields, UserTemplate, render_builtin};
 
-/// Bytes of a body in a known receiver's shape.
+/// The maximum size of a body in a receiver's format.
 const MAX_BODY: usize = 20_000;
 
-/// What templates see: the webhook's fields, those of `data` also by
-/// themselves, and a few that spare them arithmetic.
+/// The variables of a template: the webhook's fields, those of `data` also at
+/// the top level, and a few computed ones.
 #[derive(Clone)]
-pub struct Scene(Fields);
+pub struct TemplateContext(Fields);
 
-impl Scene {
-    /// `link` is the monitor's page; `url` is where the webhook goes, whose
-    /// query is at hand as `query`.
-    pub fn of(notice: &Notice, link: &str, url: Option<&Url>) -> Self {
-        let envelope = serde_json::to_value(notice).unwrap_or_default();
+impl TemplateContext {
+    /// `link` is the monitor's page; `url` is the target of the webhook, whose
+    /// query is available as `query`.
+    pub fn of(event: &Event, link: &str, url: Option<&Url>) -> Self {
+        let mut envelope = serde_json::to_value(event).unwrap_or_default();
+        if let Some(payload) = envelope.pointer_mut("/data/payload") {
+            keep_first(payload, &mut { MAX_PAYLOAD_VALUES });
+        }
         let mut fields = Map::new();
         for part in [&envelope["data"], &envelope] {
             fields.extend(part.as_object().cloned().unwrap_or_default());
         }
-        let tone = Tone::of(notice);
+        let style = Style::of(event);
         let query: Map<_, _> = url.map_or_else(Map::new, |url| {
             url.query_pairs().map(|(name, value)| (name.into(), json!(value))).collect()
         });
         let topic = url.and_then(|url| url.path_segments()?.rfind(|part| !part.is_empty()));
         for (name, value) in [
-            ("name", json!(notice.name())),
-            ("title", json!(title(notice))),
-            ("emoji", json!(tone.emoji)),
-            ("color", json!(format!("#{:06x}", tone.color))),
-            ("color_number", json!(tone.color)),
-            ("lasted", json!(notice.lasted())),
+            ("name", json!(event.name())),
+            ("title", json!(title(event))),
+            ("emoji", json!(style.emoji)),
+            ("color", json!(format!("#{:06x}", style.color))),
+            ("color_number", json!(style.color)),
+            ("lasted", json!(event.outage_duration())),
             ("link", json!(link)),
             ("query", json!(query)),
             ("topic", json!(topic.unwrap_or_default())),
@@ -47,85 +49,104 @@ impl Scene {
     }
 }
 
-/// How a kind of notice looks.
-pub(crate) struct Tone {
+/// Values of a payload that a template can use. Comparing two values takes as long as they
+/// are large, in one instruction.
+const MAX_PAYLOAD_VALUES: usize = 200;
+
+/// Removes what is beyond the limit: the items of arrays and fields of objects that come
+/// last.
+fn keep_first(value: &mut Value, left: &mut usize) {
+    let mut keep = |value: &mut Value| {
+        let has_room = *left > 0;
+        *left = left.saturating_sub(1);
+        if has_room {
+            keep_first(value, left);
+        }
+        has_room
+    };
+    match value {
+        Value::Array(items) => items.retain_mut(keep),
+        Value::Object(fields) => fields.retain(|_, field| keep(field)),
+        _ => {}
+    }
+}
+
+/// The appearance of a kind of event.
+pub(crate) struct Style {
     pub(crate) emoji: &'static str,
     pub(crate) color: u32,
 }
 
-impl Tone {
-    pub(crate) fn of(notice: &Notice) -> Self {
-        match notice.kind.as_str() {
-            notice::DOWN | notice::REMINDER => Self { emoji: "🔴", color: 0xc2_29_0a },
-            notice::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
-            notice::CERTIFICATE => Self { emoji: "⚠️", color: 0xb7_79_00 },
+impl Style {
+    pub(crate) fn of(event: &Event) -> Self {
+        match event.kind.as_str() {
+            event::DOWN | event::REMINDER => Self { emoji: "🔴", color: 0xc2_29_0a },
+            event::UP => Self { emoji: "✅", color: 0x2f_8f_0a },
+            event::CERTIFICATE => Self { emoji: "⚠️", color: 0xb7_79_00 },
             _ => Self { emoji: "🔔", color: 0x5b_6b_7b },
         }
     }
 }
 
-/// The news in a few words.
-pub fn title(notice: &Notice) -> String {
-    let name = notice.name();
-    match notice.kind.as_str() {
-        notice::DOWN => format!("{name} is down"),
-        notice::REMINDER => {
-            format!("{name} is still down after {}", notice.lasted().unwrap_or_default())
+/// The event in a few words.
+pub fn title(event: &Event) -> String {
+    let name = event.name();
+    match event.kind.as_str() {
+        event::DOWN => format!("{name} is down"),
+        event::REMINDER => {
+            format!("{name} is still down after {}", event.outage_duration().unwrap_or_default())
         }
-        notice::UP if notice.data.down_eventid.is_some() => format!("{name} was down"),
-        notice::UP => format!("{name} is up again"),
-        notice::CERTIFICATE => format!("The certificate of {name} runs out"),
-        _ => "A test of Wakeful".to_owned(),
+        event::UP if event.data.down_eventid.is_some() => format!("{name} was down"),
+        event::UP => format!("{name} is up again"),
+        event::CERTIFICATE => format!("The certificate of {name} is about to expire"),
+        _ => "Test message from Wakeful".to_owned(),
     }
 }
 
-/// Whether a template of a user's own can be used: it is tried on a sample.
+/// Whether a custom template can be used: it is rendered with a sample.
 pub fn check(template: &UserTemplate) -> Result<(), Invalid> {
-    let scene = Scene::of(&sample(), "https://wakeful.example/monitor/1", None);
-    render(template, &scene).map(drop)
+    let context = TemplateContext::of(&sample(), "https://wakeful.example/monitor/1", None);
+    render(template, &context).map(drop)
 }
 
-/// What a template of a user's own makes of a notice.
-pub(crate) fn render(template: &UserTemplate, scene: &Scene) -> Result<String, Invalid> {
-    template.validated().map_err(Clone::clone)?.render(&scene.0)
+/// Renders a custom template for an event.
+pub(crate) fn render(
+    template: &UserTemplate,
+    context: &TemplateContext,
+) -> Result<String, Invalid> {
+    template.validated().map_err(Clone::clone)?.render(&context.0)
 }
 
-/// What a receiver that we know wants, as JSON.
-pub(crate) fn ready(ready: Ready, scene: &Scene) -> Result<String, Invalid> {
-    let source = match ready {
-        Ready::Slack => include_str!("templates/slack.json"),
-        Ready::Discord => include_str!("templates/discord.json"),
-        Ready::Teams => include_str!("templates/teams.json"),
-        Ready::Telegram => include_str!("templates/telegram.json"),
-        Ready::Ntfy => include_str!("templates/ntfy.json"),
-        Ready::PagerDuty => include_str!("templates/pagerduty.json"),
-        Ready::UptimeKuma => include_str!("templates/uptime_kuma.json"),
-    };
-    let text = render_builtin(source, &scene.0, Escape::Nothing)?;
+/// The body in the format of a known receiver, as JSON.
+pub(crate) fn render_for_receiver(
+    ready: BuiltinTemplate,
+    context: &TemplateContext,
+) -> Result<String, Invalid> {
+    let text = render_builtin(ready.source(), &context.0, Escape::Nothing)?;
     if text.len() > MAX_BODY {
-        return Err(Invalid::new(format!("makes more than {MAX_BODY} bytes of a message")));
+        return Err(Invalid::new(format!("renders to more than {MAX_BODY} bytes")));
     }
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| Invalid::new(error.to_string()))?;
     Ok(value.to_string())
 }
 
-/// One of the mails' own templates.
-pub(crate) fn page(source: &'static str, fields: &Fields, escape: Escape) -> String {
-    render_builtin(source, fields, escape).expect("our own templates work, as their tests show")
+/// Renders one of the built-in email templates.
+pub(crate) fn render_page(source: &'static str, fields: &Fields, escape: Escape) -> String {
+    render_builtin(source, fields, escape).expect("built-in templates are tested")
 }
 
-/// A notice with every field, on which templates are tried.
-fn sample() -> Notice {
+/// An event with every field, to try templates with.
+fn sample() -> Event {
     let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
-    let body = json!({"type": notice::DOWN, "timestamp": "2026-11-15T09:30:00.000Z",
+    let body = json!({"type": event::DOWN, "timestamp": "2026-11-15T09:30:00.000Z",
         "text": "[site] down: 503 Service Unavailable",
         "data": {"eventid": id, "alertid": id, "status": "down", "previous_status": "up",
             "monitor": {"monitorid": id, "name": "site", "type": "http",
                 "target": "https://example.com/", "tags": ["shop"]},
             "message": "503 Service Unavailable", "load_time": 12.5,
             "down_since": "2026-11-15T09:26:00.000Z", "down_seconds": 240, "payload": null}});
-    Notice::parse(&body.to_string()).expect("a whole notice")
+    Event::parse(&body.to_string()).expect("an event")
 }
 
 #[cfg(test)]
@@ -134,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_template_sees_the_fields_of_the_webhook() {
-        let scene = Scene::of(&sample(), "https://w.example/monitor/1", None);
+        let context = TemplateContext::of(&sample(), "https://w.example/monitor/1", None);
         for (source, gives) in [
             ("{{ text }}", "[site] down: 503 Service Unavailable"),
             ("{{ data.monitor.name }} {{ monitor.target }}", "site https://example.com/"),
@@ -152,8 +173,29 @@ mod tests {
         ] {
             let template = UserTemplate::parse(source).expect(source);
             check(&template).unwrap_or_else(|why| panic!("{source}: {why}"));
-            assert_eq!(render(&template, &scene).as_deref(), Ok(gives), "{source}");
+            assert_eq!(render(&template, &context).as_deref(), Ok(gives), "{source}");
         }
+    }
+
+    #[test]
+    fn a_template_sees_only_so_much_of_a_payload() {
+        let mut event = sample();
+        event.data.payload = Some(json!({"a": [1, 2], "b": vec![json!([[]]); 6_000], "c": 3}));
+        let context = TemplateContext::of(&event, "", None);
+        let count = "{{ payload.a|length }} {{ payload.b|length }} {{ data.payload.b|length }}";
+        // 200 values: three for `a`, one for `b`, two for each item of it.
+        for (source, gives) in [(count, "2 98 98"), ("{{ payload.c }}", "")] {
+            let template = UserTemplate::parse(source).expect(source);
+            assert_eq!(render(&template, &context).as_deref(), Ok(gives), "{source}");
+        }
+        // Without the limit, this takes many seconds.
+        let compare = format!("payload{}", " == data.payload == payload".repeat(200));
+        let source =
+            format!("{{% for i in payload.b %}}{{% if {compare} %}}{{% endif %}}{{% endfor %}}x");
+        let template = UserTemplate::parse(&source);
+        let begun = std::time::Instant::now();
+        let _ = template.map(|template| render(&template, &context));
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Telling by webhook: one POST, signed as Standard Webhooks has it, bounded in
-//! time and answer. Redirects are not followed: an address that moved is told
-//! to whoever set it, not chased.
+//! Notification by webhook: one POST, signed as Standard Webhooks specifies,
+//! bounded in time and response size. Redirects are not followed: a URL that
+//! has moved is reported to the user.
 
 use bytes::Bytes;
 use data_encoding::BASE64;
@@ -12,58 +12,77 @@ use sha2::Sha256;
 use std::time::Duration;
 use url::Url;
 use wakeful_core::Invalid;
-use wakeful_core::notice::Notice;
-use wakeful_core::notice::retry::{Failure, Outcome};
-use wakeful_core::notifier::{Ready, SigningSecret, Template, WebhookSpec};
+use wakeful_core::id::TeamId;
+use wakeful_core::notifications::event::Event;
+use wakeful_core::notifications::notifier::{SigningSecret, Template, WebhookSpec};
+use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::time::Millis;
 
-use super::template::{self, Scene};
-use super::tidy;
+use super::template::{self, TemplateContext};
+use super::{Preview, Validated, sanitize};
 use crate::net::decode::Encoding;
-use crate::net::http::{Keep, Request, Session};
+use crate::net::error::ProbeError;
+use crate::net::guard::Guard;
+use crate::net::http::{ConnectionMode, Request, Session};
 use crate::net::tls::Trust;
-use crate::net::trouble::Trouble;
 use crate::net::{Deadline, Net, Trace};
 
-/// From the name to a connection that is ready to be spoken on.
-const CONNECT: Duration = Duration::from_secs(5);
-/// From the name to the end of the answer.
-pub const TOTAL: Duration = Duration::from_secs(15);
-/// Bytes of an answer that are read.
-const READ: usize = 4_096;
+/// From name resolution to a connection that is ready to use.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// From name resolution to the end of the response.
+pub const TIMEOUT: Duration = Duration::from_secs(15);
+/// Bytes of a response that are read.
+const MAX_ANSWER_BYTES: usize = 4_096;
 
-/// Sends a notice to its receiver. `link` is the page of the monitor.
+/// Sends an event to its receiver. `link` is the page of the monitor.
 pub fn deliver<'a>(
     net: &'a Net,
+    team: TeamId,
     hook: &'a WebhookSpec,
-    notice: &'a Notice,
+    event: &'a Event,
     link: &'a str,
     now: Millis,
 ) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
-        let request = match composed(net, hook, notice, link, now).await {
+        let request = match composed(net, team, hook, event, link, now).await {
             Ok(request) => request,
             Err(why) => return Outcome::Refused(why),
         };
-        let (connect, total) = (Deadline::within(CONNECT), Deadline::within(TOTAL));
+        let (connect, total) = (Deadline::within(CONNECT_TIMEOUT), Deadline::within(TIMEOUT));
         let mut trace = Trace::default();
-        let session =
-            connect.limit(Session::open(net, &request, Keep::Close, connect, &mut trace)).await;
+        let session = connect
+            .limit(Session::open(net, &request, ConnectionMode::Close, connect, &mut trace))
+            .await;
         let mut session = match session {
             Some(Ok(session)) => session,
-            Some(Err(trouble)) => return Outcome::failed(tidy(trouble.message())),
-            None => return silent(&trace.timed_out(connect)),
+            Some(Err(failure)) => return Outcome::failed(sanitize(failure.message())),
+            None => return timed_out_outcome(&trace.timed_out(connect)),
         };
         match total.limit(exchange(&mut session, &request, &mut trace)).await {
             Some(Ok(reply)) => reply.outcome(now),
-            Some(Err(trouble)) => Outcome::failed(tidy(trouble.message())),
-            None => silent(&trace.timed_out(total)),
+            Some(Err(failure)) => Outcome::failed(sanitize(failure.message())),
+            None => timed_out_outcome(&trace.timed_out(total)),
         }
     })
 }
 
-fn silent(trouble: &Trouble) -> Outcome {
-    let answer = tidy(trouble.message());
+pub(super) fn validate(guard: &Guard, hook: &WebhookSpec) -> Validated {
+    vec![("webhook.url", guard.validate_url(&hook.url))]
+}
+
+/// The body; `url` is its target, if known yet.
+pub(super) fn preview(
+    template: &Template,
+    event: &Event,
+    link: &str,
+    url: Option<&Url>,
+) -> Result<Preview, Invalid> {
+    let body = render_body(template, event, link, url)?;
+    Ok(Preview { subject: None, content_type: content_type(&body), body, html: None })
+}
+
+fn timed_out_outcome(failure: &ProbeError) -> Outcome {
+    let answer = sanitize(failure.message());
     Outcome::Failed(Failure { answer, retry_after: None, overloaded: true })
 }
 
@@ -77,35 +96,38 @@ async fn exchange(
     session: &mut Session,
     request: &Request,
     trace: &mut Trace,
-) -> Result<Reply, Trouble> {
+) -> Result<Reply, ProbeError> {
     let head = session.send(request, trace).await?;
     let mut body = Vec::new();
     let encoding = Encoding::of(&head.headers);
-    // What was said is said by the status; a body that breaks off changes nothing.
-    let _ = session.read(head.body, encoding, READ, &mut body, trace).await;
-    let text = tidy(&String::from_utf8_lossy(&body));
+    // The status decides; an incomplete body changes nothing.
+    let _ = session.read(head.body, encoding, MAX_ANSWER_BYTES, &mut body, trace).await;
+    let text = sanitize(&String::from_utf8_lossy(&body));
     Ok(Reply { status: head.status, headers: head.headers, text })
 }
 
 impl Reply {
     fn outcome(self, now: Millis) -> Outcome {
         if self.status.is_success() {
-            return Outcome::Delivered(match self.text.is_empty() {
-                true => self.status.to_string(),
-                false => self.text,
+            return Outcome::Delivered(if self.text.is_empty() {
+                self.status.to_string()
+            } else {
+                self.text
             });
         }
-        let told = match self.text.is_empty() {
-            true => self.status.to_string(),
-            false => tidy(&format!("{}: {}", self.status, self.text)),
+        let answer = if self.text.is_empty() {
+            self.status.to_string()
+        } else {
+            sanitize(&format!("{}: {}", self.status, self.text))
         };
         if self.status == StatusCode::GONE {
-            return Outcome::Gone(told);
+            return Outcome::Gone(answer);
         }
         Outcome::Failed(Failure {
-            answer: match self.status.is_redirection() {
-                true => format!("{told} (redirects are not followed)"),
-                false => told,
+            answer: if self.status.is_redirection() {
+                format!("{answer} (redirects are not followed)")
+            } else {
+                answer
             },
             retry_after: retry_after(&self.headers, now),
             overloaded: self.status == StatusCode::TOO_MANY_REQUESTS,
@@ -123,31 +145,27 @@ fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     Some(Millis(date.timestamp().as_millisecond()).since(now))
 }
 
-/// The request, with a template of the user's own rendered aside: that may take a
-/// while, and others wait on this thread.
+/// The request, with a custom template rendered on another thread: that may
+/// take a while, and others wait on this one.
 async fn composed(
     net: &Net,
+    team: TeamId,
     hook: &WebhookSpec,
-    notice: &Notice,
+    event: &Event,
     link: &str,
     now: Millis,
 ) -> Result<Request, String> {
-    if !matches!(hook.template, Template::Own(_)) {
-        return request(hook, notice, link, now);
+    if !matches!(hook.template, Template::Custom(_)) {
+        return request(hook, event, link, now);
     }
-    let (hook, notice, link) = (hook.clone(), notice.clone(), link.to_owned());
-    let composing = net.renderers().for_delivery(move || request(&hook, &notice, &link, now));
+    let (hook, event, link) = (hook.clone(), event.clone(), link.to_owned());
+    let composing = net.renderers().render(team, move || request(&hook, &event, &link, now));
     composing.await.unwrap_or_else(|| Err("the message could not be composed".to_owned()))
 }
 
-fn request(
-    hook: &WebhookSpec,
-    notice: &Notice,
-    link: &str,
-    now: Millis,
-) -> Result<Request, String> {
+fn request(hook: &WebhookSpec, event: &Event, link: &str, now: Millis) -> Result<Request, String> {
     let url = target(hook);
-    let body = body(hook, notice, link);
+    let body = body(hook, event, link);
     let kind = content_type(&body);
     let mut headers = HeaderMap::new();
     let agent = concat!("Wakeful/", env!("CARGO_PKG_VERSION"));
@@ -158,7 +176,7 @@ fn request(
         let header = HeaderName::try_from(name).map_err(|_| wrong(name))?;
         headers.insert(header, HeaderValue::try_from(value).map_err(|_| wrong(name))?);
     }
-    let id = notice.data.eventid.to_string();
+    let id = event.data.eventid.to_string();
     let seconds = now.0.div_euclid(1_000);
     let signatures: Vec<String> =
         hook.keys.signing(now).map(|key| sign(key, &id, seconds, &body)).collect();
@@ -179,51 +197,55 @@ fn request(
     })
 }
 
-/// Where it goes: the address as set, but that ntfy takes JSON at its root.
+/// The target: the URL as set, unless the receiver expects JSON at its root.
 fn target(hook: &WebhookSpec) -> Url {
     let mut url = hook.url.url().clone();
-    if hook.template == Template::Ready(Ready::Ntfy) {
+    if let Template::Builtin(builtin) = &hook.template
+        && builtin.posts_to_root()
+    {
         url.set_path("/");
     }
     url
 }
 
-/// The shape the receiver wants. When its template fails on this notice it is
-/// tried without what the target reported of itself, which may be too much. When
-/// that fails, too, the news goes out in our own shape: better an odd message
+/// The body in the receiver's format. When its template fails for this event,
+/// it is tried without the payload of the target, which may be too large. When
+/// that fails, too, the event is sent in our own format: better an odd message
 /// than none.
-fn body(hook: &WebhookSpec, notice: &Notice, link: &str) -> String {
-    let shaped = |notice: &Notice| shaped(&hook.template, notice, link, Some(hook.url.url()));
-    let tried = shaped(notice).or_else(|why| match notice.data.payload {
+fn body(hook: &WebhookSpec, event: &Event, link: &str) -> String {
+    let render_body =
+        |event: &Event| render_body(&hook.template, event, link, Some(hook.url.url()));
+    let tried = render_body(event).or_else(|why| match event.data.payload {
         None => Err(why),
-        Some(_) => shaped(&notice.without_payload()),
+        Some(_) => render_body(&event.without_payload()),
     });
     tried.unwrap_or_else(|why| {
-        let id = notice.data.eventid;
-        tracing::warn!(event.id = %id, "the template for event {id} failed, it goes out in the standard shape: {why}");
-        notice.body()
+        let id = event.data.eventid;
+        tracing::warn!(event.id = %id, "rendering the template for event {id} failed, using the standard format: {why}");
+        event.body()
     })
 }
 
-/// The notice in the shape of a template.
-pub(super) fn shaped(
+/// The event in the format of a template.
+fn render_body(
     template: &Template,
-    notice: &Notice,
+    event: &Event,
     link: &str,
     url: Option<&Url>,
 ) -> Result<String, Invalid> {
-    let scene = || Scene::of(notice, link, url);
+    let context = || TemplateContext::of(event, link, url);
     match template {
-        Template::Standard => Ok(notice.body()),
-        Template::Ready(ready) => template::ready(*ready, &scene()),
-        Template::Own(own) => template::render(own, &scene()),
+        Template::Standard => Ok(event.body()),
+        Template::Builtin(ready) => template::render_for_receiver(*ready, &context()),
+        Template::Custom(own) => template::render(own, &context()),
     }
 }
 
-pub(super) fn content_type(body: &str) -> &'static str {
-    match body.trim_start().starts_with(['{', '[']) {
-        true => "application/json",
-        false => "text/plain; charset=utf-8",
+fn content_type(body: &str) -> &'static str {
+    if body.trim_start().starts_with(['{', '[']) {
+        "application/json"
+    } else {
+        "text/plain; charset=utf-8"
     }
 }
 
@@ -241,7 +263,7 @@ mod tests {
 
     /// The example of the specification's own libraries.
     #[test]
-    fn a_signature_is_that_of_standard_webhooks() {
+    fn a_signature_conforms_to_standard_webhooks() {
         let secret = SigningSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").expect("one");
         let signed =
             sign(&secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
@@ -249,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_says_in_seconds_or_by_a_date_when_to_come_back() {
+    fn retry_after_is_parsed_as_seconds_or_as_a_date() {
         let after = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, HeaderValue::from_static(text));

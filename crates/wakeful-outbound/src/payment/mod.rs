@@ -1,6 +1,6 @@
 //! Payment processors behind one trait. They only move money: plans, prices and
-//! periods are ours. Every call that makes something carries a key, and the
-//! same key twice makes it once.
+//! periods are ours. Every call that creates something carries an idempotency
+//! key.
 
 mod sandbox;
 mod signature;
@@ -11,44 +11,57 @@ pub use signature::BadSignature;
 pub use stripe::Stripe;
 
 use std::pin::Pin;
-use wakeful_core::billing::{Expiry, Money, Source};
+use wakeful_core::billing::{CardSource, Expiry, Money};
 use wakeful_core::id::TeamId;
+use wakeful_core::named_enum;
 use wakeful_core::time::Millis;
 
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, PaymentError>> + Send + 'a>>;
+pub type PaymentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, PaymentError>> + Send + 'a>>;
 
 pub trait Processor: Send + Sync {
-    /// As it is configured, and kept beside what it made.
+    /// As configured; stored with everything it created.
     fn name(&self) -> &'static str;
 
-    /// The team at the processor, made once for a key.
-    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> Answer<'a, String>;
+    /// The team's customer at the processor, created once per key.
+    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> PaymentFuture<'a, String>;
 
     /// Whether the processor still has a customer.
-    fn knows<'a>(&'a self, customer: &'a str) -> Answer<'a, bool>;
+    fn customer_exists<'a>(&'a self, customer: &'a str) -> PaymentFuture<'a, bool>;
 
-    /// Hands a card over. What comes back can be charged only once attached.
-    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod>;
+    /// Transfers a card. The returned method can be charged only after it is
+    /// attached.
+    fn create<'a>(&'a self, key: &'a str, source: &'a CardSource) -> PaymentFuture<'a, NewMethod>;
 
-    /// Binds a method to its customer, for charges without them present.
-    fn attach<'a>(&'a self, key: &'a str, customer: &'a str, method: &'a str) -> Answer<'a, ()>;
+    /// Attaches a method to its customer, for charges without the customer
+    /// present.
+    fn attach<'a>(
+        &'a self,
+        key: &'a str,
+        customer: &'a str,
+        method: &'a str,
+    ) -> PaymentFuture<'a, ()>;
 
-    /// Removes a method; one that is gone is removed.
-    fn detach<'a>(&'a self, method: &'a str) -> Answer<'a, ()>;
+    /// Removes a method; succeeds if it does not exist.
+    fn detach<'a>(&'a self, method: &'a str) -> PaymentFuture<'a, ()>;
 
-    /// Removes a customer and what belongs to them.
-    fn forget<'a>(&'a self, customer: &'a str) -> Answer<'a, ()>;
+    /// Removes a customer and everything that belongs to them.
+    fn delete_customer<'a>(&'a self, customer: &'a str) -> PaymentFuture<'a, ()>;
 
-    /// Moves money and answers the id of the charge.
-    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String>;
+    /// Charges money and returns the id of the charge.
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> PaymentFuture<'a, String>;
 
-    /// What became of a charge whose answer was lost; nothing: it never began.
-    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>>;
+    /// The outcome of a charge whose response was lost; `None`: it was never
+    /// created.
+    fn find_charge<'a>(
+        &'a self,
+        key: &'a str,
+        order: &'a Order,
+    ) -> PaymentFuture<'a, Option<String>>;
 
-    /// Gives all of a charge back.
-    fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> Answer<'a, ()>;
+    /// Refunds a charge completely.
+    fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> PaymentFuture<'a, ()>;
 
-    /// What a callback of the processor says, once its signature is proved.
+    /// Parses a callback of the processor after verifying its signature.
     fn callback(
         &self,
         body: &[u8],
@@ -57,7 +70,7 @@ pub trait Processor: Send + Sync {
     ) -> Result<Option<Callback>, BadSignature>;
 }
 
-/// What may be kept of a card.
+/// The part of a card that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMethod {
     /// Its id at the processor.
@@ -67,7 +80,7 @@ pub struct NewMethod {
     pub name: String,
 }
 
-/// What is to be charged to whom.
+/// The amount to charge, and the method to charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     pub customer: String,
@@ -76,7 +89,7 @@ pub struct Order {
     pub description: String,
 }
 
-/// Something happened at the processor: a reason to look, never to believe.
+/// An event at the processor: a reason to query its state, never proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Callback {
     /// The charge made with this key has an outcome.
@@ -87,37 +100,40 @@ pub enum Callback {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PaymentError {
-    /// The bank or the processor said no. Final.
+    /// The bank or the processor declined. Final.
     #[error("{}", .0.sentence())]
     Declined(Decline),
-    /// No answer, or none that tells: it may or may not have happened.
-    #[error("the payment processor gave no clear answer: {0}")]
+    /// No response, or an unclear one: it may or may not have happened.
+    #[error("the payment processor did not return a definite result: {0}")]
     Unclear(String),
-    /// What was asked for cannot be done: something it names is unknown or
-    /// unfit. Nothing happened.
+    /// The request cannot be fulfilled: something it refers to is unknown or
+    /// invalid. Nothing happened.
     #[error("the payment processor rejected the request: {0}")]
     Rejected(String),
-    /// The processor refuses to talk, as with a wrong key. Nothing happened, and
-    /// the operator is needed.
-    #[error("the payment processor refuses to talk: {0}")]
+    /// The processor denies access, as with a wrong key. Nothing happened, and
+    /// the operator must act.
+    #[error("access to the payment processor failed: {0}")]
     Refused(String),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decline {
-    Generic,
-    InsufficientFunds,
-    Expired,
-    AuthenticationRequired,
-    /// The number or the code is not the card's.
-    Incorrect,
-    /// The bank or the processor stumbled; the card may be good.
-    Processing,
-    /// The token is unknown, used up or of another customer.
-    BadToken,
-    /// The processor cannot charge the saved card any more: it was removed
-    /// there, or belongs to another account.
-    MethodGone,
+named_enum! {
+    /// Why a card was declined, with a stable code for programs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Decline {
+        Generic = "card_declined",
+        InsufficientFunds = "insufficient_funds",
+        Expired = "expired_card",
+        AuthenticationRequired = "authentication_required",
+        /// The number or the code is wrong.
+        Incorrect = "incorrect_card",
+        /// The bank or the processor failed; the card may be valid.
+        Processing = "processing_error",
+        /// The token is unknown, already used or belongs to another customer.
+        BadToken = "bad_card_token",
+        /// The processor can no longer charge the saved card: it was removed
+        /// there, or belongs to another account.
+        MethodGone = "method_gone",
+    }
 }
 
 impl Decline {
@@ -130,34 +146,20 @@ impl Decline {
             }
             Self::Expired => "The card was declined because it has expired; use another card.",
             Self::AuthenticationRequired => {
-                "The card asks for authentication at each payment, which scheduled payments cannot give; use another card."
+                "The card requires authentication for each payment, which is not possible for scheduled payments; use another card."
             }
             Self::Incorrect => {
                 "The card was declined because its number or code is wrong; check both."
             }
             Self::Processing => {
-                "The card could not be processed just now; try again or use another card."
+                "The card could not be processed right now; try again or use another card."
             }
             Self::BadToken => {
-                "The token is unknown to the payment processor or was used; enter the card again."
+                "The card details have expired or were already used; enter the card again."
             }
             Self::MethodGone => {
-                "The payment processor no longer takes this saved card; enter it again or use another card."
+                "The payment processor no longer accepts this saved card; enter it again or use another card."
             }
-        }
-    }
-
-    /// A stable word for programs.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Generic => "card_declined",
-            Self::InsufficientFunds => "insufficient_funds",
-            Self::Expired => "expired_card",
-            Self::AuthenticationRequired => "authentication_required",
-            Self::Incorrect => "incorrect_card",
-            Self::Processing => "processing_error",
-            Self::BadToken => "bad_card_token",
-            Self::MethodGone => "method_gone",
         }
     }
 }

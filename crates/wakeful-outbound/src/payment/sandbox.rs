@@ -1,52 +1,53 @@
 //! The built-in processor: nothing leaves the machine and no money moves.
 //! Stripe's public test numbers behave as at Stripe, any other card pays. It
-//! keeps nothing: what a method does is written in its id, and an id is made
-//! from its key, so that a restart forgets nothing and a key works once.
+//! has no state: the behavior of a method is part of its id, and an id derives
+//! from its key, so that it survives a restart and a key works once.
 
-use wakeful_core::billing::{Expiry, Source};
+use wakeful_core::billing::{CardSource, Expiry};
 use wakeful_core::id::TeamId;
 use wakeful_core::time::Millis;
 
 use super::signature::BadSignature;
-use super::{Answer, Callback, Decline, NewMethod, Order, PaymentError, Processor};
+use super::{Callback, Decline, NewMethod, Order, PaymentError, PaymentFuture, Processor};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sandbox;
 
-/// What a method does, by the word in its id.
+/// The behavior of a method, by the word in its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum Behavior {
     Pays,
     /// Cannot be saved.
     Refuses(Decline),
-    /// Is saved, and declined when charged.
+    /// Can be saved, but is declined when charged.
     FailsLater,
 }
 
-const MANNERS: [(&str, Manner); 8] = [
-    ("pays", Manner::Pays),
-    ("declined", Manner::Refuses(Decline::Generic)),
-    ("nofunds", Manner::Refuses(Decline::InsufficientFunds)),
-    ("expired", Manner::Refuses(Decline::Expired)),
-    ("incorrect", Manner::Refuses(Decline::Incorrect)),
-    ("processing", Manner::Refuses(Decline::Processing)),
-    ("authentication", Manner::Refuses(Decline::AuthenticationRequired)),
-    ("failslater", Manner::FailsLater),
+const BEHAVIORS: [(&str, Behavior); 8] = [
+    ("pays", Behavior::Pays),
+    ("declined", Behavior::Refuses(Decline::Generic)),
+    ("nofunds", Behavior::Refuses(Decline::InsufficientFunds)),
+    ("expired", Behavior::Refuses(Decline::Expired)),
+    ("incorrect", Behavior::Refuses(Decline::Incorrect)),
+    ("processing", Behavior::Refuses(Decline::Processing)),
+    ("authentication", Behavior::Refuses(Decline::AuthenticationRequired)),
+    ("failslater", Behavior::FailsLater),
 ];
 
-/// Test numbers and test tokens that do something else than pay.
-const NUMBERS: [(&str, &str, &str); 17] = [
+/// Test numbers and test tokens that do not simply pay.
+const TEST_CARDS: [(&str, &str, &str); 17] = [
     ("4000000000000002", "pm_card_visa_chargeDeclined", "declined"),
     ("4000000000009995", "pm_card_visa_chargeDeclinedInsufficientFunds", "nofunds"),
     ("4000000000000069", "pm_card_chargeDeclinedExpiredCard", "expired"),
     ("4000000000000127", "pm_card_chargeDeclinedIncorrectCvc", "incorrect"),
     ("4000000000000119", "pm_card_chargeDeclinedProcessingError", "processing"),
-    // Why a card is lost, stolen, overused or blocked is not told to who holds it.
+    // The reasons lost, stolen, overused and blocked are not disclosed to the
+    // cardholder.
     ("4000000000009987", "pm_card_visa_chargeDeclinedLostCard", "declined"),
     ("4000000000009979", "pm_card_visa_chargeDeclinedStolenCard", "declined"),
     ("4000000000006975", "pm_card_visa_chargeDeclinedVelocityLimitExceeded", "declined"),
     ("4100000000000019", "pm_card_radarBlock", "declined"),
-    // Nobody is there to authenticate a payment that comes on its day.
+    // No one can authenticate a scheduled payment.
     ("4000002500003155", "pm_card_authenticationRequiredOnSetup", "authentication"),
     ("4000002760003184", "pm_card_authenticationRequired", "authentication"),
     (
@@ -64,18 +65,18 @@ const PAYING_TOKEN: &str = "pm_card_visa";
 const PREFIX: &str = "pm_sandbox_";
 
 impl Sandbox {
-    fn make(key: &str, source: &Source) -> Result<NewMethod, PaymentError> {
+    fn make(key: &str, source: &CardSource) -> Result<NewMethod, PaymentError> {
         let (word, last4, expiry, name) = match source {
-            Source::Card(card) => {
+            CardSource::Card(card) => {
                 let number = card.number.expose();
-                let known = NUMBERS.iter().find(|(test, ..)| *test == number);
+                let known = TEST_CARDS.iter().find(|(test, ..)| *test == number);
                 let word = known.map_or("pays", |(.., word)| *word);
                 (word, card.number.last4(), card.expiry, card.name.clone())
             }
-            Source::Token(token) => {
+            CardSource::Token(token) => {
                 let (number, word) = match token.expose() {
                     PAYING_TOKEN => ("4242424242424242", "pays"),
-                    text => NUMBERS
+                    text => TEST_CARDS
                         .iter()
                         .find(|(_, token, _)| *token == text)
                         .map(|(number, _, word)| (*number, *word))
@@ -88,24 +89,24 @@ impl Sandbox {
         Ok(NewMethod { reference, last4: last4.to_owned(), expiry, name })
     }
 
-    fn manner(method: &str) -> Result<Manner, PaymentError> {
+    fn behavior(method: &str) -> Result<Behavior, PaymentError> {
         let word = method.strip_prefix(PREFIX).and_then(|rest| rest.split('_').next());
-        let manner = MANNERS.iter().find(|(name, _)| Some(*name) == word);
-        manner
-            .map(|(_, manner)| *manner)
-            .ok_or_else(|| PaymentError::Rejected("the sandbox did not make this method".into()))
+        let behavior = BEHAVIORS.iter().find(|(name, _)| Some(*name) == word);
+        behavior
+            .map(|(_, behavior)| *behavior)
+            .ok_or_else(|| PaymentError::Rejected("the sandbox did not create this method".into()))
     }
 
     fn outcome(key: &str, order: &Order) -> Result<String, PaymentError> {
-        match Self::manner(&order.method)? {
-            Manner::Pays => Ok(format!("pi_sandbox_{key}")),
-            Manner::Refuses(decline) => Err(PaymentError::Declined(decline)),
-            Manner::FailsLater => Err(PaymentError::Declined(Decline::Generic)),
+        match Self::behavior(&order.method)? {
+            Behavior::Pays => Ok(format!("pi_sandbox_{key}")),
+            Behavior::Refuses(decline) => Err(PaymentError::Declined(decline)),
+            Behavior::FailsLater => Err(PaymentError::Declined(Decline::Generic)),
         }
     }
 }
 
-fn now<'a, T: Send + 'a>(answer: Result<T, PaymentError>) -> Answer<'a, T> {
+fn now<'a, T: Send + 'a>(answer: Result<T, PaymentError>) -> PaymentFuture<'a, T> {
     Box::pin(std::future::ready(answer))
 }
 
@@ -114,47 +115,56 @@ impl Processor for Sandbox {
         "sandbox"
     }
 
-    fn customer<'a>(&'a self, _key: &'a str, team: TeamId) -> Answer<'a, String> {
+    fn customer<'a>(&'a self, _key: &'a str, team: TeamId) -> PaymentFuture<'a, String> {
         now(Ok(format!("cus_sandbox_{team}")))
     }
 
-    fn knows<'a>(&'a self, _customer: &'a str) -> Answer<'a, bool> {
+    fn customer_exists<'a>(&'a self, _customer: &'a str) -> PaymentFuture<'a, bool> {
         now(Ok(true))
     }
 
-    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
+    fn create<'a>(&'a self, key: &'a str, source: &'a CardSource) -> PaymentFuture<'a, NewMethod> {
         now(Self::make(key, source))
     }
 
-    fn attach<'a>(&'a self, _key: &'a str, _customer: &'a str, method: &'a str) -> Answer<'a, ()> {
-        now(match Self::manner(method) {
-            Ok(Manner::Refuses(decline)) => Err(PaymentError::Declined(decline)),
-            Ok(Manner::Pays | Manner::FailsLater) => Ok(()),
+    fn attach<'a>(
+        &'a self,
+        _key: &'a str,
+        _customer: &'a str,
+        method: &'a str,
+    ) -> PaymentFuture<'a, ()> {
+        now(match Self::behavior(method) {
+            Ok(Behavior::Refuses(decline)) => Err(PaymentError::Declined(decline)),
+            Ok(Behavior::Pays | Behavior::FailsLater) => Ok(()),
             Err(error) => Err(error),
         })
     }
 
-    fn detach<'a>(&'a self, _method: &'a str) -> Answer<'a, ()> {
+    fn detach<'a>(&'a self, _method: &'a str) -> PaymentFuture<'a, ()> {
         now(Ok(()))
     }
 
-    fn forget<'a>(&'a self, _customer: &'a str) -> Answer<'a, ()> {
+    fn delete_customer<'a>(&'a self, _customer: &'a str) -> PaymentFuture<'a, ()> {
         now(Ok(()))
     }
 
-    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> PaymentFuture<'a, String> {
         now(Self::outcome(key, order))
     }
 
-    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>> {
+    fn find_charge<'a>(
+        &'a self,
+        key: &'a str,
+        order: &'a Order,
+    ) -> PaymentFuture<'a, Option<String>> {
         now(Self::outcome(key, order).map(Some))
     }
 
-    fn refund<'a>(&'a self, _key: &'a str, _charge: &'a str) -> Answer<'a, ()> {
+    fn refund<'a>(&'a self, _key: &'a str, _charge: &'a str) -> PaymentFuture<'a, ()> {
         now(Ok(()))
     }
 
-    /// The sandbox calls nobody back, so nobody can speak for it.
+    /// The sandbox sends no callbacks, so none is accepted.
     fn callback(&self, _: &[u8], _: &str, _: Millis) -> Result<Option<Callback>, BadSignature> {
         Err(BadSignature)
     }
@@ -166,8 +176,8 @@ mod tests {
     use wakeful_core::billing::{Card, CardNumber, Cvc, Money};
     use wakeful_core::secret::Secret;
 
-    fn card(number: &str) -> Source {
-        Source::Card(Card {
+    fn card(number: &str) -> CardSource {
+        CardSource::Card(Card {
             name: "Ann".into(),
             number: CardNumber::parse(&Secret::new(number)).expect("a number"),
             expiry: Expiry::new(12, 2030),
@@ -176,8 +186,10 @@ mod tests {
         })
     }
 
-    /// What saving and then charging a source comes to.
-    async fn tried(source: &Source) -> (Result<(), PaymentError>, Result<String, PaymentError>) {
+    /// The results of saving and then charging a source.
+    async fn tried(
+        source: &CardSource,
+    ) -> (Result<(), PaymentError>, Result<String, PaymentError>) {
         let made = Sandbox.create("k1", source).await.expect("made");
         assert!(!made.reference.contains("4242424242424242"));
         let order = Order {
@@ -220,16 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn every_test_number_is_one_that_can_be_sent_and_has_its_manner() {
-        for (number, _, word) in NUMBERS {
+    fn every_test_number_can_be_sent_and_has_a_behavior() {
+        for (number, _, word) in TEST_CARDS {
             assert!(CardNumber::parse(&Secret::new(number)).is_ok(), "{number}");
-            assert!(MANNERS.iter().any(|(name, _)| *name == word), "{number}: {word}");
+            assert!(BEHAVIORS.iter().any(|(name, _)| *name == word), "{number}: {word}");
         }
     }
 
     #[tokio::test]
-    async fn a_token_stands_for_its_card() {
-        let token = |text: &str| Source::Token(Secret::new(text));
+    async fn a_token_behaves_like_its_card() {
+        let token = |text: &str| CardSource::Token(Secret::new(text));
         assert!(tried(&token("pm_card_visa")).await.1.is_ok());
         assert!(tried(&token("pm_card_visa_chargeDeclined")).await.0.is_err());
         let unknown = Sandbox.create("k", &token("pm_nobody")).await;
@@ -237,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_same_key_makes_the_same_method() {
+    async fn the_same_key_creates_the_same_method() {
         let source = card("4242424242424242");
         let once = Sandbox.create("k", &source).await;
         assert_eq!(once, Sandbox.create("k", &source).await);

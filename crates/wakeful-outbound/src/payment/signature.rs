@@ -1,5 +1,5 @@
 //! The signature of a callback: `t=SECONDS,v1=HEX` over the time, a dot and the
-//! body, by HMAC-SHA256 under a secret that only the processor and we know.
+//! body, by HMAC-SHA256 with a secret shared with the processor.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -12,10 +12,10 @@ use wakeful_core::time::Millis;
 const TOLERANCE: Duration = Duration::from_secs(300);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the callback's signature is missing, wrong or too old")]
+#[error("the callback's signature is missing, invalid or too old")]
 pub struct BadSignature;
 
-pub(super) fn prove(
+pub(super) fn verify(
     secret: &Secret,
     header: &str,
     body: &[u8],
@@ -38,13 +38,13 @@ pub(super) fn prove(
     mac.update(time.as_bytes());
     mac.update(b".");
     mac.update(body);
-    // Several, while a secret is being changed; compared in constant time.
-    let proved = values("v1").any(|hex| {
+    // Several while a secret is being rotated; compared in constant time.
+    let verified = values("v1").any(|hex| {
         HEXLOWER_PERMISSIVE
             .decode(hex.as_bytes())
             .is_ok_and(|given| mac.clone().verify_slice(&given).is_ok())
     });
-    if proved { Ok(()) } else { Err(BadSignature) }
+    if verified { Ok(()) } else { Err(BadSignature) }
 }
 
 #[cfg(test)]
@@ -60,27 +60,27 @@ mod tests {
         format!("t={seconds},v1={hex}")
     }
 
-    fn proved(header: &str, body: &str) -> bool {
-        prove(&Secret::new("whsec_x"), header, body.as_bytes(), NOW).is_ok()
+    fn verified(header: &str, body: &str) -> bool {
+        verify(&Secret::new("whsec_x"), header, body.as_bytes(), NOW).is_ok()
     }
 
     #[test]
-    fn a_fresh_signature_of_our_secret_is_believed() {
+    fn a_recent_signature_with_our_secret_is_accepted() {
         let now = NOW.0 / 1000;
-        assert!(proved(&signed("whsec_x", now, "{}"), "{}"));
-        assert!(proved(&signed("whsec_x", now - 300, "{}"), "{}"));
+        assert!(verified(&signed("whsec_x", now, "{}"), "{}"));
+        assert!(verified(&signed("whsec_x", now - 300, "{}"), "{}"));
         let (t, v1) = (format!("t={now}"), signed("whsec_x", now, "{}"));
         let v1 = v1.split_once(',').expect("two parts").1.to_owned();
-        assert!(proved(&format!("{t}, v0=aa, v1=00, {v1}"), "{}"));
+        assert!(verified(&format!("{t}, v0=aa, v1=00, {v1}"), "{}"));
     }
 
     #[test]
-    fn another_secret_body_or_time_is_not() {
+    fn another_secret_body_or_time_is_rejected() {
         let now = NOW.0 / 1000;
-        assert!(!proved(&signed("whsec_y", now, "{}"), "{}"));
-        assert!(!proved(&signed("whsec_x", now, "{}"), "{ }"));
-        assert!(!proved(&signed("whsec_x", now - 301, "{}"), "{}"));
-        assert!(!proved(&signed("whsec_x", now + 301, "{}"), "{}"));
+        assert!(!verified(&signed("whsec_y", now, "{}"), "{}"));
+        assert!(!verified(&signed("whsec_x", now, "{}"), "{ }"));
+        assert!(!verified(&signed("whsec_x", now - 301, "{}"), "{}"));
+        assert!(!verified(&signed("whsec_x", now + 301, "{}"), "{}"));
         for odd in [
             "",
             "t",
@@ -94,9 +94,9 @@ mod tests {
             ",,,",
             "====",
         ] {
-            assert!(!proved(odd, "{}"), "{odd}");
+            assert!(!verified(odd, "{}"), "{odd}");
         }
         let empty = signed("", now, "{}");
-        assert!(prove(&Secret::new(""), &empty, b"{}", NOW).is_err());
+        assert!(verify(&Secret::new(""), &empty, b"{}", NOW).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! Stripe's REST API, at any base URL. The operator sets the URL, so it is not
-//! a stranger's; cards and keys go into the request's body and headers and
-//! nowhere else. Card bodies are wiped when they are sent.
+//! Stripe's REST API, at any base URL. The operator sets the URL, so it is
+//! trusted; cards and keys are only in the request's body and headers. Card
+//! bodies are wiped after they are sent.
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
@@ -10,30 +10,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 use url::form_urlencoded::Serializer;
-use wakeful_core::billing::{CURRENCY, Expiry, Source};
+use wakeful_core::billing::{CURRENCY, CardSource, Expiry};
 use wakeful_core::id::TeamId;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock, Millis};
 use zeroize::Zeroizing;
 
 use super::signature::{self, BadSignature};
-use super::{Answer, Callback, Decline, NewMethod, Order, PaymentError, Processor};
+use super::{Callback, Decline, NewMethod, Order, PaymentError, PaymentFuture, Processor};
 use crate::net::guard::Policy;
 use crate::net::http::{Request, fetch};
 use crate::net::tls::Trust;
 use crate::net::{Deadline, Net};
 
-const TIMEOUT: Duration = Duration::from_secs(8);
-/// A call without an answer is made again at once, with its key.
-const TRIES: u32 = 2;
-const ANSWER: usize = 1024 * 1024;
-/// What our calls mean does not change with the account's own version.
+const CALL_TIMEOUT: Duration = Duration::from_secs(8);
+/// A call without a response is repeated at once, with the same key.
+const MAX_TRIES: u32 = 2;
+const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
+/// Pinned, so that our calls do not depend on the account's default version.
 const VERSION: HeaderValue = HeaderValue::from_static("2024-06-20");
-/// Cards and nothing else. Without this an intent takes whatever the account
-/// has switched on, and confirming it asks for a page to come back to.
+/// Cards only. Without this an intent accepts every payment method that the
+/// account has enabled, and confirming it requires a return URL.
 const CARDS_ONLY: (&str, &str) = ("payment_method_types[]", "card");
 
-type Called<T> = Result<T, PaymentError>;
+type StripeResult<T> = Result<T, PaymentError>;
 
 pub struct Stripe {
     net: Net,
@@ -48,11 +48,11 @@ impl Stripe {
         Self { net, base, key, callback_secret }
     }
 
-    async fn get(&self, path: &str) -> Called<Value> {
+    async fn get(&self, path: &str) -> StripeResult<Value> {
         self.call(Method::GET, path, None, Bytes::new()).await
     }
 
-    async fn post(&self, path: &str, key: &str, fields: &[(&str, &str)]) -> Called<Value> {
+    async fn post(&self, path: &str, key: &str, fields: &[(&str, &str)]) -> StripeResult<Value> {
         self.call(Method::POST, path, Some(key), form(fields)).await
     }
 
@@ -62,38 +62,41 @@ impl Stripe {
         path: &str,
         key: Option<&str>,
         body: Bytes,
-    ) -> Called<Value> {
+    ) -> StripeResult<Value> {
         let refused = |what: &str| PaymentError::Refused(what.to_owned());
         let url = format!("{}{path}", self.base.as_str().trim_end_matches('/'));
-        let url = Url::parse(&url).map_err(|_| refused("its base URL is not one"))?;
+        let url = Url::parse(&url).map_err(|_| refused("the base URL is invalid"))?;
         let mut headers = HeaderMap::new();
         let bearer = format!("Bearer {}", self.key.expose());
         let mut bearer =
-            HeaderValue::from_str(&bearer).map_err(|_| refused("its key is not one"))?;
+            HeaderValue::from_str(&bearer).map_err(|_| refused("the API key is invalid"))?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
         headers.insert("stripe-version", VERSION);
         if let Some(key) = key {
             let form = HeaderValue::from_static("application/x-www-form-urlencoded");
             headers.insert(CONTENT_TYPE, form);
-            let key = HeaderValue::from_str(key).map_err(|_| refused("a key is not one"))?;
+            let key = HeaderValue::from_str(key)
+                .map_err(|_| refused("the idempotency key is invalid"))?;
             headers.insert("idempotency-key", key);
         }
         let request = Request { method, url, headers, body, trust: Trust::Required };
         let mut unclear = String::new();
-        for _ in 0..TRIES {
-            match fetch(&self.net, &request, ANSWER, Deadline::within(TIMEOUT)).await {
-                Ok(reply) => return understood(reply.status.as_u16(), &reply.body),
-                Err(trouble) => unclear = trouble.message().to_owned(),
+        for _ in 0..MAX_TRIES {
+            match fetch(&self.net, &request, MAX_RESPONSE_BYTES, Deadline::within(CALL_TIMEOUT))
+                .await
+            {
+                Ok(reply) => return parse_response(reply.status.as_u16(), &reply.body),
+                Err(failure) => unclear = failure.message().to_owned(),
             }
         }
         Err(PaymentError::Unclear(unclear))
     }
 
-    async fn make(&self, key: &str, source: &Source) -> Called<NewMethod> {
+    async fn make(&self, key: &str, source: &CardSource) -> StripeResult<NewMethod> {
         let made = match source {
-            Source::Token(token) => self.existing(token).await?,
-            Source::Card(card) => {
+            CardSource::Token(token) => self.existing(token).await?,
+            CardSource::Card(card) => {
                 let (month, year) = card.expiry.parts();
                 let (month, year) = (month.to_string(), year.to_string());
                 let fields = [
@@ -111,9 +114,9 @@ impl Stripe {
         method(&made).ok_or_else(|| unreadable("a payment method"))
     }
 
-    /// A method that the page made at Stripe. One that is somebody's already
-    /// is refused: whose it is cannot be proved by knowing its id.
-    async fn existing(&self, token: &Secret) -> Called<Value> {
+    /// A method that the web app created at Stripe. One that already belongs to
+    /// a customer is refused: knowing its id does not prove ownership.
+    async fn existing(&self, token: &Secret) -> StripeResult<Value> {
         let bad = PaymentError::Declined(Decline::BadToken);
         let text = token.expose();
         let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -128,8 +131,8 @@ impl Stripe {
     }
 
     /// A setup intent asks the bank whether the card may be charged without its
-    /// owner present. At Stripe it attaches the card as well.
-    async fn set_up(&self, key: &str, customer: &str, method: &str) -> Called<()> {
+    /// owner present. At Stripe it also attaches the card.
+    async fn confirm_setup(&self, key: &str, customer: &str, method: &str) -> StripeResult<()> {
         let fields = [("customer", customer), ("usage", "off_session"), CARDS_ONLY];
         let intent = self.post("/v1/setup_intents", &format!("{key}-setup"), &fields).await?;
         let id = intent["id"].as_str().ok_or_else(|| unreadable("a setup intent"))?;
@@ -151,10 +154,11 @@ impl Stripe {
         self.post(&path, &format!("{key}-attach"), &[("customer", customer)]).await.map(|_| ())
     }
 
-    async fn pay(&self, key: &str, order: &Order) -> Called<String> {
+    async fn pay(&self, key: &str, order: &Order) -> StripeResult<String> {
         let amount = order.amount.as_cents().to_string();
-        // The description goes into the metadata: it is for the books, and the
-        // key there finds the intent again when Stripe has forgotten the header.
+        // The description goes into the metadata: it is for accounting, and the
+        // key there identifies the intent when Stripe no longer remembers the
+        // header.
         let fields = [
             ("amount", amount.as_str()),
             ("currency", CURRENCY),
@@ -169,10 +173,10 @@ impl Stripe {
         outcome(&self.post("/v1/payment_intents", key, &fields).await?)
     }
 
-    async fn look_for(&self, key: &str, order: &Order) -> Called<Option<String>> {
+    async fn find_intent(&self, key: &str, order: &Order) -> StripeResult<Option<String>> {
         let path = format!("/v1/payment_intents?customer={}&limit=100", order.customer);
         let list = match self.get(&path).await {
-            // Stand-ins for Stripe may not know the filter.
+            // Stripe-compatible servers may not support the filter.
             Err(PaymentError::Rejected(_)) => self.get("/v1/payment_intents?limit=100").await?,
             list => list?,
         };
@@ -182,21 +186,23 @@ impl Stripe {
     }
 }
 
-/// A form in memory that is wiped when it is sent. It has room from the start:
-/// growing would leave copies behind.
+/// A form in memory that is wiped after it is sent. Allocated up front: growing
+/// would leave copies in memory.
 fn form(fields: &[(&str, &str)]) -> Bytes {
     let mut writer = Serializer::new(String::with_capacity(4096));
     writer.extend_pairs(fields);
     Bytes::from_owner(Zeroizing::new(writer.finish().into_bytes()))
 }
 
-/// What a payment intent has come to: the money moved, or it did not.
-fn outcome(intent: &Value) -> Called<String> {
+/// The outcome of a payment intent: the money moved, or it did not.
+fn outcome(intent: &Value) -> StripeResult<String> {
     let id = intent["id"].as_str().ok_or_else(|| unreadable("a payment intent"))?;
     match intent["status"].as_str() {
         Some("succeeded") => Ok(id.to_owned()),
         Some("requires_action") => Err(PaymentError::Declined(Decline::AuthenticationRequired)),
-        Some("processing") => Err(PaymentError::Unclear("the payment is still processed".into())),
+        Some("processing") => {
+            Err(PaymentError::Unclear("the payment is still being processed".into()))
+        }
         _ => Err(PaymentError::Declined(decline(&intent["last_payment_error"]))),
     }
 }
@@ -213,29 +219,30 @@ fn method(made: &Value) -> Option<NewMethod> {
     })
 }
 
-/// Sorts an answer by what it says about what happened.
-fn understood(status: u16, body: &[u8]) -> Called<Value> {
+/// Classifies a response by what it says about the outcome.
+fn parse_response(status: u16, body: &[u8]) -> StripeResult<Value> {
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
     let error = parsed.as_ref().map_or(&Value::Null, |json| &json["error"]);
     match status {
-        200..=299 => parsed.ok_or_else(|| unreadable("an answer")),
+        200..=299 => parsed.ok_or_else(|| unreadable("a response")),
         402 => Err(PaymentError::Declined(decline(error))),
         400 if error["type"] == "card_error" => Err(PaymentError::Declined(decline(error))),
-        // 409: the first call with this key is still under way.
-        409 | 424 | 429 | 500..=599 => Err(PaymentError::Unclear(format!("it answered {status}"))),
-        // The key is known with other fields, so an earlier call may have worked.
+        // 409: the first call with this key is still in progress.
+        409 | 424 | 429 | 500..=599 => Err(PaymentError::Unclear(format!("it returned {status}"))),
+        // The key was used with other fields, so an earlier call may have
+        // succeeded.
         400 if error["type"] == "idempotency_error" => {
-            Err(PaymentError::Unclear("its key was used for another request".into()))
+            Err(PaymentError::Unclear("the idempotency key was used for another request".into()))
         }
-        400 | 404 => Err(PaymentError::Rejected(said(status, error))),
-        _ => Err(PaymentError::Refused(said(status, error))),
+        400 | 404 => Err(PaymentError::Rejected(describe_error(status, error))),
+        _ => Err(PaymentError::Refused(describe_error(status, error))),
     }
 }
 
-/// Its words could repeat what was sent; the code cannot.
-fn said(status: u16, error: &Value) -> String {
+/// Its message could repeat our data; the code cannot.
+fn describe_error(status: u16, error: &Value) -> String {
     let code = error["code"].as_str().or(error["type"].as_str()).unwrap_or("no code");
-    format!("it answered {status} ({code})")
+    format!("it returned {status} ({code})")
 }
 
 fn decline(error: &Value) -> Decline {
@@ -257,8 +264,8 @@ fn unreadable(what: &str) -> PaymentError {
     PaymentError::Unclear(format!("{what} cannot be read"))
 }
 
-/// What is gone was removed.
-fn gone(answer: Called<Value>) -> Called<()> {
+/// Succeeds if the object no longer exists.
+fn ignore_missing(answer: StripeResult<Value>) -> StripeResult<()> {
     match answer {
         Ok(_) => Ok(()),
         Err(PaymentError::Rejected(_)) => Ok(()),
@@ -271,7 +278,7 @@ impl Processor for Stripe {
         "stripe"
     }
 
-    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> Answer<'a, String> {
+    fn customer<'a>(&'a self, key: &'a str, team: TeamId) -> PaymentFuture<'a, String> {
         Box::pin(async move {
             let team = team.to_string();
             let made = self.post("/v1/customers", key, &[("metadata[team]", &team)]).await?;
@@ -279,10 +286,10 @@ impl Processor for Stripe {
         })
     }
 
-    fn knows<'a>(&'a self, customer: &'a str) -> Answer<'a, bool> {
+    fn customer_exists<'a>(&'a self, customer: &'a str) -> PaymentFuture<'a, bool> {
         Box::pin(async move {
             match self.get(&format!("/v1/customers/{customer}")).await {
-                // One that was removed is still shown, as removed.
+                // A deleted customer is still returned, marked as deleted.
                 Ok(found) => Ok(found["deleted"] != true),
                 Err(PaymentError::Rejected(_)) => Ok(false),
                 Err(error) => Err(error),
@@ -290,37 +297,46 @@ impl Processor for Stripe {
         })
     }
 
-    fn create<'a>(&'a self, key: &'a str, source: &'a Source) -> Answer<'a, NewMethod> {
+    fn create<'a>(&'a self, key: &'a str, source: &'a CardSource) -> PaymentFuture<'a, NewMethod> {
         Box::pin(self.make(key, source))
     }
 
-    fn attach<'a>(&'a self, key: &'a str, customer: &'a str, method: &'a str) -> Answer<'a, ()> {
-        Box::pin(self.set_up(key, customer, method))
+    fn attach<'a>(
+        &'a self,
+        key: &'a str,
+        customer: &'a str,
+        method: &'a str,
+    ) -> PaymentFuture<'a, ()> {
+        Box::pin(self.confirm_setup(key, customer, method))
     }
 
-    fn detach<'a>(&'a self, method: &'a str) -> Answer<'a, ()> {
+    fn detach<'a>(&'a self, method: &'a str) -> PaymentFuture<'a, ()> {
         Box::pin(async move {
             let path = format!("/v1/payment_methods/{method}/detach");
-            gone(self.post(&path, &format!("detach-{method}"), &[]).await)
+            ignore_missing(self.post(&path, &format!("detach-{method}"), &[]).await)
         })
     }
 
-    fn forget<'a>(&'a self, customer: &'a str) -> Answer<'a, ()> {
+    fn delete_customer<'a>(&'a self, customer: &'a str) -> PaymentFuture<'a, ()> {
         Box::pin(async move {
             let path = format!("/v1/customers/{customer}");
-            gone(self.call(Method::DELETE, &path, None, Bytes::new()).await)
+            ignore_missing(self.call(Method::DELETE, &path, None, Bytes::new()).await)
         })
     }
 
-    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, String> {
+    fn charge<'a>(&'a self, key: &'a str, order: &'a Order) -> PaymentFuture<'a, String> {
         Box::pin(self.pay(key, order))
     }
 
-    fn find<'a>(&'a self, key: &'a str, order: &'a Order) -> Answer<'a, Option<String>> {
-        Box::pin(self.look_for(key, order))
+    fn find_charge<'a>(
+        &'a self,
+        key: &'a str,
+        order: &'a Order,
+    ) -> PaymentFuture<'a, Option<String>> {
+        Box::pin(self.find_intent(key, order))
     }
 
-    fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> Answer<'a, ()> {
+    fn refund<'a>(&'a self, key: &'a str, charge: &'a str) -> PaymentFuture<'a, ()> {
         Box::pin(async move {
             let fields = [("payment_intent", charge)];
             match self.post("/v1/refunds", &format!("refund-{key}"), &fields).await {
@@ -338,7 +354,7 @@ impl Processor for Stripe {
         signature: &str,
         now: Millis,
     ) -> Result<Option<Callback>, BadSignature> {
-        signature::prove(&self.callback_secret, signature, body, now)?;
+        signature::verify(&self.callback_secret, signature, body, now)?;
         let event: Value = serde_json::from_slice(body).map_err(|_| BadSignature)?;
         let object = &event["data"]["object"];
         let kind = event["type"].as_str().unwrap_or_default();
@@ -362,8 +378,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_is_sorted_by_what_it_says_about_what_happened() {
-        let of = |status, body: Value| understood(status, body.to_string().as_bytes());
+    fn a_response_is_classified_by_what_it_says_about_the_outcome() {
+        let of = |status, body: Value| parse_response(status, body.to_string().as_bytes());
         assert!(of(200, json!({"id": "x"})).is_ok());
         let declined = |decline| Err(PaymentError::Declined(decline));
         let error = |fields: Value| json!({ "error": fields });
@@ -381,16 +397,16 @@ mod tests {
         for status in [401, 403, 302] {
             assert!(matches!(of(status, json!({})), Err(PaymentError::Refused(_))), "{status}");
         }
-        // What the first call with the key came to is not said.
+        // The outcome of the first call with the key is not reported.
         let used = of(400, error(json!({"type": "idempotency_error"})));
         assert!(matches!(used, Err(PaymentError::Unclear(_))));
-        assert!(matches!(understood(200, b"<html>"), Err(PaymentError::Unclear(_))));
+        assert!(matches!(parse_response(200, b"<html>"), Err(PaymentError::Unclear(_))));
     }
 
     #[test]
-    fn what_a_processor_says_is_not_repeated() {
+    fn the_processors_message_is_not_repeated() {
         let body = json!({"error": {"message": "No such card: 4242424242424242"}}).to_string();
-        let error = understood(400, body.as_bytes()).expect_err("refused").to_string();
+        let error = parse_response(400, body.as_bytes()).expect_err("refused").to_string();
         assert!(!error.contains("4242"), "{error}");
     }
 }

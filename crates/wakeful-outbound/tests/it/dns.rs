@@ -1,5 +1,5 @@
-//! Dns against a name server of our own, honest and not, and the net's own
-//! resolving by such servers.
+//! DNS checks against test name servers, honest and not, and the resolver of
+//! `Net` with such servers.
 
 use hickory_proto::op::{Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::{A, AAAA, CAA, CNAME, MX, NS, PTR, SOA, SRV, TXT};
@@ -9,22 +9,25 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
-use wakeful_core::monitor::spec::{DnsSpec, Hostname, RecordType, Resolver, Spec, TcpSpec};
+use wakeful_core::monitors::spec::{DnsSpec, Hostname, RecordType, Resolver, Spec, TcpSpec};
 use wakeful_core::observation::{Evidence, FaultKind};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::{Guard, Policy};
-use wakeful_outbound::net::resolve::Names;
+use wakeful_outbound::net::resolve::NameResolver;
 use wakeful_outbound::net::tls::Tls;
 
-use crate::peer::{ENOUGH, Peer, SHORT, Today, assert_down, assert_up, look, look_by, net};
+use crate::servers::{
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check, check_with, net,
+};
 
-/// A name server: what it says to a question, by UDP and by TCP.
+/// A name server with a function that produces its responses, by UDP and by
+/// TCP.
 pub(crate) struct NameServer {
     pub(crate) addr: SocketAddr,
     _tasks: JoinSet<()>,
 }
 
-/// How the question came.
+/// The transport of the query.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum By {
     Udp,
@@ -82,7 +85,7 @@ impl NameServer {
     }
 }
 
-/// The answer to a question with these records.
+/// The response to a query with these records.
 pub(crate) fn answer(question: &Message, records: impl IntoIterator<Item = RData>) -> Message {
     let mut message = question.clone();
     message.metadata.message_type = MessageType::Response;
@@ -114,17 +117,17 @@ fn one_of_each(kind: hickory_proto::rr::RecordType) -> RData {
         }
         Kind::SRV => RData::SRV(SRV::new(1, 2, 443, name("srv.example."))),
         Kind::TXT => RData::TXT(TXT::new(vec!["v=spf1 -all".to_owned()])),
-        other => panic!("{other} was not to be asked for"),
+        other => panic!("unexpected query for {other}"),
     }
 }
 
 #[tokio::test]
-async fn every_record_type_is_asked_for_and_told() {
+async fn every_record_type_is_queried_and_reported() {
     let server = NameServer::new(|question, _| {
         wire(&answer(question, [one_of_each(question.queries[0].query_type)]))
     })
     .await;
-    for (kind, told) in [
+    for (kind, expected) in [
         ("A", "93.184.216.34"),
         ("AAAA", "2606::1"),
         ("CAA", "ca.example"),
@@ -136,38 +139,41 @@ async fn every_record_type_is_asked_for_and_told() {
         ("SRV", "1 2 443 srv.example."),
         ("TXT", "v=spf1 -all"),
     ] {
-        let seen = look(&server.spec("one.example", kind)).await;
-        assert!(seen.up && seen.message.contains(told), "{kind}: {seen:?}");
+        let observation = check(&server.spec("one.example", kind)).await;
+        assert!(
+            observation.up && observation.message.contains(expected),
+            "{kind}: {observation:?}"
+        );
     }
 }
 
 #[tokio::test]
-async fn several_answers_are_the_message() {
+async fn the_message_lists_all_records() {
     let server = NameServer::new(|question, _| {
         wire(&answer(question, (1..=3).map(|i| RData::A(A::new(10, 0, 0, i)))))
     })
     .await;
-    let seen = look(&server.spec("one.example", "A")).await;
-    assert_up(&seen, "10.0.0.1, 10.0.0.2, 10.0.0.3");
-    assert!(seen.phases.first_byte.is_some());
+    let observation = check(&server.spec("one.example", "A")).await;
+    assert_up(&observation, "10.0.0.1, 10.0.0.2, 10.0.0.3");
+    assert!(observation.phases.first_byte.is_some());
 }
 
 #[tokio::test]
-async fn the_name_of_an_address_is_asked_in_reverse() {
+async fn an_address_is_queried_by_its_reverse_name() {
     let server = NameServer::new(|question, _| {
         assert_eq!(question.queries[0].name, name("4.3.2.1.in-addr.arpa."));
         wire(&answer(question, [RData::PTR(PTR(name("host.example.")))]))
     })
     .await;
-    assert_up(&look(&server.spec("1.2.3.4", "PTR")).await, "host.example.");
+    assert_up(&check(&server.spec("1.2.3.4", "PTR")).await, "host.example.");
 }
 
 #[tokio::test]
-async fn what_the_server_says_is_told_apart() {
-    for (code, told) in [
+async fn server_errors_are_distinguished() {
+    for (code, expected) in [
         (ResponseCode::NXDomain, "NXDOMAIN: one.example. does not exist"),
-        (ResponseCode::ServFail, "SERVFAIL: the name server could not find out"),
-        (ResponseCode::Refused, "REFUSED: the name server refuses to answer"),
+        (ResponseCode::ServFail, "SERVFAIL: the name server failed to resolve the name"),
+        (ResponseCode::Refused, "REFUSED: the name server refused the query"),
         (ResponseCode::NoError, "no A records for one.example."),
     ] {
         let server = NameServer::new(move |question, _| {
@@ -176,13 +182,13 @@ async fn what_the_server_says_is_told_apart() {
             wire(&message)
         })
         .await;
-        let seen = look(&server.spec("one.example", "A")).await;
-        assert_down(&seen, Evidence::Answered, told);
+        let observation = check(&server.spec("one.example", "A")).await;
+        assert_down(&observation, Evidence::Answered, expected);
     }
 }
 
 #[tokio::test]
-async fn a_truncated_answer_is_fetched_by_tcp_and_a_huge_one_cut() {
+async fn a_truncated_response_is_fetched_by_tcp_and_a_huge_one_shortened() {
     let server = NameServer::new(|question, by| match by {
         By::Udp => {
             let mut message = answer(question, []);
@@ -195,13 +201,16 @@ async fn a_truncated_answer_is_fetched_by_tcp_and_a_huge_one_cut() {
         )),
     })
     .await;
-    let seen = look(&server.spec("one.example", "A")).await;
-    assert!(seen.up && seen.message.starts_with("10.0.0.0, 10.0.0.1, "), "{seen:?}");
-    assert!(seen.phases.connect.is_some(), "TCP was used");
+    let observation = check(&server.spec("one.example", "A")).await;
+    assert!(
+        observation.up && observation.message.starts_with("10.0.0.0, 10.0.0.1, "),
+        "{observation:?}"
+    );
+    assert!(observation.phases.connect.is_some(), "TCP was used");
 }
 
 #[tokio::test]
-async fn a_wrong_id_and_garbage_are_not_for_us() {
+async fn a_wrong_id_and_garbage_are_ignored() {
     let honest = NameServer::new(|question, _| {
         let good = answer(question, [RData::A(A::new(10, 0, 0, 1))]);
         let mut wrong = answer(question, [RData::A(A::new(6, 6, 6, 6))]);
@@ -209,7 +218,7 @@ async fn a_wrong_id_and_garbage_are_not_for_us() {
         vec![wrong.to_vec().unwrap(), b"garbage".to_vec(), Vec::new(), good.to_vec().unwrap()]
     })
     .await;
-    assert_up(&look(&honest.spec("one.example", "A")).await, "10.0.0.1");
+    assert_up(&check(&honest.spec("one.example", "A")).await, "10.0.0.1");
 
     let liar = NameServer::new(|question, _| {
         let mut wrong = answer(question, [RData::A(A::new(6, 6, 6, 6))]);
@@ -217,20 +226,21 @@ async fn a_wrong_id_and_garbage_are_not_for_us() {
         wire(&wrong)
     })
     .await;
-    let seen = look_by(&net(), &liar.spec("one.example", "A"), SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Silence, "no answer within 0.4 s");
+    let observation =
+        check_with(&net(), &liar.spec("one.example", "A"), SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
 }
 
 #[tokio::test]
-async fn another_question_and_a_message_in_a_circle_are_told() {
+async fn another_question_and_a_circular_message_are_reported() {
     let other = NameServer::new(|question, _| {
         let mut message = answer(question, [RData::A(A::new(6, 6, 6, 6))]);
         message.queries[0].name = name("evil.example.");
         wire(&message)
     })
     .await;
-    let seen = look(&other.spec("one.example", "A")).await;
-    assert_down(&seen, Evidence::Answered, "the name server answered another question");
+    let observation = check(&other.spec("one.example", "A")).await;
+    assert_down(&observation, Evidence::Answered, "the name server responded to another query");
 
     let circle = NameServer::new(|question, _| {
         let id = question.metadata.id.to_be_bytes();
@@ -241,12 +251,12 @@ async fn another_question_and_a_message_in_a_circle_are_told() {
         ]
     })
     .await;
-    let seen = look(&circle.spec("one.example", "A")).await;
-    assert_down(&seen, Evidence::Answered, "the name server's answer cannot be read");
+    let observation = check(&circle.spec("one.example", "A")).await;
+    assert_down(&observation, Evidence::Answered, "the name server sent an invalid response");
 }
 
 #[tokio::test]
-async fn aliases_in_a_circle_are_no_records() {
+async fn circular_aliases_are_no_records() {
     let server = NameServer::new(|question, _| {
         let mut message = answer(question, []);
         let alias = |from: &str, to: &str| {
@@ -259,28 +269,29 @@ async fn aliases_in_a_circle_are_no_records() {
         wire(&message)
     })
     .await;
-    let seen = look(&server.spec("one.example", "A")).await;
-    assert_down(&seen, Evidence::Answered, "no A records for one.example.");
+    let observation = check(&server.spec("one.example", "A")).await;
+    assert_down(&observation, Evidence::Answered, "no A records for one.example.");
 }
 
 #[tokio::test]
-async fn a_silent_server_and_a_closed_port_are_told_apart() {
+async fn a_silent_server_and_a_closed_port_are_distinguished() {
     let silent = NameServer::new(|_, _| Vec::new()).await;
-    let seen = look_by(&net(), &silent.spec("one.example", "A"), SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Silence, "no answer within 0.4 s");
+    let observation =
+        check_with(&net(), &silent.spec("one.example", "A"), SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
 
     let spec = silent.spec("one.example", "A");
     drop(silent);
-    // The tasks that hold the sockets end soon after, not at once.
+    // The tasks that hold the sockets end soon after, not immediately.
     tokio::task::yield_now().await;
-    let seen = look_by(&net(), &spec, SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Refused, "connection refused");
+    let observation = check_with(&net(), &spec, SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Refused, "connection refused");
 }
 
-/// A net that resolves by this server alone.
+/// A net that resolves with this server only.
 pub(crate) fn net_by(policy: Policy, server: SocketAddr) -> Net {
     let guard = Guard::new(policy, Vec::new());
-    Net::with(guard, Names::from_servers(&[server]), Tls::from_system(), Arc::new(Today))
+    Net::with(guard, NameResolver::from_servers(&[server]), Tls::from_system(), Arc::new(Today))
 }
 
 fn tcp(hostname: &str, port: u16) -> Spec {
@@ -300,11 +311,14 @@ async fn a_name_is_resolved_once_while_its_time_to_live_lasts() {
         wire(&answer(question, found))
     })
     .await;
-    let peer = Peer::new(async |_| Ok(())).await;
+    let target = TestServer::new(async |_| Ok(())).await;
     let net = net_by(Policy::Private, server.addr);
     for _ in 0..5 {
-        let seen = look_by(&net, &tcp("target.example", peer.addr.port()), ENOUGH).await.unwrap();
-        assert!(seen.up && seen.phases.resolve.is_some(), "{seen:?}");
+        let observation =
+            check_with(&net, &tcp("target.example", target.addr.port()), LONG_TIMEOUT)
+                .await
+                .unwrap();
+        assert!(observation.up && observation.phases.resolve.is_some(), "{observation:?}");
     }
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
@@ -318,33 +332,36 @@ async fn a_name_that_does_not_exist_is_down() {
     })
     .await;
     let net = net_by(Policy::Private, server.addr);
-    let seen = look_by(&net, &tcp("gone.example", 80), ENOUGH).await.unwrap();
-    assert_down(&seen, Evidence::Answered, "the name gone.example does not exist");
+    let observation = check_with(&net, &tcp("gone.example", 80), LONG_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Answered, "the name gone.example does not exist");
 }
 
 #[tokio::test]
-async fn a_resolver_of_ours_that_is_silent_is_our_fault() {
+async fn a_silent_resolver_is_a_fault() {
     let silent = NameServer::new(|_, _| Vec::new()).await;
     let net = net_by(Policy::Private, silent.addr);
-    for allowed in [ENOUGH, SHORT] {
-        let fault = look_by(&net, &tcp("one.example", 80), allowed).await.unwrap_err();
+    for allowed in [LONG_TIMEOUT, SHORT_TIMEOUT] {
+        let fault = check_with(&net, &tcp("one.example", 80), allowed).await.unwrap_err();
         assert_eq!(fault.kind, FaultKind::Network, "{fault:?}");
     }
 }
 
 #[tokio::test]
-async fn a_zone_whose_servers_are_silent_is_down_when_our_resolver_lives() {
-    let server = NameServer::new(|question, _| match question.queries[0].name.is_root() {
-        true => wire(&answer(question, [RData::NS(NS(name("a.root.example.")))])),
-        false => Vec::new(),
+async fn a_zone_with_silent_servers_is_down_when_our_resolver_works() {
+    let server = NameServer::new(|question, _| {
+        if question.queries[0].name.is_root() {
+            wire(&answer(question, [RData::NS(NS(name("a.root.example.")))]))
+        } else {
+            Vec::new()
+        }
     })
     .await;
     let net = net_by(Policy::Private, server.addr);
-    let seen = look_by(&net, &tcp("dead.example", 80), SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Silence, "the name servers of dead.example do not answer");
+    let observation = check_with(&net, &tcp("dead.example", 80), SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Silence, "the name servers of dead.example do not answer");
 }
 
-/// Says one address for every name, and the next one at the next question.
+/// Returns one address for every name, and the next one for the next query.
 pub(crate) async fn flipping(addrs: &'static [&'static str]) -> NameServer {
     flipping_at("127.0.0.1:0", addrs).await
 }
@@ -370,32 +387,34 @@ pub(crate) async fn flipping_at(at: &str, addrs: &'static [&'static str]) -> Nam
 }
 
 #[tokio::test]
-async fn a_name_that_turns_to_a_denied_address_is_blocked_then() {
+async fn a_name_that_changes_to_a_blocked_address_is_blocked_then() {
     let server = flipping(&["127.0.0.1", "127.0.0.2"]).await;
-    let peer = Peer::at("127.0.0.1:0", async |_| Ok(())).await;
-    let canary = Peer::at(&format!("127.0.0.2:{}", peer.addr.port()), async |_| Ok(())).await;
+    let target = TestServer::at("127.0.0.1:0", async |_| Ok(())).await;
+    let canary =
+        TestServer::at(&format!("127.0.0.2:{}", target.addr.port()), async |_| Ok(())).await;
     let net = net_by(Policy::List(vec!["127.0.0.1/32".parse().unwrap()]), server.addr);
-    let spec = tcp("flip.example", peer.addr.port());
+    let spec = tcp("flip.example", target.addr.port());
     for _ in 0..3 {
-        assert!(look_by(&net, &spec, ENOUGH).await.unwrap().up);
-        let fault = look_by(&net, &spec, ENOUGH).await.unwrap_err();
+        assert!(check_with(&net, &spec, LONG_TIMEOUT).await.unwrap().up);
+        let fault = check_with(&net, &spec, LONG_TIMEOUT).await.unwrap_err();
         assert_eq!(fault.kind, FaultKind::Egress);
         assert_eq!(
             fault.message,
-            "blocked by the egress policy: the address of flip.example is in no allowed network"
+            "blocked by this server's network policy: the address of flip.example is not in an allowed network"
         );
     }
-    assert_eq!((peer.seen(), canary.seen()), (3, 0));
+    assert_eq!((target.connection_count(), canary.connection_count()), (3, 0));
 }
 
 #[tokio::test]
-async fn an_answer_with_any_bytes_wrong_ends_the_look_in_time() {
+async fn a_response_with_corrupt_bytes_ends_the_check_in_time() {
     let turn = std::sync::atomic::AtomicUsize::new(1);
     let server = NameServer::new(move |question, _| {
         let turn = turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let mut bytes =
             answer(question, [one_of_each(question.queries[0].query_type)]).to_vec().unwrap();
-        // All but id and flags, which decide whether it is an answer at all.
+        // Everything except id and flags, which decide whether it is a response
+        // at all.
         for nth in 0..1 + turn % 4 {
             let at = 4 + (turn * 31 + nth * 17) % (bytes.len() - 4);
             bytes[at] = bytes[at].wrapping_add((turn * 7 + nth) as u8 | 1);
@@ -406,6 +425,6 @@ async fn an_answer_with_any_bytes_wrong_ends_the_look_in_time() {
     let net = net();
     for turn in 0..400 {
         let kind = ["A", "TXT", "SOA", "CAA", "SRV"][turn % 5];
-        look_by(&net, &server.spec("one.example", kind), ENOUGH).await.unwrap();
+        check_with(&net, &server.spec("one.example", kind), LONG_TIMEOUT).await.unwrap();
     }
 }

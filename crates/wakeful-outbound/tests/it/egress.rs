@@ -1,24 +1,27 @@
-//! The guard from outside: every spelling of home against every sink, in a
-//! network namespace where home answers and would be seen to be visited.
+//! The guard from outside: every spelling of a local address with every
+//! protocol, in a network namespace where these addresses respond and record
+//! connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
-use wakeful_core::monitor::spec::{
-    DnsSpec, Hostname, HttpUrl, PingSpec, RecordType, Resolver, Spec, TcpSpec,
+use wakeful_core::monitors::spec::{
+    DnsSpec, Hostname, HttpSpec, HttpUrl, Kind, PingSpec, RecordType, Resolver, Spec, TcpSpec,
 };
 use wakeful_core::observation::FaultKind;
+use wakeful_outbound::net::error::ProbeError;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_outbound::net::http::{Request, fetch};
 use wakeful_outbound::net::tls::Trust;
-use wakeful_outbound::net::trouble::Trouble;
 use wakeful_outbound::net::{Deadline, Net};
 
 use crate::dns::{flipping_at, net_by};
-use crate::peer::{ENOUGH, Peer, http, is_root, look_by, page, redirect, run_inside};
+use crate::servers::{
+    LONG_TIMEOUT, TestServer, check_with, http, is_root, page, redirect, run_inside,
+};
 
-/// Where home is, as far as a user can spell it.
+/// Local addresses, in every spelling a user can enter.
 const SPELLINGS: [&str; 27] = [
     "127.0.0.1",
     "127.1",
@@ -46,14 +49,14 @@ const SPELLINGS: [&str; 27] = [
     "127。0。0。1",
     "metadata.google.internal",
     "printer.local",
-    // Answered with home's address by the name server of the test.
+    // The test's name server resolves it to a local address.
     "home.example",
 ];
 
 #[test]
-fn in_public_no_spelling_reaches_home_by_any_sink() {
+fn in_public_mode_no_spelling_reaches_a_local_address_by_any_protocol() {
     if !is_root() {
-        // Without a namespace of its own the test would have to leave the machine.
+        // Without a network namespace the test would have to leave the machine.
         return;
     }
     let addrs = ["93.184.216.34", "169.254.169.254", "10.0.0.5"]
@@ -69,76 +72,88 @@ async fn inside_a_namespace() {
     let resolver = flipping_at("127.0.0.1:5353", &["127.0.0.1"]).await;
     let net = net_by(Policy::Public, resolver.addr);
 
-    let public = Peer::at("93.184.216.34:80", async |mut stream| {
-        let request = crate::peer::read_request(&mut stream).await?;
+    let public = TestServer::at("93.184.216.34:80", async |mut stream| {
+        let request = crate::servers::read_request(&mut stream).await?;
         let to = request.split(' ').nth(1).and_then(|path| path.strip_prefix("/to/"));
         let answer =
             to.map_or_else(|| page("public"), |to| redirect(302, &format!("http://{to}/")));
         tokio::io::AsyncWriteExt::write_all(&mut stream, &answer).await
     })
     .await;
-    let seen = look_by(&net, &Spec::Http(http("http://93.184.216.34/")), ENOUGH).await.unwrap();
-    assert!(seen.up, "the namespace works, so that a block means something: {seen:?}");
+    let observation =
+        check_with(&net, &Spec::Http(http("http://93.184.216.34/")), LONG_TIMEOUT).await.unwrap();
+    assert!(
+        observation.up,
+        "the namespace must work for a block to be meaningful: {observation:?}"
+    );
 
     for spelling in SPELLINGS {
         for spec in sinks(spelling) {
-            let Err(fault) = look_by(&net, &spec, ENOUGH).await else {
-                panic!("{spelling} was looked at: {spec:?}")
+            let Err(fault) = check_with(&net, &spec, LONG_TIMEOUT).await else {
+                panic!("{spelling} was checked: {spec:?}")
             };
             assert_eq!(fault.kind, FaultKind::Egress, "{spelling}: {fault:?}");
         }
         if let Ok(url) = format!("http://{spelling}/").parse() {
             assert_blocked(deliver(&net, url).await, spelling);
         }
-        // As a mail server would be.
-        let connected = net.connect(spelling, 80, Deadline::within(ENOUGH)).await;
+        // As for a mail server.
+        let connected = net.connect(spelling, 80, Deadline::within(LONG_TIMEOUT)).await;
         assert_blocked(connected.map(drop), spelling);
     }
-    assert!(public.seen() > 20, "the redirects were followed up to the guard");
+    assert!(public.connection_count() > 20, "the redirects must be followed up to the guard");
 
     let flips = flipping_at("127.0.0.1:5454", &["93.184.216.34", "127.0.0.1"]).await;
     let net = net_by(Policy::Public, flips.addr);
     for expected_up in [true, false, true, false] {
-        let seen = look_by(&net, &Spec::Http(http("http://flip.example/")), ENOUGH).await;
-        assert_eq!(seen.is_ok(), expected_up, "{seen:?}");
+        let observation =
+            check_with(&net, &Spec::Http(http("http://flip.example/")), LONG_TIMEOUT).await;
+        assert_eq!(observation.is_ok(), expected_up, "{observation:?}");
     }
-    assert_eq!(canaries.visits(), 0);
+    assert_eq!(canaries.connection_count(), 0);
 
-    // The canaries do sing when they are visited.
+    // Verifies that the canaries do record connections.
     let private = net_by(Policy::Private, resolver.addr);
-    look_by(&private, &Spec::Http(http("http://10.0.0.5/")), ENOUGH).await.unwrap();
-    assert_eq!(canaries.visits(), 1);
+    check_with(&private, &Spec::Http(http("http://10.0.0.5/")), LONG_TIMEOUT).await.unwrap();
+    assert_eq!(canaries.connection_count(), 1);
 }
 
-fn assert_blocked(sent: Result<(), Trouble>, spelling: &str) {
+fn assert_blocked(sent: Result<(), ProbeError>, spelling: &str) {
     match sent {
-        Err(Trouble::Ours(fault)) if fault.kind == FaultKind::Egress => {}
+        Err(ProbeError::Fault(fault)) if fault.kind == FaultKind::Egress => {}
         other => panic!("{spelling}: {other:?}"),
     }
 }
 
-/// The checks that a spelling can be given to.
+/// The checks that can have this spelling as their target.
 fn sinks(spelling: &str) -> Vec<Spec> {
-    let mut specs = Vec::new();
-    if HttpUrl::parse(&format!("http://{spelling}/")).is_ok() {
-        specs.push(Spec::Http(http(format!("http://{spelling}/"))));
-    }
-    let redirected = format!("http://93.184.216.34/to/{spelling}");
-    specs.push(Spec::Http(http(redirected)));
-    if let Ok(hostname) = Hostname::parse(spelling) {
-        specs.push(Spec::Tcp(TcpSpec { hostname: hostname.clone(), port: 80 }));
-        specs.push(Spec::Ping(PingSpec::of(hostname)));
-    }
-    if let Ok(resolver_server) = Resolver::parse(spelling) {
-        let hostname = Hostname::parse("one.example").unwrap();
-        let record_type = RecordType::A;
-        specs.push(Spec::Dns(DnsSpec { hostname, port: None, resolver_server, record_type }));
-    }
-    specs
+    let direct = Kind::ALL.iter().filter_map(|kind| aimed_at(*kind, spelling));
+    let redirected = Spec::Http(http(format!("http://93.184.216.34/to/{spelling}")));
+    direct.chain([redirected]).collect()
 }
 
-/// As a webhook would be.
-async fn deliver(net: &Net, url: url::Url) -> Result<(), Trouble> {
+/// A check of this type; `None` if its target cannot be spelled like this.
+fn aimed_at(kind: Kind, spelling: &str) -> Option<Spec> {
+    let hostname = Hostname::parse(spelling).ok();
+    let url = HttpUrl::parse(&format!("http://{spelling}/")).ok();
+    match kind {
+        // It connects to nothing.
+        Kind::Api => None,
+        Kind::Dns => Some(Spec::Dns(DnsSpec {
+            hostname: Hostname::parse("one.example").unwrap(),
+            port: None,
+            resolver_server: Resolver::parse(spelling).ok()?,
+            record_type: RecordType::A,
+        })),
+        Kind::Http => url.map(|url| Spec::Http(HttpSpec::new(url))),
+        Kind::HttpKeyword => url.map(|url| Spec::HttpKeyword(HttpSpec::new(url))),
+        Kind::Ping => hostname.map(|hostname| Spec::Ping(PingSpec::of(hostname))),
+        Kind::Tcp => hostname.map(|hostname| Spec::Tcp(TcpSpec { hostname, port: 80 })),
+    }
+}
+
+/// As for a webhook.
+async fn deliver(net: &Net, url: url::Url) -> Result<(), ProbeError> {
     let request = Request {
         method: http::Method::POST,
         url,
@@ -146,12 +161,12 @@ async fn deliver(net: &Net, url: url::Url) -> Result<(), Trouble> {
         body: "{}".into(),
         trust: Trust::Required,
     };
-    fetch(net, &request, 1_024, Deadline::within(ENOUGH)).await.map(drop)
+    fetch(net, &request, 1_024, Deadline::within(LONG_TIMEOUT)).await.map(drop)
 }
 
-/// Listeners at home that count who comes by.
+/// Listeners on local addresses that count connections.
 struct Canaries {
-    tcp: Vec<Peer>,
+    tcp: Vec<TestServer>,
     datagrams: Arc<AtomicUsize>,
     _tasks: JoinSet<()>,
 }
@@ -160,7 +175,7 @@ impl Canaries {
     async fn new() -> Self {
         let mut tcp = Vec::new();
         for addr in ["127.0.0.1:80", "10.0.0.5:80", "169.254.169.254:80", "[::1]:80"] {
-            tcp.push(Peer::at(addr, async |_| Ok(())).await);
+            tcp.push(TestServer::at(addr, async |_| Ok(())).await);
         }
         let datagrams = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
@@ -176,7 +191,8 @@ impl Canaries {
         Self { tcp, datagrams, _tasks: tasks }
     }
 
-    fn visits(&self) -> usize {
-        self.tcp.iter().map(Peer::seen).sum::<usize>() + self.datagrams.load(Ordering::SeqCst)
+    fn connection_count(&self) -> usize {
+        self.tcp.iter().map(TestServer::connection_count).sum::<usize>()
+            + self.datagrams.load(Ordering::SeqCst)
     }
 }

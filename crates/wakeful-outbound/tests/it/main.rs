@@ -1,7 +1,7 @@
-//! Checks against real peers on loopback, hostile ones included. Each test asks
-//! by the front door, `check::look`, and holds it to its deadline.
+//! Checks against real servers on loopback, including hostile ones. Each test
+//! uses the public entry point, `checks::check`, and enforces its deadline.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue panics")]
 
 mod dns;
 mod egress;
@@ -10,8 +10,8 @@ mod http;
 mod notify;
 mod ntlm;
 mod payment;
-mod peer;
 mod ping;
+mod servers;
 mod smtp;
 mod tcp;
 mod tls;

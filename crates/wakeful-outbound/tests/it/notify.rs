@@ -1,32 +1,40 @@
-//! Telling people: what leaves us, written down as files, and how mail servers
-//! and webhooks of every kind are met.
+//! Notifications: the messages as snapshot files, and the handling of mail
+//! servers and webhooks of every kind.
 
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
-use wakeful_core::monitor::spec::{Headers, Hostname};
-use wakeful_core::notice::Notice;
-use wakeful_core::notice::retry::{Failure, Outcome};
-use wakeful_core::notifier::{
-    EmailSpec, Keys, Mailbox, Mailboxes, Ready, Security, SigningSecret, Subject, Template,
-    WebhookSpec, webhook as hooks,
+use wakeful_core::id::TeamId;
+use wakeful_core::monitors::spec::{Headers, Hostname};
+use wakeful_core::notifications::event::Event;
+use wakeful_core::notifications::notifier::{
+    BuiltinTemplate, EmailSpec, Keys, Mailbox, Mailboxes, Security, SigningSecret, Subject,
+    Template, WebhookSpec, webhook as hooks,
 };
+use wakeful_core::notifications::retry::{Failure, Outcome};
 use wakeful_core::secret::Secret;
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
-use wakeful_outbound::mail::Letter;
+use wakeful_outbound::mail::Email;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_outbound::notify::{email, letters, webhook};
-use wakeful_testkit::{Inbox, Line, Receiver};
+use wakeful_outbound::notify::Attempt;
+use wakeful_outbound::notify::renderers::Renderers;
+use wakeful_outbound::notify::{email, email_template, webhook};
+use wakeful_testkit::{Receiver, SmtpSecurity, SmtpServer};
 
-use crate::peer::{Peer, Today, net, redirect};
+use crate::servers::{TestServer, Today, net, redirect};
+
+/// Whose templates are rendered.
+fn team() -> TeamId {
+    TeamId::parse("01a1dd16-3e86-7039-aa0a-37292a4ffff7").unwrap()
+}
 
 const NOW: Millis = Millis(1_794_735_000_000);
 const LINK: &str = "https://wakeful.example/monitor/01a1dd16-3e86-7039-aa0a-37292a4ffff7";
 
-fn notice(kind: &str) -> Notice {
+fn event(kind: &str) -> Event {
     let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
     let up = kind == "monitor.up";
     let body = json!({"type": kind, "timestamp": "2026-11-15T09:30:00.000Z",
@@ -38,23 +46,23 @@ fn notice(kind: &str) -> Notice {
             "message": if up { "200 OK" } else { "503 Service Unavailable" },
             "load_time": 12.5, "down_since": "2026-11-15T09:25:50.000Z", "down_seconds": 250,
             "payload": null}});
-    Notice::parse(&body.to_string()).unwrap()
+    Event::parse(&body.to_string()).unwrap()
 }
 
-fn was_down() -> Notice {
-    Notice::was_down(&notice("monitor.down"), notice("monitor.up"))
+fn was_down() -> Event {
+    Event::with_outage(&event("monitor.down"), event("monitor.up"))
 }
 
-fn certificate() -> Notice {
-    let mut notice = notice("monitor.certificate_expiring");
-    notice.data.message = "certificate expires in 7 days".into();
-    notice.data.down_since = None;
-    notice.data.down_seconds = None;
-    notice
+fn certificate() -> Event {
+    let mut event = event("monitor.certificate_expiring");
+    event.data.message = "certificate expires in 7 days".into();
+    event.data.down_since = None;
+    event.data.down_seconds = None;
+    event
 }
 
-fn test() -> Notice {
-    Notice::test(notice("monitor.down").data.eventid, "hook", NOW)
+fn test() -> Event {
+    Event::test(event("monitor.down").data.eventid, "hook", NOW)
 }
 
 fn hook(url: &str, template: Template) -> WebhookSpec {
@@ -82,45 +90,45 @@ fn spec(port: u16) -> EmailSpec {
     }
 }
 
-/// Compares with the file of that name; `WAKEFUL_UPDATE=1` writes it.
+/// Compares with the snapshot of that name; `WAKEFUL_UPDATE=1` writes it.
 fn same(name: &str, text: &str) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/told");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots");
     let path = folder.join(name);
     if std::env::var_os("WAKEFUL_UPDATE").is_some() {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(&path, text).unwrap();
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "{name} is not as it was:\n{text}");
+    let snapshot = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(snapshot == text, "{name} is not as it was:\n{text}");
 }
 
-async fn sent(template: Template, path: &str, notice: &Notice) -> Value {
+async fn sent(template: Template, path: &str, event: &Event) -> Value {
     let receiver = Receiver::start().await;
     let url = receiver.url.replace("/hook", path);
-    let outcome = webhook::deliver(&net(), &hook(&url, template), notice, LINK, NOW).await;
+    let outcome = webhook::deliver(&net(), team(), &hook(&url, template), event, LINK, NOW).await;
     assert_eq!(outcome, Outcome::Delivered("taken".into()));
     receiver.hooks()[0].json()
 }
 
 #[tokio::test]
-async fn every_ready_template_gives_the_shape_its_receiver_wants() {
-    for ready in Ready::ALL {
+async fn every_builtin_template_renders_what_its_receiver_expects() {
+    for ready in BuiltinTemplate::ALL {
         let path = match ready {
-            Ready::Telegram => "/bot123/sendMessage?chat_id=-100",
-            Ready::Ntfy => "/alerts",
-            Ready::PagerDuty => "/v2/enqueue?routing_key=R0",
+            BuiltinTemplate::Telegram => "/bot123/sendMessage?chat_id=-100",
+            BuiltinTemplate::Ntfy => "/alerts",
+            BuiltinTemplate::PagerDuty => "/v2/enqueue?routing_key=R0",
             _ => "/hook",
         };
         let mut all = serde_json::Map::new();
-        for (name, notice) in [
-            ("down", notice("monitor.down")),
-            ("reminder", notice("monitor.reminder")),
-            ("up", notice("monitor.up")),
+        for (name, event) in [
+            ("down", event("monitor.down")),
+            ("reminder", event("monitor.reminder")),
+            ("up", event("monitor.up")),
             ("was down", was_down()),
             ("certificate", certificate()),
             ("test", test()),
         ] {
-            let body = sent(Template::Ready(*ready), path, &notice).await;
+            let body = sent(Template::Builtin(*ready), path, &event).await;
             all.insert(name.to_owned(), body);
         }
         let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
@@ -129,22 +137,22 @@ async fn every_ready_template_gives_the_shape_its_receiver_wants() {
 }
 
 #[tokio::test]
-async fn a_template_of_ones_own_is_used_and_one_that_fails_loses_nothing() {
+async fn a_custom_template_is_used_and_a_failing_one_falls_back() {
     let own = Template::parse(r#"{"say": {{ (title)|tojson }}, "n": {{ down_seconds }}}"#).unwrap();
-    let body = sent(own, "/hook", &notice("monitor.down")).await;
+    let body = sent(own, "/hook", &event("monitor.down")).await;
     assert_eq!(body, json!({"say": "Shop <b>& is down", "n": 250}));
-    let broken = Template::Own(UserTemplate::stored("{{ text.no_such_thing() }}"));
-    let body = sent(broken, "/hook", &notice("monitor.down")).await;
+    let broken = Template::Custom(UserTemplate::stored("{{ text.no_such_thing() }}"));
+    let body = sent(broken, "/hook", &event("monitor.down")).await;
     assert_eq!(body["type"], "monitor.down");
 }
 
 #[tokio::test]
-async fn a_large_report_is_left_out_and_the_shape_stays() {
-    let mut large = notice("monitor.down");
+async fn a_large_payload_is_omitted_and_the_format_stays() {
+    let mut large = event("monitor.down");
     large.data.payload = Some(json!({"log": "x".repeat(30_000)}));
-    let duty = Template::Ready(Ready::PagerDuty);
+    let duty = Template::Builtin(BuiltinTemplate::PagerDuty);
     let body = sent(duty.clone(), "/v2/enqueue?routing_key=R0", &large).await;
-    assert_eq!(body, sent(duty, "/v2/enqueue?routing_key=R0", &notice("monitor.down")).await);
+    assert_eq!(body, sent(duty, "/v2/enqueue?routing_key=R0", &event("monitor.down")).await);
     let own = Template::parse(r#"{"say": {{ title|tojson }}, "with": {{ payload|tojson }}}"#);
     let body = sent(own.unwrap(), "/hook", &large).await;
     assert_eq!(body, json!({"say": "Shop <b>& is down", "with": null}));
@@ -156,14 +164,14 @@ async fn a_webhook_carries_its_headers_and_a_signature_for_each_secret() {
     let mut spec = hook(&receiver.url, Template::parse("plain {{ text }}").unwrap());
     spec.headers = hooks::headers("Authorization: Bearer t0ken\nX-Team: ops").unwrap();
     spec.keys = spec.keys.rotated(SigningSecret::issue([2; 32]), NOW);
-    webhook::deliver(&net(), &spec, &notice("monitor.down"), LINK, NOW).await;
-    let seen = &receiver.hooks()[0];
-    assert_eq!(seen.header("authorization"), "Bearer t0ken");
-    assert_eq!(seen.header("x-team"), "ops");
-    assert_eq!(seen.header("content-type"), "text/plain; charset=utf-8");
-    assert_eq!(seen.header("webhook-timestamp"), "1794735000");
-    assert_eq!(seen.header("webhook-signature").split(' ').count(), 2);
-    assert!(seen.header("user-agent").starts_with("Wakeful/"));
+    webhook::deliver(&net(), team(), &spec, &event("monitor.down"), LINK, NOW).await;
+    let request = &receiver.hooks()[0];
+    assert_eq!(request.header("authorization"), "Bearer t0ken");
+    assert_eq!(request.header("x-team"), "ops");
+    assert_eq!(request.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(request.header("webhook-timestamp"), "1794735000");
+    assert_eq!(request.header("webhook-signature").split(' ').count(), 2);
+    assert!(request.header("user-agent").starts_with("Wakeful/"));
 }
 
 /// Verified by the public library for receivers, on the raw bytes.
@@ -179,21 +187,21 @@ print(len(given))";
     let mut spec = hook(&receiver.url, Template::Standard);
     let old = spec.keys.current.clone();
     spec.keys = spec.keys.rotated(SigningSecret::issue([9; 32]), NOW);
-    // The library refuses what is not of now.
+    // The library rejects timestamps that are not current.
     let now = std::process::Command::new("date").arg("+%s").output().unwrap();
     let now: i64 = String::from_utf8(now.stdout).unwrap().trim().parse().unwrap();
     let mut given = Vec::new();
     for number in 0..100 {
-        let mut notice = notice(if number % 2 == 0 { "monitor.down" } else { "monitor.up" });
-        notice.text = format!("{number} Ünïcödé \"quoted\" \\ 🔴");
+        let mut event = event(if number % 2 == 0 { "monitor.down" } else { "monitor.up" });
+        event.text = format!("{number} Ünïcödé \"quoted\" \\ 🔴");
         spec.keys.old = spec.keys.old.map(|(old, _)| (old, Millis(i64::MAX)));
-        webhook::deliver(&net(), &spec, &notice, LINK, Millis(now * 1_000)).await;
-        let seen = receiver.hooks().pop().unwrap();
+        webhook::deliver(&net(), team(), &spec, &event, LINK, Millis(now * 1_000)).await;
+        let request = receiver.hooks().pop().unwrap();
         let secret = if number % 3 == 0 { &old } else { &spec.keys.current };
         let names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
         let headers: serde_json::Map<String, Value> =
-            names.iter().map(|name| ((*name).to_owned(), json!(seen.header(name)))).collect();
-        given.push(json!({"secret": secret.expose(), "body": seen.body, "headers": headers}));
+            names.iter().map(|name| ((*name).to_owned(), json!(request.header(name)))).collect();
+        given.push(json!({"secret": secret.expose(), "body": request.body, "headers": headers}));
     }
     let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/venv/bin/python");
     assert!(PathBuf::from(python).exists(), "{python} is missing: run scripts/install-test-deps");
@@ -216,19 +224,20 @@ print(len(given))";
 
 #[tokio::test]
 async fn no_redirect_is_followed() {
-    let second = Peer::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let second = TestServer::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     for code in [301, 302, 303, 307, 308] {
-        let first = Peer::answering(redirect(code, &second.url("/"))).await;
+        let first = TestServer::answering(redirect(code, &second.url("/"))).await;
         let spec = hook(&first.url("/"), Template::Standard);
-        let outcome = webhook::deliver(&net(), &spec, &notice("monitor.down"), LINK, NOW).await;
+        let outcome =
+            webhook::deliver(&net(), team(), &spec, &event("monitor.down"), LINK, NOW).await;
         let Outcome::Failed(failure) = outcome else { panic!("{code}: {outcome:?}") };
         assert!(failure.answer.contains("redirects are not followed"), "{failure:?}");
     }
-    assert_eq!(second.seen(), 0);
+    assert_eq!(second.connection_count(), 0);
 }
 
 #[tokio::test]
-async fn what_a_receiver_answers_decides_what_is_done() {
+async fn the_response_of_a_receiver_decides_the_outcome() {
     let receiver = Receiver::start().await;
     let spec = hook(&receiver.url, Template::Standard);
     let net = net();
@@ -244,65 +253,149 @@ async fn what_a_receiver_answers_decides_what_is_done() {
         (429, "retry-after: x\r\n", "", failed("429 Too Many Requests", None, true)),
         (404, "", "", failed("404 Not Found", None, false)),
     ] {
-        receiver.answers(status, headers, body);
-        let seen = webhook::deliver(&net, &spec, &notice("monitor.down"), LINK, NOW).await;
-        assert_eq!(seen, outcome, "{status}");
+        receiver.answer_with(status, headers, body);
+        let request =
+            webhook::deliver(&net, team(), &spec, &event("monitor.down"), LINK, NOW).await;
+        assert_eq!(request, outcome, "{status}");
     }
 }
 
 #[tokio::test]
-async fn denied_addresses_are_not_dialled_by_webhooks_or_mail() {
+async fn webhooks_and_mail_do_not_connect_to_blocked_addresses() {
     let public = Net::new(Policy::Public, Vec::new(), std::sync::Arc::new(Today));
     let receiver = Receiver::start().await;
-    let inbox = Inbox::start(Line::Plain).await;
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     let hook = hook(&receiver.url, Template::Standard);
-    let told = webhook::deliver(&public, &hook, &notice("monitor.down"), LINK, NOW).await;
-    assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
-    let letter = letters::letter(&spec(inbox.port), &test(), LINK, None, NOW).await;
-    let told = email::deliver(&public, &spec(inbox.port), &letter, None).await;
-    assert!(matches!(told, Outcome::Failed(_)), "{told:?}");
+    let outcome = webhook::deliver(&public, team(), &hook, &event("monitor.down"), LINK, NOW).await;
+    assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec(inbox.port),
+        &test(),
+        LINK,
+        None,
+        NOW,
+    )
+    .await;
+    let outcome = email::deliver(&public, &spec(inbox.port), &email, None).await.outcome;
+    assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
     assert_eq!((receiver.count(), inbox.connections()), (0, 0));
 }
 
 #[tokio::test]
-async fn letters_read_well() {
+async fn emails_match_their_snapshots() {
     let spec = spec(25);
-    for (name, letter) in [
-        ("down", letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await),
-        ("up", letters::letter(&spec, &notice("monitor.up"), LINK, None, NOW).await),
-        ("was_down", letters::letter(&spec, &was_down(), LINK, None, NOW).await),
-        ("certificate", letters::letter(&spec, &certificate(), LINK, None, NOW).await),
-        ("test", letters::letter(&spec, &test(), LINK, None, NOW).await),
+    for (name, email) in [
+        (
+            "down",
+            email_template::event_email(
+                &Renderers::default(),
+                team(),
+                &spec,
+                &event("monitor.down"),
+                LINK,
+                None,
+                NOW,
+            )
+            .await,
+        ),
+        (
+            "up",
+            email_template::event_email(
+                &Renderers::default(),
+                team(),
+                &spec,
+                &event("monitor.up"),
+                LINK,
+                None,
+                NOW,
+            )
+            .await,
+        ),
+        (
+            "was_down",
+            email_template::event_email(
+                &Renderers::default(),
+                team(),
+                &spec,
+                &was_down(),
+                LINK,
+                None,
+                NOW,
+            )
+            .await,
+        ),
+        (
+            "certificate",
+            email_template::event_email(
+                &Renderers::default(),
+                team(),
+                &spec,
+                &certificate(),
+                LINK,
+                None,
+                NOW,
+            )
+            .await,
+        ),
+        (
+            "test",
+            email_template::event_email(
+                &Renderers::default(),
+                team(),
+                &spec,
+                &test(),
+                LINK,
+                None,
+                NOW,
+            )
+            .await,
+        ),
         (
             "digest",
-            letters::digest(&spec, &[notice("monitor.down"), was_down(), certificate()], LINK, NOW),
+            email_template::digest(
+                &spec,
+                &[event("monitor.down"), was_down(), certificate()],
+                LINK,
+                NOW,
+            ),
         ),
     ] {
-        let Letter { subject, text, html, .. } = letter;
+        let Email { subject, text, html, .. } = email;
         same(&format!("mail_{name}.txt"), &format!("Subject: {subject}\n\n{text}\n"));
         same(&format!("mail_{name}.html"), &html.unwrap());
     }
 }
 
 #[tokio::test]
-async fn a_letter_reaches_everybody_and_breaks_out_of_no_header() {
-    let inbox = Inbox::start(Line::Plain).await;
+async fn an_email_reaches_all_recipients_and_injects_no_header() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     let mut spec = spec(inbox.port);
     spec.subject = Subject::parse("[{{ status }}] {{ name }}").unwrap();
-    let mut evil = notice("monitor.down");
+    let mut evil = event("monitor.down");
     evil.data.monitor.as_mut().unwrap().name = "x\r\nBcc: eve@example.com\r\n\r\nbody".into();
     let answers = Some(evil.data.eventid);
-    let letter = letters::letter(&spec, &evil, LINK, answers, NOW).await;
-    let outcome = email::deliver(&net(), &spec, &letter, None).await;
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec,
+        &evil,
+        LINK,
+        answers,
+        NOW,
+    )
+    .await;
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
-    let taken = &inbox.letters()[0];
+    let taken = &inbox.mails()[0];
     assert_eq!(
         taken.to,
         ["ann@example.com", "c@example.com", "team@example.com", "boss@example.com"]
     );
     assert_eq!(taken.from, "wakeful@example.com");
     assert_eq!(taken.header("subject"), "[down] x Bcc: eve@example.com body");
-    assert_eq!(taken.header("bcc"), "", "blind copies stay blind");
+    assert_eq!(taken.header("bcc"), "", "bcc is not in the headers");
     assert_eq!(taken.header("cc"), "team@example.com");
     assert_eq!(taken.header("auto-submitted"), "auto-generated");
     assert_eq!(taken.header("message-id"), "<01a1dd16-3e86-7039-aa0a-00000000000e@wakeful>");
@@ -310,84 +403,107 @@ async fn a_letter_reaches_everybody_and_breaks_out_of_no_header() {
 }
 
 #[tokio::test]
-async fn a_line_is_secured_as_set_and_a_bad_certificate_is_only_taken_when_told_to() {
+async fn a_connection_uses_the_configured_tls_and_accepts_a_bad_certificate_only_when_allowed() {
     let net = net();
-    for line in [Line::StartTls, Line::Tls] {
-        // Implicit TLS is what port 465 stands for. Each test is a process, and has
-        // an address of its own.
+    for line in [SmtpSecurity::StartTls, SmtpSecurity::Tls] {
+        // Port 465 means implicit TLS. Each test is a process, and uses its own
+        // loopback address.
         let [_, high, middle, low] = std::process::id().to_be_bytes();
         let host = std::net::Ipv4Addr::new(127, 64 | high, middle, low);
-        let port = if line == Line::Tls { 465 } else { 0 };
+        let port = if line == SmtpSecurity::Tls { 465 } else { 0 };
         let listener = tokio::net::TcpListener::bind((host, port)).await;
         if listener.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
-            // Only root, or whom net.ipv4.ip_unprivileged_port_start lets, may open it.
-            eprintln!("NOT TRIED: {line:?}, because port {port} is not ours to open");
+            // Only root may open it, unless net.ipv4.ip_unprivileged_port_start
+            // allows it.
+            eprintln!("SKIPPED: {line:?}, because port {port} cannot be opened without privileges");
             continue;
         }
         let listener = listener.expect("a port");
-        let inbox = Inbox::on(listener, line);
+        let inbox = SmtpServer::on(listener, line);
         let mut spec = EmailSpec {
             hostname: Hostname::parse(&host.to_string()).unwrap(),
             security: Security::parse("TLS").unwrap(),
             ..spec(inbox.port)
         };
-        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-        let told = email::deliver(&net, &spec, &letter, None).await;
-        assert!(matches!(told, Outcome::Failed(_)), "{line:?}: {told:?}");
-        assert!(told.answer().contains("certificate"), "{line:?}: {told:?}");
-        assert_eq!(inbox.letters().len(), 0);
+        let email = email_template::event_email(
+            &Renderers::default(),
+            team(),
+            &spec,
+            &event("monitor.down"),
+            LINK,
+            None,
+            NOW,
+        )
+        .await;
+        let outcome = email::deliver(&net, &spec, &email, None).await.outcome;
+        assert!(matches!(outcome, Outcome::Failed(_)), "{line:?}: {outcome:?}");
+        assert!(outcome.answer().contains("certificate"), "{line:?}: {outcome:?}");
+        assert_eq!(inbox.mails().len(), 0);
         spec.ignore_tls_errors = true;
         spec.username = "user".into();
         spec.password = Secret::new("pass");
-        let told = email::deliver(&net, &spec, &letter, None).await;
-        assert_eq!(told, Outcome::Delivered("250 2.0.0 taken as 1".into()), "{line:?}");
-        let taken = &inbox.letters()[0];
+        let outcome = email::deliver(&net, &spec, &email, None).await.outcome;
+        assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()), "{line:?}");
+        let taken = &inbox.mails()[0];
         assert!(taken.secure, "{line:?}");
         assert_eq!((taken.user.as_str(), taken.password.as_str()), ("user", "pass"));
         spec.password = Secret::new("wrong");
-        let told = email::deliver(&net, &spec, &letter, None).await;
-        assert!(matches!(told, Outcome::Failed(_)), "a login can be set right: {told:?}");
-        assert!(told.answer().contains("535"), "{line:?}: {told:?}");
+        let outcome = email::deliver(&net, &spec, &email, None).await.outcome;
+        assert!(matches!(outcome, Outcome::Failed(_)), "a login can be corrected: {outcome:?}");
+        assert!(outcome.answer().contains("535"), "{line:?}: {outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn one_bad_address_keeps_nobody_else_from_being_told() {
-    let inbox = Inbox::start(Line::Plain).await;
+async fn one_bad_address_does_not_stop_the_others() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     let spec = spec(inbox.port);
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-    inbox.says("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
-    inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
-    let told = email::deliver(&net(), &spec, &letter, None).await;
-    let Outcome::Partly { answer, left } = &told else { panic!("{told:?}") };
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec,
+        &event("monitor.down"),
+        LINK,
+        None,
+        NOW,
+    )
+    .await;
+    inbox.reply_to("RCPT TO:<c@example.com>", "550 5.1.1 no such user");
+    inbox.reply_to("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
+    let Attempt { outcome, recipients } = email::deliver(&net(), &spec, &email, None).await;
+    let recipients = recipients.expect("the server responded to them");
+    assert_eq!((recipients.accepted(), recipients.total), (2, 4));
+    let Outcome::Partial { answer, left } = &outcome else { panic!("{outcome:?}") };
     assert_eq!(left, &["team@example.com"]);
-    assert_eq!(inbox.letters()[0].to, ["ann@example.com", "boss@example.com"]);
-    for part in ["250 2.0.0 taken as 1; not for ", "c@example.com: ", "550", "no such user"] {
+    assert_eq!(inbox.mails()[0].to, ["ann@example.com", "boss@example.com"]);
+    for part in
+        ["250 2.0.0 taken as 1; not accepted for ", "c@example.com: ", "550", "no such user"]
+    {
         assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(answer.contains("team@example.com: ") && answer.contains("greylisted"), "{answer}");
 
-    inbox.says_no_more("RCPT TO:<team@example.com>");
-    let told = email::deliver(&net(), &spec, &letter, Some(left)).await;
-    assert_eq!(told, Outcome::Delivered("250 2.0.0 taken as 2".into()));
-    assert_eq!(inbox.letters()[1].to, ["team@example.com"]);
-    let nobody = ["who.left@example.com".to_owned()];
-    let told = email::deliver(&net(), &spec, &letter, Some(&nobody)).await;
-    assert!(told.answer().contains("no recipient any more"), "{told:?}");
+    inbox.stop_replying_to("RCPT TO:<team@example.com>");
+    let outcome = email::deliver(&net(), &spec, &email, Some(left)).await.outcome;
+    assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 2".into()));
+    assert_eq!(inbox.mails()[1].to, ["team@example.com"]);
+    let removed = ["who.left@example.com".to_owned()];
+    let outcome = email::deliver(&net(), &spec, &email, Some(&removed)).await.outcome;
+    assert!(outcome.answer().contains("removed from the notifier"), "{outcome:?}");
 
-    inbox.says("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
-    inbox.says("RCPT TO:<ann@example.com>", "550 5.1.1 no such user");
-    inbox.says("RCPT TO:<boss@example.com>", "550 5.1.1 no such user");
-    let told = email::deliver(&net(), &spec, &letter, None).await;
-    assert!(matches!(told, Outcome::Failed(_)), "one may be taken later: {told:?}");
-    inbox.says("RCPT TO:<team@example.com>", "550 5.1.1 no such user");
-    let told = email::deliver(&net(), &spec, &letter, None).await;
-    assert!(matches!(told, Outcome::Refused(_)), "{told:?}");
-    assert_eq!(inbox.letters().len(), 2);
+    inbox.reply_to("RCPT TO:<team@example.com>", "450 4.2.0 greylisted");
+    inbox.reply_to("RCPT TO:<ann@example.com>", "550 5.1.1 no such user");
+    inbox.reply_to("RCPT TO:<boss@example.com>", "550 5.1.1 no such user");
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
+    assert!(matches!(outcome, Outcome::Failed(_)), "one may be accepted later: {outcome:?}");
+    inbox.reply_to("RCPT TO:<team@example.com>", "550 5.1.1 no such user");
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
+    assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+    assert_eq!(inbox.mails().len(), 2);
 }
 
 #[tokio::test]
-async fn only_what_is_said_against_the_letter_is_final() {
+async fn only_errors_about_the_email_are_permanent() {
     for (line, reply, is_final) in [
         ("MAIL", "530 5.7.0 authentication required", false),
         ("MAIL", "451 4.3.0 busy", false),
@@ -395,29 +511,47 @@ async fn only_what_is_said_against_the_letter_is_final() {
         ("DATA", "554 5.7.1 spam", true),
         ("EHLO", "554 5.7.1 your address is blocked", false),
     ] {
-        let inbox = Inbox::start(Line::Plain).await;
-        inbox.says(line, reply);
+        let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
+        inbox.reply_to(line, reply);
         let spec = spec(inbox.port);
-        let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-        let told = email::deliver(&net(), &spec, &letter, None).await;
-        assert_eq!(matches!(told, Outcome::Refused(_)), is_final, "{reply}: {told:?}");
-        assert!(told.answer().contains(&reply[4..]), "{reply}: {told:?}");
+        let email = email_template::event_email(
+            &Renderers::default(),
+            team(),
+            &spec,
+            &event("monitor.down"),
+            LINK,
+            None,
+            NOW,
+        )
+        .await;
+        let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
+        assert_eq!(matches!(outcome, Outcome::Refused(_)), is_final, "{reply}: {outcome:?}");
+        assert!(outcome.answer().contains(&reply[4..]), "{reply}: {outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn a_letter_that_was_taken_is_taken_however_the_goodbye_goes() {
-    let inbox = Inbox::start(Line::Plain).await;
-    inbox.says("QUIT", "");
+async fn an_accepted_email_counts_even_when_quit_fails() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
+    inbox.reply_to("QUIT", "");
     let spec = spec(inbox.port);
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-    let outcome = email::deliver(&net(), &spec, &letter, None).await;
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec,
+        &event("monitor.down"),
+        LINK,
+        None,
+        NOW,
+    )
+    .await;
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
 }
 
 #[tokio::test]
-async fn addresses_that_people_write_are_ones_that_servers_understand() {
-    let inbox = Inbox::start(Line::Plain).await;
+async fn addresses_as_people_write_them_are_accepted_by_servers() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     let to = r#"Ops (night) <a@example.com>, Team: Ops <b@example.com>, a\b <c@example.com>,
         Team [prod] <d@example.com>, ops@team <e@example.com>, Ops; Night <f@example.com>,
         "g h"@example.com, i@exämple.com"#;
@@ -425,20 +559,38 @@ async fn addresses_that_people_write_are_ones_that_servers_understand() {
     spec.to_email = Mailboxes::parse(&to.replace('\n', "")).unwrap();
     spec.to_cc = Mailboxes::default();
     spec.to_bcc = Mailboxes::default();
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-    let outcome = email::deliver(&net(), &spec, &letter, None).await;
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec,
+        &event("monitor.down"),
+        LINK,
+        None,
+        NOW,
+    )
+    .await;
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
     let mut all: Vec<String> = "abcdef".chars().map(|c| format!("{c}@example.com")).collect();
     all.extend(["\"g h\"@example.com".into(), "i@xn--exmple-cua.com".into()]);
-    assert_eq!(inbox.letters()[0].to, all);
+    assert_eq!(inbox.mails()[0].to, all);
 }
 
 #[tokio::test]
-async fn a_server_without_starttls_gets_no_letter_when_tls_is_set() {
-    let inbox = Inbox::start(Line::Plain).await;
+async fn a_server_without_starttls_gets_no_email_when_tls_is_set() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     let spec = EmailSpec { security: Security::parse("tls").unwrap(), ..spec(inbox.port) };
-    let letter = letters::letter(&spec, &notice("monitor.down"), LINK, None, NOW).await;
-    let told = email::deliver(&net(), &spec, &letter, None).await;
-    assert!(told.answer().contains("STARTTLS"), "{told:?}");
-    assert_eq!(inbox.letters().len(), 0);
+    let email = email_template::event_email(
+        &Renderers::default(),
+        team(),
+        &spec,
+        &event("monitor.down"),
+        LINK,
+        None,
+        NOW,
+    )
+    .await;
+    let outcome = email::deliver(&net(), &spec, &email, None).await.outcome;
+    assert!(outcome.answer().contains("STARTTLS"), "{outcome:?}");
+    assert_eq!(inbox.mails().len(), 0);
 }

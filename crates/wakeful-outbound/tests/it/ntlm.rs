@@ -1,21 +1,21 @@
-//! NTLM against pyspnego, an implementation that is not ours.
+//! NTLM against pyspnego, an independent implementation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
-use wakeful_core::monitor::spec::{
+use wakeful_core::monitors::spec::{
     Authentication, Body, HttpSpec, Keyword, Method, Spec, Username,
 };
 use wakeful_core::observation::Evidence;
 use wakeful_core::secret::Secret;
 
-use crate::peer::{Peer, assert_down, assert_up, http, look, page};
+use crate::servers::{TestServer, assert_down, assert_up, check, http, page};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/ntlm_server.py");
 
-/// A Python with pyspnego, made once and kept in the target folder.
+/// A Python with pyspnego, installed once in the target folder.
 fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -28,7 +28,7 @@ fn python() -> &'static Path {
             let asked = Command::new(python).args(["-c", "import spnego"]).output();
             asked.is_ok_and(|asked| asked.status.success())
         };
-        // Tests run as processes of their own: one makes it, the others wait.
+        // Tests run as separate processes: one installs it, the others wait.
         let lock = std::fs::File::create(venv.with_extension("lock")).unwrap();
         lock.lock().unwrap();
         if !ready(&python) {
@@ -63,7 +63,7 @@ impl Server {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines.next_line().await.unwrap().expect("the server says its port");
+        let port = lines.next_line().await.unwrap().expect("the server prints its port");
         Self { url: format!("http://127.0.0.1:{port}/"), _child: child, _users: users }
     }
 
@@ -82,24 +82,24 @@ fn as_user(spec: HttpSpec, username: &str, password: &str) -> HttpSpec {
 }
 
 #[tokio::test]
-async fn a_user_of_a_domain_is_let_in() {
+async fn a_user_of_a_domain_is_accepted() {
     let server = Server::start().await;
     let spec = HttpSpec {
         keyword: Keyword::parse(r"hello CORP\ann GET").unwrap(),
         ..server.spec(r"CORP\ann", "Pässwörd1")
     };
-    assert_up(&look(&Spec::HttpKeyword(spec)).await, "200 OK, keyword found");
+    assert_up(&check(&Spec::HttpKeyword(spec)).await, "200 OK, keyword found");
 }
 
 #[tokio::test]
-async fn a_user_with_his_domain_behind_is_let_in() {
+async fn a_user_with_a_domain_suffix_is_accepted() {
     let server = Server::start().await;
-    let seen = look(&Spec::Http(server.spec("bob@corp.example", "secret"))).await;
-    assert_up(&seen, "200 OK");
+    let observation = check(&Spec::Http(server.spec("bob@corp.example", "secret"))).await;
+    assert_up(&observation, "200 OK");
 }
 
 #[tokio::test]
-async fn the_body_is_sent_once_the_server_knows_us() {
+async fn the_body_is_sent_after_authentication() {
     let server = Server::start().await;
     let spec = HttpSpec {
         method: Method::Post,
@@ -107,29 +107,29 @@ async fn the_body_is_sent_once_the_server_knows_us() {
         keyword: Keyword::parse(r"hello CORP\ann POST the body").unwrap(),
         ..server.spec(r"CORP\ann", "Pässwörd1")
     };
-    assert_up(&look(&Spec::HttpKeyword(spec)).await, "200 OK, keyword found");
+    assert_up(&check(&Spec::HttpKeyword(spec)).await, "200 OK, keyword found");
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_not_let_in() {
+async fn a_wrong_password_is_rejected() {
     let server = Server::start().await;
-    let seen = look(&Spec::Http(server.spec(r"CORP\ann", "wrong"))).await;
-    assert_down(&seen, Evidence::Answered, "401 Unauthorized");
+    let observation = check(&Spec::Http(server.spec(r"CORP\ann", "wrong"))).await;
+    assert_down(&observation, Evidence::Answered, "401 Unauthorized");
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_ask_is_answered_as_it_is() {
-    let peer = Peer::answering(page("open to all")).await;
-    let seen = look(&Spec::Http(as_user(http(peer.url("/")), "ann", "x"))).await;
-    assert_up(&seen, "200 OK");
+async fn a_server_without_authentication_is_checked_normally() {
+    let server = TestServer::answering(page("open to all")).await;
+    let observation = check(&Spec::Http(as_user(http(server.url("/")), "ann", "x"))).await;
+    assert_up(&observation, "200 OK");
 }
 
 #[tokio::test]
-async fn a_garbled_challenge_is_told() {
-    let peer = Peer::answering(
+async fn a_garbled_challenge_is_reported() {
+    let server = TestServer::answering(
         "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: NTLM AAAA\r\nContent-Length: 0\r\n\r\n",
     )
     .await;
-    let seen = look(&Spec::Http(as_user(http(peer.url("/")), "ann", "x"))).await;
-    assert_down(&seen, Evidence::Answered, "the server's NTLM challenge cannot be read");
+    let observation = check(&Spec::Http(as_user(http(server.url("/")), "ann", "x"))).await;
+    assert_down(&observation, Evidence::Answered, "the server sent an invalid NTLM challenge");
 }

@@ -1,6 +1,6 @@
-"""An HTTP server that wants NTLM, by pyspnego: an implementation that is not ours.
+"""An HTTP server with NTLM authentication by pyspnego, an independent implementation.
 
-Prints its port, then for each request whether it took the caller for somebody.
+Prints its port, then for each request whether the client was authenticated.
 The users stand in the file that NTLM_USER_FILE names.
 """
 

@@ -1,20 +1,20 @@
-//! The Stripe client against a peer that loses answers: a call is made again
-//! with its key, so that the peer can tell it from another.
+//! The Stripe client against a server that loses responses: a call is repeated
+//! with its key, so that the server recognizes it.
 
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use wakeful_core::billing::{Card, CardNumber, Cvc, Expiry, Source};
+use wakeful_core::billing::{Card, CardNumber, CardSource, Cvc, Expiry};
 use wakeful_core::secret::Secret;
 use wakeful_outbound::payment::{PaymentError, Processor as _, Stripe};
 
-use crate::peer::Today;
+use crate::servers::Today;
 
 const MADE: &str = r#"{"id":"pm_1","card":{"last4":"4242","exp_month":12,"exp_year":2030},"billing_details":{"name":"Ann"}}"#;
 
-fn card() -> Source {
-    Source::Card(Card {
+fn card() -> CardSource {
+    CardSource::Card(Card {
         name: "Ann".into(),
         number: CardNumber::parse(&Secret::new("4242424242424242")).unwrap(),
         expiry: Expiry::new(12, 2030),
@@ -23,14 +23,14 @@ fn card() -> Source {
     })
 }
 
-/// Reads so many requests, answers each but those that are lost, and gives
-/// back what was asked.
-async fn peer(answers: Vec<Option<String>>) -> (Stripe, JoinSet<Vec<String>>) {
+/// Reads one request per entry, responds to each except the lost ones, and
+/// returns the requests.
+async fn server(answers: Vec<Option<String>>) -> (Stripe, JoinSet<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         for answer in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = Vec::new();
@@ -38,12 +38,12 @@ async fn peer(answers: Vec<Option<String>>) -> (Stripe, JoinSet<Vec<String>>) {
             while !request.ends_with(b"12345") {
                 assert!(stream.read_buf(&mut request).await.unwrap() > 0, "a whole request");
             }
-            asked.push(String::from_utf8(request).unwrap());
+            requests.push(String::from_utf8(request).unwrap());
             if let Some(answer) = answer {
                 stream.write_all(answer.as_bytes()).await.unwrap();
             }
         }
-        asked
+        requests
     });
     let stripe = Stripe::new(base, Secret::new("sk_test"), Secret::new(""), Arc::new(Today));
     (stripe, tasks)
@@ -62,21 +62,21 @@ fn key(request: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_asked_for_again_with_the_same_key() {
-    let (stripe, mut tasks) = peer(vec![None, answer("200 OK", MADE)]).await;
+async fn a_call_with_a_lost_response_is_repeated_with_the_same_key() {
+    let (stripe, mut tasks) = server(vec![None, answer("200 OK", MADE)]).await;
     let made = stripe.create("key-1", &card()).await.unwrap();
     assert_eq!((made.reference.as_str(), made.last4.as_str()), ("pm_1", "4242"));
-    let asked = tasks.join_next().await.unwrap().unwrap();
-    assert_eq!(asked.iter().map(|request| key(request)).collect::<Vec<_>>(), ["key-1", "key-1"]);
+    let requests = tasks.join_next().await.unwrap().unwrap();
+    assert_eq!(requests.iter().map(|request| key(request)).collect::<Vec<_>>(), ["key-1", "key-1"]);
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_unclear_and_never_a_decline() {
+async fn a_server_error_is_unclear_and_never_a_decline() {
     for status in ["500 Internal Server Error", "503 Service Unavailable", "409 Conflict"] {
-        let (stripe, _tasks) = peer(vec![answer(status, "{}")]).await;
+        let (stripe, _tasks) = server(vec![answer(status, "{}")]).await;
         let unclear = stripe.create("k", &card()).await;
         assert!(matches!(unclear, Err(PaymentError::Unclear(_))), "{status}: {unclear:?}");
     }
-    let (stripe, _tasks) = peer(vec![None, None]).await;
+    let (stripe, _tasks) = server(vec![None, None]).await;
     assert!(matches!(stripe.create("k", &card()).await, Err(PaymentError::Unclear(_))));
 }

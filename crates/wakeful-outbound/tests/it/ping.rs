@@ -1,10 +1,12 @@
-//! Ping on loopback, with whatever right this machine gives us.
+//! Ping on loopback, with or without the privilege to do so.
 
 use socket2::{Domain, Protocol, Socket, Type};
-use wakeful_core::monitor::spec::{Hostname, PingSpec, Spec};
+use wakeful_core::monitors::spec::{Hostname, PingSpec, Spec};
 use wakeful_core::observation::{Evidence, FaultKind};
 
-use crate::peer::{ENOUGH, SHORT, assert_down, is_root, look_by, net, run_inside};
+use crate::servers::{
+    LONG_TIMEOUT, SHORT_TIMEOUT, assert_down, check_with, is_root, net, run_inside,
+};
 
 fn ping(hostname: &str) -> Spec {
     Spec::Ping(PingSpec::of(Hostname::parse(hostname).unwrap()))
@@ -17,16 +19,19 @@ fn allowed() -> bool {
 }
 
 #[tokio::test]
-async fn loopback_answers_or_the_message_says_how_to_grant_it() {
+async fn loopback_responds_or_the_message_says_how_to_grant_the_privilege() {
     let net = net();
     for host in ["127.0.0.1", "::1", "localhost"] {
-        let seen = look_by(&net, &ping(host), ENOUGH).await;
+        let observation = check_with(&net, &ping(host), LONG_TIMEOUT).await;
         if allowed() {
-            let seen = seen.unwrap();
-            assert!(seen.up && seen.message.ends_with(" answered"), "{seen:?}");
-            assert!(seen.load_time.unwrap() < ENOUGH);
+            let observation = observation.unwrap();
+            assert!(
+                observation.up && observation.message.ends_with(" answered"),
+                "{observation:?}"
+            );
+            assert!(observation.load_time.unwrap() < LONG_TIMEOUT);
         } else {
-            let fault = seen.unwrap_err();
+            let fault = observation.unwrap_err();
             assert_eq!(fault.kind, FaultKind::Permission);
             assert!(fault.message.contains("ping_group_range"), "{}", fault.message);
             assert!(fault.message.contains("setcap cap_net_raw+ep"), "{}", fault.message);
@@ -41,29 +46,29 @@ async fn many_pings_share_a_socket_and_none_takes_anothers_reply() {
     }
     let net = net();
     let specs: Vec<Spec> = (1..=200).map(|i| ping(&format!("127.0.0.{i}"))).collect();
-    let looks = specs.iter().map(|spec| look_by(&net, spec, ENOUGH));
-    for (seen, i) in futures_util::future::join_all(looks).await.into_iter().zip(1..) {
-        let seen = seen.unwrap();
-        assert_eq!((seen.up, seen.message), (true, format!("127.0.0.{i} answered")));
+    let checks = specs.iter().map(|spec| check_with(&net, spec, LONG_TIMEOUT));
+    for (observation, i) in futures_util::future::join_all(checks).await.into_iter().zip(1..) {
+        let observation = observation.unwrap();
+        assert_eq!((observation.up, observation.message), (true, format!("127.0.0.{i} answered")));
     }
 }
 
 #[test]
-fn silence_and_no_way_are_told_apart() {
+fn silence_and_no_route_are_distinguished() {
     if is_root() {
         let setup = "ip link set lo up && echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all";
-        run_inside(&["unshare", "--net", "sh"], setup, "ping::where_nobody_answers");
+        run_inside(&["unshare", "--net", "sh"], setup, "ping::in_a_namespace_without_replies");
     }
 }
 
 #[tokio::test]
 #[ignore = "needs a network namespace: started by the test above"]
-async fn where_nobody_answers() {
+async fn in_a_namespace_without_replies() {
     let net = net();
-    let seen = look_by(&net, &ping("127.0.0.1"), SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Silence, "no answer within 0.4 s");
-    let seen = look_by(&net, &ping("192.0.2.1"), ENOUGH).await.unwrap();
-    assert_down(&seen, Evidence::Unreachable, "network unreachable");
-    // The other family still answers, so that the silence means something.
-    assert!(look_by(&net, &ping("::1"), ENOUGH).await.unwrap().up);
+    let observation = check_with(&net, &ping("127.0.0.1"), SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Silence, "no answer within 0.4 s");
+    let observation = check_with(&net, &ping("192.0.2.1"), LONG_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Unreachable, "network unreachable");
+    // The other family still responds, so the silence is meaningful.
+    assert!(check_with(&net, &ping("::1"), LONG_TIMEOUT).await.unwrap().up);
 }

@@ -1,6 +1,6 @@
-//! Mail servers that send more than an SMTP response can be, at every point of a
-//! session and on both sides of STARTTLS: the connection ends at once, and little of
-//! what they send is read.
+//! Mail servers that send more than an SMTP response can contain, at every
+//! point of a session and on both sides of STARTTLS: the connection ends at
+//! once, and little of what they send is read.
 
 use rustls::pki_types::PrivateKeyDer;
 use std::sync::Arc;
@@ -9,18 +9,20 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
-use wakeful_core::monitor::spec::Hostname;
-use wakeful_core::notice::retry::Outcome;
-use wakeful_core::notifier::{EmailSpec, Mailbox, Mailboxes, Security, Subject, Transport};
+use wakeful_core::monitors::spec::Hostname;
+use wakeful_core::notifications::notifier::{
+    EmailSpec, Mailbox, Mailboxes, Security, Subject, Transport,
+};
+use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::secret::Secret;
-use wakeful_outbound::mail::{Letter, Postbox, Smtp};
+use wakeful_outbound::mail::{Email, MailTransport, Smtp};
 use wakeful_outbound::notify::email;
-use wakeful_testkit::{Inbox, Line};
+use wakeful_testkit::{SmtpSecurity, SmtpServer};
 
-use crate::peer::{Peer, net};
+use crate::servers::{TestServer, net};
 
-/// What the kernel may buffer between the server and us, with room to spare. The
-/// server stops here, so that a client without limits fails the test by its time.
+/// More than the kernel may buffer between the server and us. The server stops
+/// here, so that a client without limits fails the test by its time.
 const MAX_SENT: usize = 64 << 20;
 /// A session may take 30 s; these end as soon as a limit is exceeded.
 const MAX_TIME: Duration = Duration::from_secs(10);
@@ -31,7 +33,7 @@ const MAX_LIBRARY_LINE: usize = 1_000;
 const PLAIN_STEPS: [&str; 6] = ["greeting", "EHLO", "MAIL", "RCPT", "DATA", "message"];
 const STARTTLS_STEPS: [&str; 4] = ["greeting", "EHLO", "STARTTLS", "EHLO in TLS"];
 
-/// Sends `flood` without end at one step of the session, and counts what it sent.
+/// Sends `flood` endlessly at one step of the session, and counts what it sent.
 #[derive(Clone)]
 struct Hostile {
     step: &'static str,
@@ -45,10 +47,10 @@ impl Hostile {
         step: &'static str,
         flood: &'static [u8],
         offers_starttls: bool,
-    ) -> (Self, Peer) {
+    ) -> (Self, TestServer) {
         let hostile = Self { step, flood, offers_starttls, sent: Arc::default() };
         let (server, tls) = (hostile.clone(), acceptor());
-        let peer = Peer::new(move |tcp| {
+        let peer = TestServer::new(move |tcp| {
             let (server, tls) = (server.clone(), tls.clone());
             async move {
                 let Some(tcp) = server.talk(tcp, false).await? else { return Ok(()) };
@@ -59,7 +61,8 @@ impl Hostile {
         (hostile, peer)
     }
 
-    /// Speaks until the client leaves, or returns the connection to encrypt it.
+    /// Responds until the client leaves, or returns the connection to encrypt
+    /// it.
     async fn talk<S>(&self, stream: S, encrypted: bool) -> std::io::Result<Option<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -141,23 +144,24 @@ fn notifier(port: u16, security: &str) -> EmailSpec {
     }
 }
 
-fn message() -> Letter {
-    Letter {
+fn message() -> Email {
+    Email {
         id: "1".into(),
         from: "wakeful@example.com".into(),
         to: vec!["ann@example.com".into()],
         subject: "Hello".into(),
         text: "Hello".into(),
-        ..Letter::default()
+        ..Email::default()
     }
 }
 
-/// Sends through a notifier's hostile server; the reason why that failed.
+/// Sends through a notifier's hostile server; returns the reason why that
+/// failed.
 async fn attack(step: &'static str, flood: &'static [u8], security: &str) -> String {
     let (hostile, peer) = Hostile::start(step, flood, security == "tls").await;
     let began = Instant::now();
     let spec = notifier(peer.addr.port(), security);
-    let outcome = email::deliver(&net(), &spec, &message(), None).await;
+    let outcome = email::deliver(&net(), &spec, &message(), None).await.outcome;
     let (took, sent) = (began.elapsed(), hostile.sent.load(Ordering::SeqCst));
     assert!(took < MAX_TIME, "{step} with {security}: took {took:?}");
     assert!(sent < MAX_SENT, "{step} with {security}: {sent} bytes were sent");
@@ -200,11 +204,11 @@ async fn a_response_of_long_lines_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn the_services_own_mail_server_is_held_to_the_same_limits() {
+async fn the_services_own_mail_server_has_the_same_limits() {
     for (transport, step) in [(Transport::Plain, "RCPT"), (Transport::StartTls, "STARTTLS")] {
         let starttls = transport == Transport::StartTls;
         let (hostile, peer) = Hostile::start(step, b"x", starttls).await;
-        let postbox = Postbox::Smtp(Smtp {
+        let postbox = MailTransport::Smtp(Smtp {
             host: "127.0.0.1".into(),
             port: peer.addr.port(),
             transport,
@@ -220,19 +224,20 @@ async fn the_services_own_mail_server_is_held_to_the_same_limits() {
 }
 
 #[tokio::test]
-async fn a_talkative_server_within_the_limits_gets_its_mail() {
-    let inbox = Inbox::start(Line::Plain).await;
+async fn a_verbose_server_within_the_limits_gets_its_mail() {
+    let inbox = SmtpServer::start(SmtpSecurity::Plain).await;
     // Longer than RFC 5321 allows, and as long as the mail library accepts.
     let long = format!("250-{}\r\n", "x".repeat(MAX_LIBRARY_LINE - 6));
-    inbox.says("EHLO", &format!("{}250 8BITMIME", long.repeat(20)));
-    inbox.says("MAIL", &format!("{}250 fine", "250-x\r\n".repeat(255)));
-    let outcome = email::deliver(&net(), &notifier(inbox.port, "none"), &message(), None).await;
+    inbox.reply_to("EHLO", &format!("{}250 8BITMIME", long.repeat(20)));
+    inbox.reply_to("MAIL", &format!("{}250 fine", "250-x\r\n".repeat(255)));
+    let outcome =
+        email::deliver(&net(), &notifier(inbox.port, "none"), &message(), None).await.outcome;
     assert_eq!(outcome, Outcome::Delivered("250 2.0.0 taken as 1".into()));
 }
 
 #[tokio::test]
-async fn what_is_sent_in_the_clear_after_starttls_is_not_read_inside_tls() {
-    let peer = Peer::new(|tcp| async move {
+async fn plain_text_after_starttls_is_not_read_inside_tls() {
+    let peer = TestServer::new(|tcp| async move {
         let mut stream = BufReader::new(tcp);
         stream.write_all(b"220 mail.example\r\n").await?;
         for reply in ["250 STARTTLS\r\n", "220 go ahead\r\n250 AUTH PLAIN\r\n"] {
@@ -243,7 +248,7 @@ async fn what_is_sent_in_the_clear_after_starttls_is_not_read_inside_tls() {
     })
     .await;
     let spec = notifier(peer.addr.port(), "tls");
-    let outcome = email::deliver(&net(), &spec, &message(), None).await;
+    let outcome = email::deliver(&net(), &spec, &message(), None).await.outcome;
     let words = "sent more than its response to STARTTLS";
     assert!(outcome.answer().contains(words), "{outcome:?}");
 }

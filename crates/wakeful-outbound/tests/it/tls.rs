@@ -1,4 +1,4 @@
-//! TLS as targets show it: trusted, and bad in each of the usual ways.
+//! TLS with trusted certificates, and with each of the usual defects.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -14,19 +14,20 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
-use wakeful_core::monitor::spec::{HttpSpec, Spec};
-use wakeful_core::observation::{Evidence, Signer};
+use wakeful_core::monitors::spec::{HttpSpec, Spec};
+use wakeful_core::observation::{ChainCertificate, Evidence};
 use wakeful_core::time::Millis;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::{Guard, Policy};
-use wakeful_outbound::net::resolve::Names;
+use wakeful_outbound::net::resolve::NameResolver;
 use wakeful_outbound::net::tls::Tls;
 
-use crate::peer::{
-    ENOUGH, Peer, SHORT, Today, assert_down, assert_up, http, look_by, page, read_request,
+use crate::servers::{
+    LONG_TIMEOUT, SHORT_TIMEOUT, TestServer, Today, assert_down, assert_up, check_with, http, page,
+    read_request,
 };
 
-/// An authority of our own, and the net that trusts it.
+/// A test authority, and the net that trusts it.
 struct Authority {
     key: KeyPair,
     params: CertificateParams,
@@ -48,17 +49,17 @@ impl Authority {
         roots.add(root.der().clone()).unwrap();
         let guard = Guard::new(Policy::Private, Vec::new());
         let tls = Tls::with_roots(roots);
-        let net = Net::with(guard, Names::from_system(), tls, Arc::new(Today));
+        let net = Net::with(guard, NameResolver::from_system(), tls, Arc::new(Today));
         Self { key, params, net }
     }
 
-    /// A certificate for the names, good until the day given.
+    /// A certificate for the names, valid until the given day.
     fn issue(&self, names: &[&str], until: (i32, u8, u8)) -> Shown {
         let issuer = Issuer::from_params(&self.params, &self.key);
         Self::issue_by(&issuer, names, until)
     }
 
-    /// The same by another, whom this authority has entrusted with it until a day.
+    /// The same by an intermediate authority that is valid until `entrusted`.
     fn issue_through(&self, between: &str, entrusted: (i32, u8, u8)) -> Shown {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -104,10 +105,11 @@ impl Shown {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    /// A server that shows this and answers one page over HTTP/1.1.
-    async fn serve(self) -> Peer {
+    /// A server that presents this certificate and returns one page over
+    /// HTTP/1.1.
+    async fn serve(self) -> TestServer {
         let acceptor = self.acceptor(&[]);
-        Peer::new(move |tcp| {
+        TestServer::new(move |tcp| {
             let acceptor = acceptor.clone();
             async move {
                 let mut stream = acceptor.accept(tcp).await?;
@@ -120,20 +122,21 @@ impl Shown {
     }
 }
 
-fn https(peer: &Peer) -> HttpSpec {
-    http(format!("https://127.0.0.1:{}/", peer.addr.port()))
+fn https(server: &TestServer) -> HttpSpec {
+    http(format!("https://127.0.0.1:{}/", server.addr.port()))
 }
 
 const FAR: (i32, u8, u8) = (2027, 2, 1);
 
 #[tokio::test]
-async fn a_trusted_certificate_is_up_and_told() {
+async fn a_trusted_certificate_is_up_and_reported() {
     let authority = Authority::new();
-    let peer = authority.issue(&["127.0.0.1"], FAR).serve().await;
-    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-    assert_up(&seen, "200 OK");
-    assert!(seen.phases.tls.is_some());
-    let certificate = seen.certificate.unwrap();
+    let server = authority.issue(&["127.0.0.1"], FAR).serve().await;
+    let observation =
+        check_with(&authority.net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+    assert_up(&observation, "200 OK");
+    assert!(observation.phases.tls.is_some());
+    let certificate = observation.certificate.unwrap();
     assert!(certificate.trusted);
     assert_eq!(certificate.subject, "CN=the leaf");
     assert_eq!(certificate.issuer, "CN=Test Authority");
@@ -143,42 +146,45 @@ async fn a_trusted_certificate_is_up_and_told() {
 }
 
 #[tokio::test]
-async fn the_chain_is_told_whether_or_not_it_is_trusted() {
+async fn the_chain_is_reported_whether_or_not_it_is_trusted() {
     let authority = Authority::new();
-    let peer = authority.issue_through("Between", (2027, 3, 1)).serve().await;
-    let between = Signer {
+    let server = authority.issue_through("Between", (2027, 3, 1)).serve().await;
+    let between = ChainCertificate {
         subject: "CN=Between".to_owned(),
         issuer: "CN=Test Authority".to_owned(),
         not_after: Millis::parse("2027-03-01T00:00:00Z").unwrap(),
     };
-    for (net, trusted) in [(&authority.net, true), (&Authority::called("Stranger").net, false)] {
-        let seen = look_by(net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-        assert_eq!(seen.up, trusted, "{seen:?}");
-        let certificate = seen.certificate.unwrap();
+    for (net, trusted) in
+        [(&authority.net, true), (&Authority::called("Unknown Authority").net, false)]
+    {
+        let observation = check_with(net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+        assert_eq!(observation.up, trusted, "{observation:?}");
+        let certificate = observation.certificate.unwrap();
         assert_eq!((certificate.trusted, certificate.issuer.as_str()), (trusted, "CN=Between"));
         assert_eq!(certificate.chain, std::slice::from_ref(&between));
     }
 }
 
 #[tokio::test]
-async fn a_chain_with_an_expired_link_is_down_and_told() {
+async fn a_chain_with_an_expired_link_is_down_and_reported() {
     let authority = Authority::new();
     let shown = authority.issue_through("Between", (2026, 11, 12));
-    shown_bad(&authority, shown, "a certificate of the chain has expired").await;
+    shown_bad(&authority, shown, "a certificate in the chain has expired").await;
 }
 
 type Page = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
 
-/// A server of HTTP/2 that gives this page, and whether its connection ended.
+/// An HTTP/2 server that returns this page, and whether its connection has
+/// ended.
 async fn serve_http2(
     shown: Shown,
     page: impl Fn(String) -> Page + Send + Sync + 'static,
-) -> (Peer, Arc<Notify>) {
+) -> (TestServer, Arc<Notify>) {
     let acceptor = shown.acceptor(&["h2"]);
     let (page, ended) = (Arc::new(page), Arc::new(Notify::new()));
-    let told = ended.clone();
-    let peer = Peer::new(move |tcp| {
-        let (acceptor, page, told) = (acceptor.clone(), page.clone(), told.clone());
+    let signal = ended.clone();
+    let server = TestServer::new(move |tcp| {
+        let (acceptor, page, signal) = (acceptor.clone(), page.clone(), signal.clone());
         async move {
             let stream = acceptor.accept(tcp).await?;
             let service = hyper::service::service_fn(move |request: http::Request<Incoming>| {
@@ -189,12 +195,12 @@ async fn serve_http2(
             let served = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
-            told.notify_one();
+            signal.notify_one();
             served.map_err(std::io::Error::other)
         }
     })
     .await;
-    (peer, ended)
+    (server, ended)
 }
 
 fn piece(bytes: impl Into<Bytes>) -> Result<Frame<Bytes>, Infallible> {
@@ -202,45 +208,47 @@ fn piece(bytes: impl Into<Bytes>) -> Result<Frame<Bytes>, Infallible> {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_where_it_is_chosen() {
+async fn http2_is_used_when_negotiated() {
     let authority = Authority::new();
     let shown = authority.issue(&["127.0.0.1"], FAR);
-    let (peer, ended) =
+    let (server, ended) =
         serve_http2(shown, |asked| StreamBody::new(stream::iter([piece(asked)]).boxed())).await;
-    let url = format!("https://{}/path", peer.addr);
-    let spec = crate::peer::keyword(&url, &format!("HTTP/2.0 {url}"));
-    let seen = look_by(&authority.net, &spec, ENOUGH).await.unwrap();
-    assert_up(&seen, "200 OK, keyword found");
+    let url = format!("https://{}/path", server.addr);
+    let spec = crate::servers::keyword(&url, &format!("HTTP/2.0 {url}"));
+    let observation = check_with(&authority.net, &spec, LONG_TIMEOUT).await.unwrap();
+    assert_up(&observation, "200 OK, keyword found");
     // Nothing of the session is left running.
-    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+    tokio::time::timeout(LONG_TIMEOUT, ended.notified()).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_endless_page_over_http2_is_read_to_the_bound_and_a_stalled_one_to_the_deadline() {
+async fn an_endless_page_over_http2_is_read_to_the_limit_and_a_stalled_one_to_the_deadline() {
     let authority = Authority::new();
     let endless = |_| StreamBody::new(stream::repeat_with(|| piece(vec![b'a'; 16_384])).boxed());
-    let (peer, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), endless).await;
-    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-    assert_up(&seen, "200 OK");
-    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+    let (server, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), endless).await;
+    let observation =
+        check_with(&authority.net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+    assert_up(&observation, "200 OK");
+    tokio::time::timeout(LONG_TIMEOUT, ended.notified()).await.unwrap();
 
     let stalled =
         |_| StreamBody::new(stream::iter([piece("one")]).chain(stream::pending()).boxed());
-    let (peer, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), stalled).await;
-    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Answered, "response not complete within 0.4 s");
-    tokio::time::timeout(ENOUGH, ended.notified()).await.unwrap();
+    let (server, ended) = serve_http2(authority.issue(&["127.0.0.1"], FAR), stalled).await;
+    let observation =
+        check_with(&authority.net, &Spec::Http(https(&server)), SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Answered, "response not complete within 0.4 s");
+    tokio::time::timeout(LONG_TIMEOUT, ended.notified()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_up_without_the_closing_alert_is_judged_by_its_length() {
+async fn without_a_closing_alert_the_length_decides_whether_a_body_is_complete() {
     let authority = Authority::new();
     for (answer, up) in [
         ("HTTP/1.0 200 OK\r\n\r\nall there is", true),
         ("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\ncut", false),
     ] {
         let acceptor = authority.issue(&["127.0.0.1"], FAR).acceptor(&[]);
-        let peer = Peer::new(move |tcp| {
+        let server = TestServer::new(move |tcp| {
             let acceptor = acceptor.clone();
             async move {
                 let mut stream = acceptor.accept(tcp).await?;
@@ -251,28 +259,32 @@ async fn a_server_that_hangs_up_without_the_closing_alert_is_judged_by_its_lengt
             }
         })
         .await;
-        let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-        match up {
-            true => assert_up(&seen, "200 OK"),
-            false => assert_down(&seen, Evidence::Answered, "incomplete response"),
+        let observation =
+            check_with(&authority.net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+        if up {
+            assert_up(&observation, "200 OK");
+        } else {
+            assert_down(&observation, Evidence::Answered, "incomplete response");
         }
     }
 }
 
-async fn shown_bad(authority: &Authority, shown: Shown, told: &str) {
-    let peer = shown.serve().await;
-    let seen = look_by(&authority.net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-    assert_down(&seen, Evidence::Answered, told);
-    assert!(!seen.certificate.unwrap().trusted, "the certificate is told all the same");
+async fn shown_bad(authority: &Authority, shown: Shown, message: &str) {
+    let server = shown.serve().await;
+    let observation =
+        check_with(&authority.net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Answered, message);
+    assert!(!observation.certificate.unwrap().trusted, "the certificate is reported anyway");
 
-    let ignoring = HttpSpec { ignore_tls_error: true, ..https(&peer) };
-    let seen = look_by(&authority.net, &Spec::Http(ignoring), ENOUGH).await.unwrap();
-    assert_up(&seen, "200 OK");
-    assert!(!seen.certificate.unwrap().trusted);
+    let ignoring = HttpSpec { ignore_tls_error: true, ..https(&server) };
+    let observation =
+        check_with(&authority.net, &Spec::Http(ignoring), LONG_TIMEOUT).await.unwrap();
+    assert_up(&observation, "200 OK");
+    assert!(!observation.certificate.unwrap().trusted);
 }
 
 #[tokio::test]
-async fn an_expired_certificate_is_down_and_its_age_told() {
+async fn an_expired_certificate_is_down_and_its_age_is_shown() {
     let authority = Authority::new();
     let shown = authority.issue(&["127.0.0.1"], (2026, 11, 12));
     shown_bad(&authority, shown, "certificate expired 3 days ago").await;
@@ -282,8 +294,8 @@ async fn an_expired_certificate_is_down_and_its_age_told() {
 async fn a_certificate_for_another_name_is_down() {
     let authority = Authority::new();
     let shown = authority.issue(&["other.example", "10.0.0.1"], FAR);
-    let told = "certificate is not for 127.0.0.1 but for other.example, 10.0.0.1";
-    shown_bad(&authority, shown, told).await;
+    let message = "certificate is not for 127.0.0.1 but for other.example, 10.0.0.1";
+    shown_bad(&authority, shown, message).await;
 }
 
 #[tokio::test]
@@ -296,15 +308,15 @@ async fn a_self_signed_certificate_is_down() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_a_stranger_is_down() {
-    let shown = Authority::called("Stranger").issue(&["127.0.0.1"], FAR);
-    let told = "certificate is not signed by a trusted authority";
-    shown_bad(&Authority::new(), shown, told).await;
+async fn a_certificate_of_an_unknown_authority_is_down() {
+    let shown = Authority::called("Unknown Authority").issue(&["127.0.0.1"], FAR);
+    let message = "certificate is not signed by a trusted authority";
+    shown_bad(&Authority::new(), shown, message).await;
 }
 
-/// What a server sends back to our first flight, whatever it was.
-async fn replies_with(bytes: &'static [u8]) -> Peer {
-    Peer::new(async |mut stream| {
+/// A server that sends these bytes in response to the first message.
+async fn replies_with(bytes: &'static [u8]) -> TestServer {
+    TestServer::new(async |mut stream| {
         let _ = stream.read(&mut [0; 4_096]).await?;
         stream.write_all(bytes).await?;
         stream.read_to_end(&mut Vec::new()).await?;
@@ -313,46 +325,50 @@ async fn replies_with(bytes: &'static [u8]) -> Peer {
     .await
 }
 
-async fn told_by(bytes: &'static [u8]) -> String {
-    let peer = replies_with(bytes).await;
-    let spec = Spec::Http(https(&peer));
-    let seen = look_by(&Authority::new().net, &spec, ENOUGH).await.unwrap();
-    assert!(!seen.up && seen.evidence == Evidence::Answered, "{seen:?}");
-    seen.message
+async fn message_for(bytes: &'static [u8]) -> String {
+    let server = replies_with(bytes).await;
+    let spec = Spec::Http(https(&server));
+    let observation = check_with(&Authority::new().net, &spec, LONG_TIMEOUT).await.unwrap();
+    assert!(!observation.up && observation.evidence == Evidence::Answered, "{observation:?}");
+    observation.message
 }
 
 #[tokio::test]
-async fn a_server_of_old_tls_is_told_so() {
-    let old = "the server only speaks TLS older than 1.2";
+async fn a_server_with_old_tls_is_reported() {
+    let old = "the server only supports TLS versions older than 1.2";
     // A protocol_version alert, and a ServerHello of TLS 1.0.
-    assert_eq!(told_by(b"\x15\x03\x01\x00\x02\x02\x46").await, old);
+    assert_eq!(message_for(b"\x15\x03\x01\x00\x02\x02\x46").await, old);
     let hello = b"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01\
         0123456789abcdef0123456789abcdef\x00\x00\x2f\x00";
-    assert_eq!(told_by(hello).await, old);
+    assert_eq!(message_for(hello).await, old);
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told_so() {
-    let plain = told_by(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+async fn a_server_without_tls_is_reported() {
+    let plain = message_for(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
     assert_eq!(plain, "the server does not speak TLS on this port");
     assert_eq!(
-        told_by(b"\x15\x03\x03\x00\x02\x02\x28").await,
+        message_for(b"\x15\x03\x03\x00\x02\x02\x28").await,
         "no TLS version and cipher in common with the server"
     );
 }
 
 #[tokio::test]
 async fn a_handshake_that_stalls_ends_at_the_deadline() {
-    let peer = replies_with(b"").await;
-    let spec = Spec::Http(https(&peer));
-    let seen = look_by(&Authority::new().net, &spec, SHORT).await.unwrap();
-    assert_down(&seen, Evidence::Answered, "TLS handshake not finished within 0.4 s");
+    let server = replies_with(b"").await;
+    let spec = Spec::Http(https(&server));
+    let observation = check_with(&Authority::new().net, &spec, SHORT_TIMEOUT).await.unwrap();
+    assert_down(&observation, Evidence::Answered, "TLS handshake not finished within 0.4 s");
 }
 
 #[tokio::test]
-async fn a_handshake_cut_off_is_down() {
-    let peer = Peer::new(async |_| Ok(())).await;
-    let seen = look_by(&Authority::new().net, &Spec::Http(https(&peer)), ENOUGH).await.unwrap();
-    assert!(!seen.up && seen.message.contains("during the TLS handshake"), "{seen:?}");
-    assert!(seen.evidence.proves_network());
+async fn an_interrupted_handshake_is_down() {
+    let server = TestServer::new(async |_| Ok(())).await;
+    let observation =
+        check_with(&Authority::new().net, &Spec::Http(https(&server)), LONG_TIMEOUT).await.unwrap();
+    assert!(
+        !observation.up && observation.message.contains("during the TLS handshake"),
+        "{observation:?}"
+    );
+    assert!(observation.evidence.proves_network());
 }

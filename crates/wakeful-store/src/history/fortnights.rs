@@ -1,30 +1,30 @@
-//! What fortnights came to, made of their days once they are over. One that
-//! comes late makes its fortnight anew, in the transaction that changes the
-//! day, so a fortnight always says what its days say.
+//! Roll-ups of fortnights, computed from their days when the fortnight is over.
+//! A late heartbeat recomputes its fortnight in the transaction that changes the
+//! day, so a fortnight always agrees with its days.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wakeful_core::history::rollup::{self, Damaged, Depth, Rollup};
+use wakeful_core::history::rollup::{self, Damaged, Detail, Rollup};
 use wakeful_core::history::{FORTNIGHT, start_of};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 
-use super::{Grain, aside};
+use super::{Grain, run_blocking};
 use crate::dialect::read;
 use crate::{Result, Store};
 
-/// How far a monitor was folded before.
+/// How far a monitor has been compacted.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Folds {
+pub(super) struct CompactionState {
     pub(super) revision: i64,
     pub(super) until: Option<Millis>,
     has_fortnights: bool,
 }
 
-/// A fortnight as it is to be kept; nothing when only its days are.
+/// A fortnight to store; `None` to store only its days.
 pub(super) type Fortnight = (i64, Option<Vec<u8>>);
 
 impl Store {
-    pub(super) async fn folds(&self, monitor: MonitorId) -> Result<Folds> {
+    pub(super) async fn compaction_state(&self, monitor: MonitorId) -> Result<CompactionState> {
         let row: Option<(i64, i64, Option<i64>)> = read!(self, |db| {
             sqlx::query_as(
                 "select f.revision, f.until,
@@ -38,41 +38,44 @@ impl Store {
             .fetch_optional(db)
             .await
         })?;
-        let folds = row.map(|(revision, until, fortnight)| Folds {
+        let state = row.map(|(revision, until, fortnight)| CompactionState {
             revision,
             until: Some(Millis(until)),
             has_fortnights: fortnight.is_some(),
         });
-        Ok(folds.unwrap_or_default())
+        Ok(state.unwrap_or_default())
     }
 
-    /// The fortnights that are over and were not before, and those of which a
-    /// day changes.
+    /// The fortnights that have ended since the last compaction, and those with
+    /// a changed day.
     pub(super) async fn fortnights(
         &self,
         monitor: MonitorId,
-        folds: &Folds,
+        state: &CompactionState,
         last: Millis,
         days: &[(i64, Vec<u8>)],
     ) -> Result<Vec<Fortnight>> {
-        let open = start_of(FORTNIGHT, folds.until.map_or(last, |until| until.max(last)));
+        let open = start_of(FORTNIGHT, state.until.map_or(last, |until| until.max(last)));
         let mut starts: BTreeSet<Millis> =
             days.iter().map(|(day, _)| start_of(FORTNIGHT, Millis(*day))).collect();
-        starts.extend(folds.until.map(|until| start_of(FORTNIGHT, until)));
-        if !folds.has_fortnights {
-            // The past is older than this table, or none is over yet.
+        starts.extend(state.until.map(|until| start_of(FORTNIGHT, until)));
+        if !state.has_fortnights {
+            // The history is older than the fortnights, or none has ended yet.
             starts.extend(self.fortnights_of_days(monitor, open).await?);
         }
-        let mut made = Vec::new();
+        let mut computed = Vec::new();
         for start in starts.into_iter().filter(|start| *start < open) {
             let end = start.after(FORTNIGHT);
-            let known = self.rolled(Grain::Days, monitor, start, end).await?;
+            let known = self.rollup_rows(Grain::Days, monitor, start, end).await?;
             let mut of_days: BTreeMap<i64, Vec<u8>> = known.into_iter().collect();
             let changed = days.iter().filter(|(day, _)| (start.0..end.0).contains(day));
             of_days.extend(changed.cloned());
-            made.push((start.0, aside(move || together(of_days.values())).await.ok().flatten()));
+            computed.push((
+                start.0,
+                run_blocking(move || merge_days(of_days.values())).await.ok().flatten(),
+            ));
         }
-        Ok(made)
+        Ok(computed)
     }
 
     async fn fortnights_of_days(&self, monitor: MonitorId, before: Millis) -> Result<Vec<Millis>> {
@@ -90,19 +93,19 @@ impl Store {
     }
 }
 
-/// What days in their order come to; one that is damaged spoils it, and is told
-/// when the days are read.
-fn together<'a>(
+/// Merges the roll-ups of days in their order. A damaged day is an error, which
+/// is logged when the days are read.
+fn merge_days<'a>(
     days: impl IntoIterator<Item = &'a Vec<u8>>,
 ) -> std::result::Result<Option<Vec<u8>>, Damaged> {
     let mut whole: Option<Rollup> = None;
     for data in days {
-        for day in rollup::unpack(data, Depth::Whole)? {
+        for day in rollup::unpack(data, Detail::Full)? {
             match &mut whole {
                 None => whole = Some(day),
                 Some(whole) => whole.merge(&day),
             }
         }
     }
-    Ok(whole.map(|whole| rollup::pack(&[whole], Depth::Whole)))
+    Ok(whole.map(|whole| rollup::pack(&[whole], Detail::Full)))
 }

@@ -1,20 +1,23 @@
-//! The past of monitors: fresh heartbeats and packed ones read as one, what
-//! hours, days and fortnights came to, folding the first into the second, and letting go
-//! of what is old enough. A block or roll-up that the disk damaged is told,
-//! left out and left alone; the others are read as ever.
+//! The history of monitors: fresh and packed heartbeats read as one, roll-ups of
+//! hours, days and fortnights, compaction and retention. A block or roll-up that
+//! is damaged on disk is logged, skipped and left unchanged; the others can still
+//! be read.
 
 mod blocks;
-mod fold;
+pub(crate) mod bulk;
+mod compaction;
 mod fortnights;
-mod past;
+pub(crate) mod heartbeats;
+mod reader;
+pub(crate) mod record;
 mod retention;
 
-pub use fold::{Foldable, Folded};
-pub use past::{Extent, Past};
-pub use retention::Limits;
+pub use compaction::{CompactionCandidates, CompactionResult};
+pub use reader::{HistoryExtent, HistoryReader};
+pub use retention::RetentionLimits;
 
 use wakeful_core::history::rollup::Damaged;
-use wakeful_core::history::{Entry, pack};
+use wakeful_core::history::{Entry, block_codec};
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 
@@ -35,42 +38,44 @@ from_row!(Block, |row| Self {
     regions: row.try_get("regions")?,
 });
 
-/// So many blocks are read at once at most.
-const MOST_BLOCKS: i64 = 32;
+/// The most blocks read at once.
+const MAX_BLOCKS_PER_READ: i64 = 32;
 
-/// Runs what takes milliseconds of computing where nobody waits behind it.
-pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+/// Runs milliseconds of computation on a thread where it does not block other tasks.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     tokio::task::spawn_blocking(work).await.expect("packing neither panics nor is aborted")
 }
 
 impl Block {
-    /// The heartbeats of this block; told to the operator when it is damaged.
+    /// The heartbeats of this block. Damage is logged.
     pub(crate) async fn entries(
         self,
         monitor: MonitorId,
     ) -> std::result::Result<Vec<Entry>, Damaged> {
-        aside(move || self.unpack(monitor)).await
+        run_blocking(move || self.unpack(monitor)).await
     }
 
     pub(crate) fn unpack(&self, monitor: MonitorId) -> std::result::Result<Vec<Entry>, Damaged> {
         let from = Millis(self.from);
-        let mut entries = pack::unpack(&self.data).inspect_err(|_| {
-            tracing::error!(monitor.id = %monitor, "the heartbeats of monitor {monitor} from {from} on are damaged and left out");
+        let mut entries = block_codec::unpack(&self.data).inspect_err(|_| {
+            tracing::error!(monitor.id = %monitor, "the heartbeats of monitor {monitor} from {from} on are damaged, skipping them");
         })?;
         let phases = self.phases.as_deref().unwrap_or_default();
-        if pack::unpack_phases(phases, &mut entries).is_err() {
-            tracing::error!(monitor.id = %monitor, "the phases of monitor {monitor} from {from} on are damaged and left out");
+        if block_codec::unpack_phases(phases, &mut entries).is_err() {
+            tracing::error!(monitor.id = %monitor, "the phases of monitor {monitor} from {from} on are damaged, skipping them");
         }
         let regions = self.regions.as_deref().unwrap_or_default();
-        if pack::unpack_regions(regions, &mut entries).is_err() {
-            tracing::error!(monitor.id = %monitor, "the regions of monitor {monitor} from {from} on are damaged and left out");
+        if block_codec::unpack_regions(regions, &mut entries).is_err() {
+            tracing::error!(monitor.id = %monitor, "the regions of monitor {monitor} from {from} on are damaged, skipping them");
         }
         Ok(entries)
     }
 }
 
 impl Store {
-    /// The blocks that touch a span, `from` included and `to` not, in order.
+    /// The blocks that overlap a range, `from` inclusive and `to` exclusive, in order.
     pub(crate) async fn blocks(
         &self,
         monitor: MonitorId,
@@ -87,21 +92,22 @@ impl Store {
             .bind(monitor.uuid())
             .bind(from.0)
             .bind(to.0)
-            .bind(from.0.saturating_sub(blocks::LONGEST))
+            .bind(from.0.saturating_sub(blocks::MAX_BLOCK_SPAN))
             .fetch_all(db)
             .await
         })?)
     }
 
-    /// The newest blocks that touch a span, in order: about as many as hold so
-    /// many heartbeats, and never none when there are any.
+    /// The newest blocks that overlap a range, in order: about as many as contain
+    /// this many heartbeats, and at least one if there is any.
     pub(crate) async fn newest_blocks(
         &self,
         monitor: MonitorId,
-        (from, to): (Millis, Millis),
+        from: Millis,
+        to: Millis,
         heartbeats: usize,
     ) -> Result<Vec<Block>> {
-        let held: Vec<(i64, i64)> = read!(self, |db| {
+        let counts: Vec<(i64, i64)> = read!(self, |db| {
             sqlx::query_as(
                 "select from_at, count
                  from blocks
@@ -112,19 +118,19 @@ impl Store {
             .bind(monitor.uuid())
             .bind(from.0)
             .bind(to.0)
-            .bind(from.0.saturating_sub(blocks::LONGEST))
-            .bind(MOST_BLOCKS)
+            .bind(from.0.saturating_sub(blocks::MAX_BLOCK_SPAN))
+            .bind(MAX_BLOCKS_PER_READ)
             .fetch_all(db)
             .await
         })?;
         let mut missing = i64::try_from(heartbeats).unwrap_or(i64::MAX);
-        let needed = held.iter().take_while(|(_, count)| {
+        let needed = counts.iter().take_while(|(_, count)| {
             let is_needed = missing > 0;
             missing = missing.saturating_sub(*count);
             is_needed
         });
         match needed.last() {
-            // What became one block meanwhile touches that time, too.
+            // Blocks that have been joined in the meantime overlap that time, too.
             Some((first, _)) => self.blocks(monitor, Millis(*first), to).await,
             None => Ok(Vec::new()),
         }
@@ -151,8 +157,8 @@ impl Store {
         })?)
     }
 
-    /// Roll-ups from one time until before another, in order.
-    pub(crate) async fn rolled(
+    /// Roll-ups of a range, `from` inclusive and `to` exclusive, in order.
+    pub(crate) async fn rollup_rows(
         &self,
         grain: Grain,
         monitor: MonitorId,
@@ -176,12 +182,12 @@ impl Store {
     }
 }
 
-/// What a row of roll-ups is of, by its number in the table.
+/// The period that a row of roll-ups covers, by its number in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// The hours of a day, together.
     Hours = 1,
     Days = 2,
-    /// Only those that are over; made of the days, which stay.
+    /// Only those that have ended; computed from the days, which remain stored.
     Fortnights = 3,
 }

@@ -1,5 +1,5 @@
-//! Letting go of what is old enough: a few rows of one monitor at a time. One
-//! look at its oldest rows tells whether anything is to go.
+//! Retention: deletes expired history, a few rows of one monitor at a time. A query
+//! for its oldest rows shows whether anything has expired.
 
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
@@ -9,19 +9,19 @@ use super::Grain;
 use crate::dialect::{Pool, from_row, read, write};
 use crate::{Result, Store};
 
-/// So few rows at a time are deleted that nobody waits for it.
-const BATCH: i64 = 50;
+/// Small enough that a deletion does not delay other writers.
+const DELETE_BATCH: i64 = 50;
 
-/// What is older goes.
+/// Data older than these times is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RetentionLimits {
     pub heartbeats: Millis,
     pub phases: Millis,
     pub hours: Millis,
     pub days: Millis,
 }
 
-/// How old the oldest of each kind is; of blocks, their last heartbeat.
+/// The time of the oldest row of each kind; for blocks, of their last heartbeat.
 struct Oldest {
     block: Option<i64>,
     phases: Option<i64>,
@@ -39,7 +39,7 @@ from_row!(Oldest, |row| Self {
 });
 
 impl Store {
-    /// The monitors behind `after` with their teams.
+    /// The monitors after `after` with their teams.
     pub async fn monitors_after(
         &self,
         after: Option<MonitorId>,
@@ -55,11 +55,16 @@ impl Store {
         Ok(rows.into_iter().map(|(id, team)| (id.into(), team.into())).collect())
     }
 
-    /// Lets go of a few rows of a monitor that are beyond the limits; how many.
-    pub async fn let_go(&self, monitor: MonitorId, limits: &Limits) -> Result<u64> {
+    /// Deletes a few rows of a monitor that are older than the limits; returns
+    /// the number of rows.
+    pub async fn delete_expired(
+        &self,
+        monitor: MonitorId,
+        limits: &RetentionLimits,
+    ) -> Result<u64> {
         let oldest = self.oldest(monitor).await?;
-        let mut gone = 0;
-        for (oldest, limit, go) in [
+        let mut deleted = 0;
+        for (oldest, limit, sql) in [
             (
                 oldest.block,
                 limits.heartbeats,
@@ -80,28 +85,28 @@ impl Store {
             ),
         ] {
             if oldest.is_some_and(|oldest| oldest < limit.0) {
-                gone += write!(self, |db| {
-                    sqlx::query(go)
+                deleted += write!(self, |db| {
+                    sqlx::query(sql)
                         .bind(monitor.uuid())
                         .bind(limit.0)
-                        .bind(BATCH)
+                        .bind(DELETE_BATCH)
                         .execute(db)
                         .await
                         .map(|done| done.rows_affected())
                 })?;
             }
         }
-        // A fortnight goes before its days: it never speaks for one that is gone.
+        // A fortnight is deleted before its days, so it never covers a deleted day.
         for (oldest, limit, grain) in [
             (oldest.hours, limits.hours, Grain::Hours),
             (oldest.fortnight, limits.days, Grain::Fortnights),
             (oldest.day, limits.days, Grain::Days),
         ] {
             if oldest.is_some_and(|oldest| oldest < limit.0) {
-                gone += self.let_go_rolled(monitor, grain, limit).await?;
+                deleted += self.delete_expired_rollups(monitor, grain, limit).await?;
             }
         }
-        Ok(gone)
+        Ok(deleted)
     }
 
     async fn oldest(&self, monitor: MonitorId) -> Result<Oldest> {
@@ -129,7 +134,12 @@ impl Store {
         })?)
     }
 
-    async fn let_go_rolled(&self, monitor: MonitorId, grain: Grain, limit: Millis) -> Result<u64> {
+    async fn delete_expired_rollups(
+        &self,
+        monitor: MonitorId,
+        grain: Grain,
+        limit: Millis,
+    ) -> Result<u64> {
         Ok(write!(self, |db| {
             sqlx::query(
                 "delete from rollups
@@ -141,23 +151,23 @@ impl Store {
             .bind(monitor.uuid())
             .bind(grain as i64)
             .bind(limit.0)
-            .bind(BATCH)
+            .bind(DELETE_BATCH)
             .execute(db)
             .await
             .map(|done| done.rows_affected())
         })?)
     }
 
-    /// Deletes some of the folded past of a monitor that is gone; true when
+    /// Deletes part of the compacted history of a deleted monitor; true when
     /// nothing is left.
-    pub(crate) async fn delete_past(&self, monitor: Uuid) -> Result<bool> {
-        let all = Limits {
+    pub(crate) async fn delete_history(&self, monitor: Uuid) -> Result<bool> {
+        let all = RetentionLimits {
             heartbeats: Millis(i64::MAX),
             phases: Millis(i64::MIN),
             hours: Millis(i64::MAX),
             days: Millis(i64::MAX),
         };
-        if self.let_go(monitor.into(), &all).await? > 0 {
+        if self.delete_expired(monitor.into(), &all).await? > 0 {
             return Ok(false);
         }
         write!(self, |db| {
@@ -170,8 +180,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Gives up to `pages` empty pages of the file back to the system; how many
-    /// empty ones are left. PostgreSQL reuses its space by itself.
+    /// Returns up to `pages` empty pages of the file to the file system; the result
+    /// is the number of empty pages left. PostgreSQL reuses its space automatically.
     pub async fn shrink(&self, pages: u32) -> Result<i64> {
         let Pool::Sqlite { writer, .. } = &self.pool else { return Ok(0) };
         let vacuum = sqlx::AssertSqlSafe(format!("pragma incremental_vacuum({pages})"));
@@ -179,7 +189,7 @@ impl Store {
         self.empty_pages().await
     }
 
-    /// How many pages of the file hold nothing.
+    /// The number of empty pages in the file.
     pub async fn empty_pages(&self) -> Result<i64> {
         let Pool::Sqlite { readers, .. } = &self.pool else { return Ok(0) };
         Ok(sqlx::query_scalar("pragma freelist_count").fetch_one(readers).await?)

@@ -1,60 +1,64 @@
-//! Monitors as a team keeps them. What people set is written here and nowhere
-//! else; what verdicts come to is written by `record.rs`, into a table of its
-//! own beside it.
+//! The monitors of teams. Their settings are written only here; the state that
+//! results from verdicts is written by `history/record.rs`, to a separate table.
 
-mod listed;
+mod bulk;
+pub(crate) mod certificates;
+mod list;
+mod listening_mark;
 mod row;
-mod saved;
-mod watched;
+mod save;
+mod schedule;
+
+pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
 
 use std::time::Duration;
 use wakeful_core::id::{MonitorId, NotifierId};
-use wakeful_core::monitor::{Kind, Monitor};
+use wakeful_core::monitors::{Kind, Monitor};
 use wakeful_core::verdict::{State, Status};
 
-/// A monitor with what its checks have come to.
+/// A monitor with its current state.
 #[derive(Clone, Debug)]
 pub struct StoredMonitor {
     pub monitor: Monitor,
     pub state: State,
-    /// How many verdicts there were: each has the next number.
+    /// The sequence number of the last verdict.
     pub seq: i64,
-    /// How many times it was saved: a newer one wins.
+    /// The number of times it was saved; a higher one is newer.
     pub revision: i64,
 }
 
-/// A notifier as a monitor that is linked to it shows it.
+/// A notifier as shown with a monitor that is linked to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Linked {
+pub struct LinkedNotifier {
     pub id: NotifierId,
     pub name: String,
     pub kind: String,
 }
 
-/// Which monitors of a team are listed: all that match what is given.
+/// Filters the monitors of a team; all conditions that are set must match.
 #[derive(Clone, Debug, Default)]
 pub struct MonitorFilter {
     pub kind: Option<Kind>,
     pub status: Option<Status>,
     pub tag: Option<String>,
-    /// A part of the name, the target or a tag, in any letter case.
+    /// A part of the name, the target or a tag, ignoring case.
     pub q: Option<String>,
-    /// Nothing: all of them.
+    /// `None` for all of them.
     pub limit: Option<u32>,
-    /// Those behind this one.
+    /// Only those after this one.
     pub after: Option<MonitorId>,
 }
 
-/// What came of saving a monitor.
+/// The outcome of saving a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Saved {
+pub enum SaveOutcome {
     Done,
     /// The team has no such monitor.
     NoMonitor,
-    /// It was changed since it was read; nothing was saved.
-    Overtaken,
-    /// The team has as many active monitors as it may; nothing was saved.
-    Full,
+    /// It has changed since it was read; nothing was saved.
+    Conflict,
+    /// The team has reached its limit of active monitors; nothing was saved.
+    LimitReached,
     /// The team has no such notifiers; nothing was saved.
     NoNotifiers(Vec<NotifierId>),
 }
@@ -63,11 +67,17 @@ pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("stored values are plain data")
 }
 
-fn in_seconds(span: Duration) -> i64 {
+/// Ids as a JSON array that both engines can read.
+pub(crate) fn id_array(ids: &[MonitorId]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+    json(&ids)
+}
+
+fn to_seconds(span: Duration) -> i64 {
     i64::try_from(span.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Seconds between reminders; 0 for none.
-pub(crate) fn resend_interval(monitor: &Monitor) -> i64 {
-    monitor.resend_interval.map_or(0, in_seconds)
+fn resend_interval(monitor: &Monitor) -> i64 {
+    monitor.resend_interval.map_or(0, to_seconds)
 }

@@ -1,19 +1,16 @@
-//! A monitor as a row: what its columns mean, and which of them are sealed.
+//! Maps rows to monitors and seals their secrets.
 
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::monitor::headers::Headers;
-use wakeful_core::monitor::http::Body;
-use wakeful_core::monitor::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
 
-use super::{Linked, StoredMonitor, json};
+use super::{LinkedNotifier, StoredMonitor, json};
 use crate::dialect::from_row;
 use crate::{Keyring, Result, StoreError};
 
@@ -25,13 +22,14 @@ macro_rules! columns {
         "m.id, m.team_id, m.name, m.spec, m.secret, m.isactive, m.heartbeat_interval, m.timeout,
          m.retry_interval, m.resend_interval, m.retries, m.upside_down_mode, m.tags, m.regions,
          m.quorum, m.push_token, m.revision, m.created, m.modified, s.status, s.since,
-         s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq"
+         s.last_check, s.last_message, s.load_time, s.failing, s.warned, s.seq,
+         s.blocked"
     };
 }
 pub(super) use columns;
 
-/// Each monitor with its state. SQLite takes a cross join to mean this order:
-/// the monitors are found first, whatever it thinks of the condition.
+/// Each monitor with its state. SQLite never reorders a cross join: the monitors
+/// are looked up first, whatever the planner would prefer.
 macro_rules! tables {
     () => {
         "monitors m cross join monitor_states s"
@@ -67,9 +65,10 @@ pub(super) struct Row {
     failing: Option<String>,
     warned: Option<String>,
     seq: i64,
+    blocked: bool,
 }
 
-// By place and not by name, which would be looked up for each column of each row.
+// By position: names would be looked up for each column of each row.
 from_row!(Row, |row| Self {
     id: row.try_get::<Uuid, _>(0)?.into(),
     team: row.try_get::<Uuid, _>(1)?.into(),
@@ -98,15 +97,17 @@ from_row!(Row, |row| Self {
     failing: row.try_get(24)?,
     warned: row.try_get(25)?,
     seq: row.try_get(26)?,
+    blocked: row.try_get(27)?,
 });
 
 impl Row {
-    /// The monitor without what the checks have no use for: its notifiers and
-    /// its push token.
-    pub(super) fn bare(&self, keyring: &Keyring) -> Result<StoredMonitor> {
+    /// The monitor without its notifiers and its push token, which checks do not
+    /// need.
+    pub(super) fn without_links(&self, keyring: &Keyring) -> Result<StoredMonitor> {
         let mut spec: Spec = serde_json::from_str(&self.spec).map_err(|_| damaged())?;
         if let Some(sealed) = &self.secret {
-            put_back(&mut spec, &unseal(keyring, SECRET, self.id, sealed)?)?;
+            let secrets = unseal(keyring, SECRET, self.id, sealed)?;
+            spec.restore(&secrets).ok_or_else(damaged)?;
         }
         let monitor = Monitor {
             id: self.id,
@@ -141,6 +142,7 @@ impl Row {
             since: self.since.map(Millis),
             last_check: self.last_check.map(Millis),
             last_message: self.last_message.clone(),
+            blocked: self.blocked,
             load_time: self
                 .load_time
                 .map(|span| Duration::from_micros(span.max(0).cast_unsigned())),
@@ -154,8 +156,12 @@ impl Row {
         })
     }
 
-    pub(super) fn whole(&self, keyring: &Keyring, links: &[Linked]) -> Result<StoredMonitor> {
-        let mut stored = self.bare(keyring)?;
+    pub(super) fn with_links(
+        &self,
+        keyring: &Keyring,
+        links: &[LinkedNotifier],
+    ) -> Result<StoredMonitor> {
+        let mut stored = self.without_links(keyring)?;
         stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
         if let Some(sealed) = &self.push_token {
             stored.monitor.push_token = Some(unseal(keyring, PUSH_TOKEN, self.id, sealed)?);
@@ -164,50 +170,9 @@ impl Row {
     }
 }
 
-/// What is sealed of a monitor's spec when there is more than a password: people
-/// put tokens into headers and bodies.
-#[derive(Serialize, Deserialize)]
-struct Secrets {
-    password: String,
-    headers: Headers,
-    body: Body,
-}
-
-/// No password begins with it, so it tells the two apart.
-const SECRETS: char = '\n';
-
-/// The spec as it may be read by anybody, and what is to be sealed of it.
-fn parted(spec: &Spec) -> (String, Option<Secret>) {
-    let mut open = spec.clone();
-    let (Spec::Http(http) | Spec::HttpKeyword(http)) = &mut open else {
-        return (json(spec), None);
-    };
-    let (headers, body) = (std::mem::take(&mut http.headers), std::mem::take(&mut http.body));
-    if headers == Headers::default() && body == Body::default() {
-        return (json(spec), spec.secret().cloned());
-    }
-    let password = http.password.expose().to_owned();
-    let secrets = Secrets { password, headers, body };
-    (json(&open), Some(Secret::new(format!("{SECRETS}{}", json(&secrets)))))
-}
-
-/// Puts what was sealed back into the spec.
-fn put_back(spec: &mut Spec, sealed: &Secret) -> Result<()> {
-    let Some(secrets) = sealed.expose().strip_prefix(SECRETS) else {
-        spec.put_secret(sealed.clone());
-        return Ok(());
-    };
-    let secrets: Secrets = serde_json::from_str(secrets).map_err(|_| damaged())?;
-    if let Spec::Http(http) | Spec::HttpKeyword(http) = spec {
-        http.password = Secret::new(secrets.password);
-        (http.headers, http.body) = (secrets.headers, secrets.body);
-    }
-    Ok(())
-}
-
-/// What is kept of a monitor's spec and secrets.
+/// A monitor's spec and secrets as stored.
 pub(super) struct Sealed {
-    /// JSON, without what is sealed.
+    /// JSON, without the sealed part.
     pub(super) spec: String,
     pub(super) secret: Option<Vec<u8>>,
     pub(super) push_token: Option<Vec<u8>>,
@@ -220,9 +185,9 @@ impl Sealed {
             keyring.seal(&context(column, monitor.id), secret.expose().as_bytes())
         };
         let push = monitor.push_token.as_ref();
-        let (spec, secret) = parted(&monitor.spec);
+        let (spec, secret) = monitor.spec.clone().split();
         Self {
-            spec,
+            spec: json(&spec),
             secret: secret.map(|secret| seal(SECRET, &secret)),
             push_token: push.map(|token| seal(PUSH_TOKEN, token)),
             push_digest: push.map(|token| Digest::of(token.expose())),
@@ -244,10 +209,10 @@ fn context(column: &str, id: MonitorId) -> String {
     format!("{column}:{id}")
 }
 
-fn damaged() -> StoreError {
+pub(super) fn damaged() -> StoreError {
     StoreError::Damaged("monitors")
 }
 
-fn seconds(number: i64) -> Duration {
+pub(super) fn seconds(number: i64) -> Duration {
     Duration::from_secs(number.max(0).cast_unsigned())
 }

@@ -1,18 +1,20 @@
-//! Credentials: what is based on one that was revoked meanwhile is refused.
+//! Credentials: an operation based on a revoked credential is refused.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use sqlx::{Connection as _, Executor as _};
-use wakeful_core::email::Email;
+use wakeful_core::accounts::totp::Seed;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{ApiKeyId, SessionId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
-    Account, Credential, NewAccount, NewApiKey, NewSession, Store, StoreError, UserChange,
+    Account, Authority, Credential, NewAccount, NewApiKey, NewSession, Store, StoreError,
+    UserChange,
 };
 use wakeful_testkit::{Database, Engine, until};
 
-use crate::bench::{NOW, next, sign_up};
+use crate::fixture::{NOW, next, sign_up};
 use crate::on_both;
 
 const PASSWORD: Credential<'_> = Credential::Password { hash: "-", mfa_enabled: false };
@@ -27,7 +29,11 @@ fn api_key(user: UserId) -> NewApiKey {
     let id = ApiKeyId::new(NOW, next());
     let digest = Digest::of(&id.to_string());
     let (name, prefix) = (String::new(), String::new());
-    NewApiKey { id, user, name, prefix, digest, stands_for: Vec::new() }
+    NewApiKey { id, user, name, prefix, digest, sealed_identity: Vec::new() }
+}
+
+fn by(user: UserId, session: SessionId) -> Authority<'static> {
+    Authority { user, credential: Credential::Session(session) }
 }
 
 async fn account(store: &Store, user: UserId) -> Account {
@@ -42,10 +48,11 @@ fn assert_gone<T: std::fmt::Debug>(outcome: &Result<T, StoreError>) {
 on_both! {
     a_session_needs_the_password_that_was_verified => session_by_password;
     a_session_or_a_key_needs_the_credential_of_its_caller => by_credential;
-    a_user_is_changed_only_with_a_live_credential => changes;
-    sessions_of_a_key_end_with_it => sessions_of_keys;
-    the_sessions_unused_for_longest_make_room_for_new_ones => eviction;
-    a_reset_token_works_for_the_address_it_was_mailed_to => resets;
+    a_user_is_changed_only_with_a_valid_credential => changes;
+    a_revoked_session_neither_revokes_nor_deletes_nor_turns_mfa_on => after_revocation;
+    sessions_of_an_api_key_end_when_it_is_deleted => sessions_of_keys;
+    new_sessions_evict_the_least_recently_used => eviction;
+    a_reset_token_works_only_for_the_address_it_was_mailed_to => resets;
 }
 
 async fn session_by_password(store: Store) {
@@ -53,10 +60,10 @@ async fn session_by_password(store: Store) {
     store.add_session(&session(user), PASSWORD, NOW).await.unwrap();
     let with_mfa = Credential::Password { hash: "-", mfa_enabled: true };
     assert_gone(&store.add_session(&session(user), with_mfa, NOW).await);
-    store.renew_hash(&account(&store, user).await, "new").await.unwrap();
+    store.rehash_password(&account(&store, user).await, "new").await.unwrap();
     assert_gone(&store.add_session(&session(user), PASSWORD, NOW).await);
-    let nobody = UserId::new(NOW, next());
-    assert_gone(&store.add_session(&session(nobody), PASSWORD, NOW).await);
+    let unknown = UserId::new(NOW, next());
+    assert_gone(&store.add_session(&session(unknown), PASSWORD, NOW).await);
 }
 
 async fn by_credential(store: Store) {
@@ -67,10 +74,10 @@ async fn by_credential(store: Store) {
     store.add_api_key(&key, by_session, NOW).await.unwrap();
     let by_key = Credential::ApiKey(key.id);
     store.add_session(&session(user), by_key, NOW).await.unwrap();
-    // Those of one user are good for this user alone.
+    // A credential is valid only for its own user.
     assert_gone(&store.add_api_key(&api_key(other), by_session, NOW).await);
     assert_gone(&store.add_session(&session(other), by_key, NOW).await);
-    assert!(store.team(team).revoke(&[user], NOW).await.unwrap());
+    assert!(store.team(team).revoke(&[user], by(user, first), NOW).await.unwrap());
     assert_gone(&store.add_api_key(&api_key(user), by_session, NOW).await);
     assert_gone(&store.add_api_key(&api_key(user), by_key, NOW).await);
     assert_gone(&store.add_session(&session(user), by_key, NOW).await);
@@ -81,7 +88,7 @@ async fn changes(store: Store) {
     let (team, user, first) = sign_up(&store).await;
     let second = session(user);
     store.add_session(&second, PASSWORD, NOW).await.unwrap();
-    let email = Email::parse(&account(&store, user).await.email).unwrap();
+    let email = EmailAddress::parse(&account(&store, user).await.email).unwrap();
     let change = |id: SessionId, hash: &str| UserChange {
         user,
         email: email.clone(),
@@ -97,13 +104,24 @@ async fn changes(store: Store) {
     let bob = UserId::new(NOW, next());
     let bob = NewAccount {
         user: bob,
-        email: Email::parse(&format!("{bob}@example.com")).unwrap(),
+        email: EmailAddress::parse(&format!("{bob}@example.com")).unwrap(),
         name: String::new(),
         password_hash: "-".into(),
     };
-    let by = |id| (user, Credential::Session(id));
-    assert_gone(&team.add_user(&bob, None, by(first), NOW).await);
-    team.add_user(&bob, None, by(second.id), NOW).await.unwrap();
+    assert_gone(&team.add_user(&bob, None, by(user, first), NOW).await);
+    team.add_user(&bob, None, by(user, second.id), NOW).await.unwrap();
+}
+
+async fn after_revocation(store: Store) {
+    let (team, user, ended) = sign_up(&store).await;
+    store.set_mfa_seed(user, &Seed::new([7; 20])).await.unwrap();
+    let sealed = store.mfa(user).await.unwrap().unwrap().sealed;
+    assert!(store.end_session(user, ended).await.unwrap());
+    let (team, by) = (store.team(team), by(user, ended));
+    assert_gone(&team.revoke(&[user], by, NOW).await);
+    assert_gone(&team.delete_users(&[user], Some(by), NOW).await);
+    assert_gone(&store.enable_mfa(by, &sealed, 1, &[]).await);
+    assert!(!account(&store, user).await.mfa_enabled);
 }
 
 async fn sessions_of_keys(store: Store) {
@@ -125,6 +143,15 @@ async fn eviction(store: Store) {
     store.add_api_key(&key, Credential::Session(first), NOW).await.unwrap();
     let by_key = session(user);
     store.add_session(&by_key, Credential::ApiKey(key.id), NOW).await.unwrap();
+    // Sessions of one key cannot evict those of another.
+    let busy = api_key(user);
+    store.add_api_key(&busy, Credential::Session(first), NOW).await.unwrap();
+    for later in 1..=201 {
+        let by_busy = Credential::ApiKey(busy.id);
+        store.add_session(&session(user), by_busy, Millis(NOW.0 + later)).await.unwrap();
+    }
+    assert!(store.session(by_key.digest).await.unwrap().is_some());
+    assert!(store.delete_api_key(user, busy.id).await.unwrap());
     let mut opened = Vec::new();
     for later in 1..200 {
         opened.push(session(user));
@@ -136,9 +163,9 @@ async fn eviction(store: Store) {
     store.add_session(&session(user), PASSWORD, Millis(NOW.0 + 400)).await.unwrap();
     let left: Vec<SessionId> = sessions().await.iter().map(|session| session.id).collect();
     assert_eq!(left.len(), 201);
-    assert!(left.contains(&first), "used since");
+    assert!(left.contains(&first), "used recently");
     assert!(left.contains(&by_key.id), "not opened by a password");
-    assert!(!left.contains(&opened[0].id), "unused for longest");
+    assert!(!left.contains(&opened[0].id), "least recently used");
     assert!(left.contains(&opened[1].id));
 }
 
@@ -147,30 +174,30 @@ async fn resets(store: Store) {
     let before = account(&store, user).await;
     let digest = Digest::of("a token");
     let later = Millis(NOW.0 + 1);
-    store.add_reset(&before, digest, later, None, NOW).await.unwrap();
+    store.add_password_reset(&before, digest, later, None, NOW).await.unwrap();
     let change = UserChange {
         user,
-        email: Email::parse("new@example.com").unwrap(),
+        email: EmailAddress::parse("new@example.com").unwrap(),
         password_hash: None,
         caller: user,
         credential: Credential::Session(first),
     };
     assert!(store.team(team).change_user(&change, NOW).await.unwrap());
     for address in [before.email.as_str(), "new@example.com"] {
-        assert!(!store.reset_is_live(digest, address, NOW).await.unwrap());
+        assert!(!store.is_password_reset_valid(digest, address, NOW).await.unwrap());
         assert_eq!(store.reset_password(digest, address, "x", NOW).await.unwrap(), None);
     }
-    // One that was on its way while the address changed.
-    assert_gone(&store.add_reset(&before, digest, later, None, NOW).await);
+    // A reset that was requested before the address changed.
+    assert_gone(&store.add_password_reset(&before, digest, later, None, NOW).await);
     let after = account(&store, user).await;
-    store.add_reset(&after, digest, later, None, NOW).await.unwrap();
+    store.add_password_reset(&after, digest, later, None, NOW).await.unwrap();
     assert_eq!(store.reset_password(digest, &before.email, "x", NOW).await.unwrap(), None);
     let reset = store.reset_password(digest, "new@example.com", "x", NOW).await.unwrap();
     assert_eq!(reset, Some(user));
 }
 
-/// PostgreSQL lets a statement read what a change that is not yet committed is about
-/// to replace, so the new session has to wait for the change.
+/// On PostgreSQL, a statement can still read the values that an uncommitted change
+/// replaces, so the new session has to wait for the change.
 #[tokio::test]
 async fn a_session_waits_for_a_password_change_in_progress() {
     let database = Database::new(Engine::Postgres).await;
@@ -183,7 +210,7 @@ async fn a_session_waits_for_a_password_change_in_progress() {
     let session = session(user);
     let opening = store.add_session(&session, PASSWORD, NOW);
     let committing = async {
-        until("the session waits, or was added", || async {
+        until("the session waits or has been added", || async {
             let waiting = "select count(*) from pg_stat_activity
                  where datname = current_database() and wait_event_type = 'Lock'";
             let added = database.rows("sessions").await > 1;

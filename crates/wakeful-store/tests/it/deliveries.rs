@@ -1,42 +1,44 @@
-//! The outbox: since when a notifier has only failed, what becomes of its rows
-//! when it is turned off and on, and which of them belong together.
+//! The outbox: failure streaks of a notifier, its deliveries when it is turned off
+//! and on, and the grouping and counting of claims.
 
 use std::time::Duration;
 use wakeful_core::id::{
     AlertId, DeliveryId, EventId, MailId, MonitorId, NodeId, NotifierId, TeamId,
 };
-use wakeful_core::monitor::{Monitor, Name};
-use wakeful_core::notifier::{Channel, Disabled, Notifier, webhook};
+use wakeful_core::monitors::{Monitor, Name};
+use wakeful_core::notifications::notifier::{Channel, Disabled, Notifier, webhook};
 use wakeful_core::time::Millis;
-use wakeful_store::{ChangedNotifier, Mail, NewEvent, Record, Resent, Store};
+use wakeful_store::{
+    ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store,
+};
 
-use crate::bench::{NOW, monitor, next, notifier, passing, team};
+use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
 use crate::record::down;
 
 on_both! {
-    failures_count_as_one_unless_there_was_a_long_silence => silence;
-    what_works_or_is_new_has_no_past => clean;
-    a_notifier_that_was_turned_off_meanwhile_is_not_turned_on_by_a_rename => overtaken;
-    what_waits_is_given_up_when_it_is_turned_off_or_on => turned;
+    a_long_gap_ends_a_failure_streak => silence;
+    success_a_new_channel_or_turning_it_on_ends_a_failure_streak => clean;
+    a_rename_based_on_an_old_revision_does_not_turn_a_notifier_on => overtaken;
+    waiting_deliveries_are_given_up_when_the_notifier_is_turned_off_or_on => turned;
     an_outage_is_claimed_with_its_own_recovery_and_no_other => recoveries;
-    processes_that_claim_a_row_and_leave_no_outcome_are_counted => crashes;
+    claims_by_processes_that_end_without_an_outcome_are_counted => crashes;
     an_outcome_or_a_release_ends_the_count => outcomes;
-    a_mail_that_processes_did_not_survive_is_counted_too => mails;
+    claims_of_mails_without_an_outcome_are_counted_too => mails;
 }
 
-/// The same store as another process opens it.
+/// The same store as opened by another process.
 fn process(store: &Store) -> Store {
-    store.clone().in_name_of(NodeId::new(NOW, next()))
+    store.clone().with_node(NodeId::new(NOW, next()))
 }
 
-/// What of this notifier is due, and how many processes each row has outlived.
+/// The due deliveries, with the number of processes that each has outlived.
 async fn crashed(store: &Store, at: Millis) -> Vec<(DeliveryId, u32)> {
     let due = store.due_deliveries(at, 10, 10).await.expect("read");
     due.iter().map(|row| (row.id, row.crashes)).collect()
 }
 
-/// Claims the row for a minute; returns how many processes it has outlived.
+/// Claims a delivery for a minute; returns the number of processes it has outlived.
 async fn claim(store: &Store, id: DeliveryId, at: Millis) -> (u32, Millis) {
     let lease = at.after(Duration::from_secs(60));
     let claimed = store.claim_deliveries(&[id], at, lease).await.expect("claimed");
@@ -47,7 +49,7 @@ async fn claim(store: &Store, id: DeliveryId, at: Millis) -> (u32, Millis) {
 async fn one_due(store: &Store) -> (NotifierId, DeliveryId) {
     let team = team(store).await;
     let hook = notifier(store, team, "hook").await;
-    let site = watched(store, team, hook).await;
+    let site = linked_monitor(store, team, hook).await;
     store.record(&[down(team, site, 1)]).await.expect("recorded");
     let due = store.due_deliveries(NOW, 10, 10).await.expect("read");
     (hook, due[0].id)
@@ -58,37 +60,38 @@ async fn crashes(store: Store) {
     for before in 0..3 {
         let living = process(&store);
         assert_eq!(crashed(&living, NOW).await, [(id, before)]);
-        let group = living.due_for(hook, NOW, 10).await.expect("read");
+        let group = living.due_for_notifier(hook, NOW, 10).await.expect("read");
         assert_eq!((group.len(), group[0].crashes), (1, before));
         assert_eq!(claim(&living, id, NOW).await.0, before);
-        // Whose lease ended while it lived claims again, and counts once.
+        // A process that claims again after its lease ended counts once.
         let later = NOW.after(hours(1));
         assert_eq!(crashed(&living, later).await, [(id, before)]);
         assert_eq!(claim(&living, id, later).await.0, before);
-        store.free_claims().await.expect("freed");
+        store.release_all_claims().await.expect("freed");
     }
     let last = process(&store);
     let (before, lease) = claim(&last, id, NOW).await;
     assert_eq!(before, 3);
-    last.give_up_deliveries(&[id], lease, "gave up", NOW).await.expect("written");
+    let given_up = DeliveryClaim { ids: &[id], lease };
+    last.give_up_deliveries(given_up, "gave up", NOW).await.expect("written");
     assert!(crashed(&last, NOW.after(hours(1))).await.is_empty());
     let known = store.notifiers_by_id(&[hook]).await.expect("read");
     let scope = store.team(known[&hook].team);
     let listed = scope.notifier_deliveries(hook, None, None).await.expect("read").expect("there");
     assert_eq!((listed[0].state.as_str(), listed[0].last_answer.as_str()), ("failed", "gave up"));
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("written"), Resent::OnItsWay);
-    assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)], "it starts afresh");
+    assert_eq!(scope.resend_delivery(id, NOW).await.expect("written"), ResendOutcome::Queued);
+    assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)], "the count starts again");
 }
 
 async fn outcomes(store: Store) {
     let (hook, id) = one_due(&store).await;
     let (first, second) = (process(&store), process(&store));
     claim(&first, id, NOW).await;
-    store.free_claims().await.expect("freed");
+    store.release_all_claims().await.expect("freed");
     assert_eq!(crashed(&second, NOW).await, [(id, 1)]);
-    // A claim that is given back was none.
+    // A released claim does not count.
     let (_, lease) = claim(&second, id, NOW).await;
-    second.give_back_deliveries(&[id], lease).await.expect("given back");
+    second.release_deliveries(DeliveryClaim { ids: &[id], lease }).await.expect("released");
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)]);
     claim(&second, id, NOW).await;
     first.release_claims().await.expect("released");
@@ -97,15 +100,17 @@ async fn outcomes(store: Store) {
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)]);
     // A failure is an outcome.
     let (_, lease) = claim(&second, id, NOW).await;
-    second.deliveries_failed(hook, &[id], lease, "503", Some(NOW), NOW).await.expect("written");
+    let failed = DeliveryClaim { ids: &[id], lease };
+    second.deliveries_failed(hook, failed, "503", Some(NOW), NOW).await.expect("written");
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)]);
     claim(&second, id, NOW).await;
-    store.free_claims().await.expect("freed");
+    store.release_all_claims().await.expect("freed");
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 1)], "the next claim counts again");
     let (_, lease) = claim(&second, id, NOW).await;
     let left = ["ann@example.com".to_owned()];
-    let partly = second.deliveries_arrived_partly(hook, (&[id], lease), "250", &left, NOW).await;
-    partly.expect("written");
+    let sent = DeliveryClaim { ids: &[id], lease };
+    let partial = second.deliveries_partially_succeeded(hook, sent, "250", &left, NOW, NOW).await;
+    partial.expect("written");
     assert_eq!(crashed(&process(&store), NOW).await, [(id, 0)]);
 }
 
@@ -126,13 +131,13 @@ async fn mails(store: Store) {
     for before in 0..4 {
         let living = process(&store);
         assert_eq!(claim(&living, NOW).await, before);
-        assert_eq!(claim(&living, lease).await, before, "it lives");
-        store.free_claims().await.expect("freed");
+        assert_eq!(claim(&living, lease).await, before, "the same process");
+        store.release_all_claims().await.expect("freed");
     }
     let last = process(&store);
     claim(&last, NOW).await;
     last.release_claims().await.expect("released");
-    assert_eq!(claim(&last, NOW).await, 4, "released, it was not claimed");
+    assert_eq!(claim(&last, NOW).await, 4, "a released claim does not count");
     last.mail_failed(mail.id, "451", Some(NOW)).await.expect("written");
     assert_eq!(claim(&process(&store), NOW).await, 0);
     last.mail_failed(mail.id, "gave up", None).await.expect("written");
@@ -143,10 +148,12 @@ fn hours(number: u64) -> Duration {
     Duration::from_secs(number * 3600)
 }
 
-/// Fails at that hour; gives the hour since when it has only failed.
+/// Fails at this hour; returns the hour when the failure streak began.
 async fn fails(store: &Store, notifier: NotifierId, hour: u64) -> u64 {
     let now = NOW.after(hours(hour));
-    let since = store.deliveries_failed(notifier, &[], now, "503", None, now).await;
+    let since = store
+        .deliveries_failed(notifier, DeliveryClaim { ids: &[], lease: now }, "503", None, now)
+        .await;
     since.expect("written").expect("a notifier").since(NOW).as_secs() / 3600
 }
 
@@ -161,18 +168,19 @@ async fn silence(store: Store) {
 async fn clean(store: Store) {
     let team = team(&store).await;
     let id = notifier(&store, team, "hook").await;
-    let kept = async || store.team(team).notifier(id).await.expect("read").expect("there");
+    let saved_notifier =
+        async || store.team(team).notifier(id).await.expect("read").expect("there");
     let change = async |change: &dyn Fn(&mut Notifier)| {
-        let mut changed = kept().await;
+        let mut changed = saved_notifier().await;
         change(&mut changed);
         let written = store.team(team).change_notifier(&changed).await.expect("written");
-        assert_eq!(written, ChangedNotifier::Done);
+        assert_eq!(written, ChangeNotifierOutcome::Done);
     };
     assert_eq!(fails(&store, id, 0).await, 0);
-    store.notifier_works(id).await.expect("written");
+    store.record_notifier_success(id, NOW).await.expect("written");
     assert_eq!(fails(&store, id, 1).await, 1);
     change(&|hook| hook.name = Name::parse("other").expect("a name")).await;
-    assert_eq!(fails(&store, id, 2).await, 1, "the receiver is the same");
+    assert_eq!(fails(&store, id, 2).await, 1, "the channel is the same");
     change(&|hook| {
         if let Channel::Webhook(spec) = &mut hook.channel {
             spec.url = webhook::url("http://127.0.0.1:1/moved").expect("an address");
@@ -188,56 +196,57 @@ async fn clean(store: Store) {
 async fn overtaken(store: Store) {
     let team = team(&store).await;
     let id = notifier(&store, team, "hook").await;
-    let kept = async || store.team(team).notifier(id).await.expect("read").expect("there");
+    let saved_notifier =
+        async || store.team(team).notifier(id).await.expect("read").expect("there");
     let rename = async |read: Notifier, name: &str| {
         let renamed = Notifier { name: Name::parse(name).expect("a name"), ..read };
         store.team(team).change_notifier(&renamed).await.expect("tried")
     };
-    let read = kept().await;
+    let read = saved_notifier().await;
     assert!(store.disable_notifier(id, "410 Gone", &[], NOW).await.expect("written"));
-    assert_eq!(rename(read, "other").await, ChangedNotifier::Overtaken);
-    let off = kept().await;
+    assert_eq!(rename(read, "other").await, ChangeNotifierOutcome::Conflict);
+    let off = saved_notifier().await;
     assert_eq!((off.name.as_str(), off.disabled.is_some()), ("hook", true));
-    assert_eq!(rename(off.clone(), "other").await, ChangedNotifier::Done);
-    assert_eq!(rename(off, "third").await, ChangedNotifier::Overtaken);
-    let now = kept().await;
+    assert_eq!(rename(off.clone(), "other").await, ChangeNotifierOutcome::Done);
+    assert_eq!(rename(off, "third").await, ChangeNotifierOutcome::Conflict);
+    let now = saved_notifier().await;
     assert_eq!((now.name.as_str(), now.disabled.is_some()), ("other", true));
-    let foreign = crate::bench::team(&store).await;
+    let foreign = crate::fixture::team(&store).await;
     let tried = store.team(foreign).change_notifier(&now).await.expect("tried");
-    assert_eq!(tried, ChangedNotifier::Missing);
+    assert_eq!(tried, ChangeNotifierOutcome::Missing);
 }
 
-async fn watched(store: &Store, team: TeamId, notifier: NotifierId) -> MonitorId {
-    let kept = Monitor { notifiers: vec![notifier], ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    kept.id
+async fn linked_monitor(store: &Store, team: TeamId, notifier: NotifierId) -> MonitorId {
+    let saved_monitor = Monitor { notifiers: vec![notifier], ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    saved_monitor.id
 }
 
 async fn turned(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
-    let site = watched(&store, team, hook).await;
+    let site = linked_monitor(&store, team, hook).await;
     store.record(&[down(team, site, 1)]).await.expect("recorded");
     let scope = store.team(team);
     let listed = async || scope.notifier_deliveries(hook, None, None).await.expect("read");
-    let state = async || listed().await.expect("a notifier")[0].state.clone();
+    let state = async || listed().await.expect("a notifier")[0].state.as_str();
     let id = listed().await.expect("a notifier")[0].id;
     let turn = async |disabled| {
-        let kept = scope.notifier(hook).await.expect("read").expect("there");
-        scope.change_notifier(&Notifier { disabled, ..kept }).await.expect("written");
+        let saved_notifier = scope.notifier(hook).await.expect("read").expect("there");
+        scope.change_notifier(&Notifier { disabled, ..saved_notifier }).await.expect("written");
     };
     assert_eq!(state().await, "waiting");
     turn(Some(Disabled { at: NOW, why: "by hand".into() })).await;
     assert_eq!(state().await, "failed");
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("asked"), Resent::Off);
+    assert_eq!(scope.resend_delivery(id, NOW).await.expect("queried"), ResendOutcome::Off);
     assert_eq!(state().await, "failed");
     turn(None).await;
     assert!(store.due_deliveries(NOW.after(hours(1)), 9, 9).await.expect("read").is_empty());
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("asked"), Resent::OnItsWay);
+    assert_eq!(scope.resend_delivery(id, NOW).await.expect("queried"), ResendOutcome::Queued);
     assert_eq!(state().await, "waiting");
-    let other = crate::bench::team(&store).await;
-    let asked = store.team(other).resend_delivery(id, NOW).await;
-    assert_eq!(asked.expect("asked"), Resent::Missing);
+    let other = crate::fixture::team(&store).await;
+    let result = store.team(other).resend_delivery(id, NOW).await;
+    assert_eq!(result.expect("queried"), ResendOutcome::Missing);
 }
 
 fn up(monitor: MonitorId, seq: i64, alert: AlertId) -> Record {
@@ -252,9 +261,9 @@ async fn recoveries(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let mut over = Vec::new();
-    // The first is over and down once more, the second is over, the third is not.
+    // The first monitor has two finished outages, the second one, the third is down.
     for outages in [2, 1, 0] {
-        let site = watched(&store, team, hook).await;
+        let site = linked_monitor(&store, team, hook).await;
         let first = down(team, site, 1);
         let alert = first.opens[0].id;
         store.record(&[first]).await.expect("recorded");
@@ -270,9 +279,9 @@ async fn recoveries(store: Store) {
         }
     }
     let lease = Millis(NOW.0 + 60_000);
-    let due = store.due_for(hook, NOW, 10).await.expect("read").remove(0).ids;
+    let due = store.due_for_notifier(hook, NOW, 10).await.expect("read").remove(0).ids;
     let claimed = store.claim_deliveries(&due, NOW, lease).await.expect("claimed");
-    assert_eq!(claimed.len(), 3, "the first of each line");
+    assert_eq!(claimed.len(), 3, "the first of each queue");
     let ups = store.claim_recoveries(&due, lease).await.expect("claimed");
     let mut ended: Vec<AlertId> = ups.iter().filter_map(|up| up.alert).collect();
     ended.sort_unstable();

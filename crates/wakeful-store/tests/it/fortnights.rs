@@ -1,17 +1,16 @@
-//! Fortnights say what their days say: when they are over, when something comes
-//! late, after the past was carried over from two tables, and when a day is
-//! damaged they leave it to the days.
+//! Roll-ups of fortnights agree with their days: when they have ended, after late
+//! heartbeats, after the migration from two tables, and when a day is damaged.
 
 use std::time::Duration;
-use wakeful_core::history::rollup::{Depth, Rollup};
+use wakeful_core::history::rollup::{Detail, Rollup};
 use wakeful_core::history::{FORTNIGHT, start_of};
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_core::monitor::Monitor;
+use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
-use wakeful_store::{Limits, Record, Store};
+use wakeful_store::{Record, RetentionLimits, Store};
 use wakeful_testkit::{Engine, both_engines};
 
-use crate::bench::{NOW, monitor, passing, team};
+use crate::fixture::{NOW, monitor, passing, team};
 
 const FOREVER: Millis = Millis(i64::MIN);
 const LATER: Millis = Millis(i64::MAX - 1);
@@ -20,16 +19,16 @@ const DAY: i64 = 24 * HOUR;
 
 async fn site(store: &Store) -> (TeamId, Monitor) {
     let team = team(store).await;
-    let kept = monitor(team, "site");
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    (team, kept)
+    let saved_monitor = monitor(team, "site");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    (team, saved_monitor)
 }
 
 fn at(day: i64) -> Millis {
     Millis(start_of(FORTNIGHT, NOW).0 + day * DAY)
 }
 
-/// Four heartbeats a day, from one day until before another.
+/// Four heartbeats a day for these days.
 fn records(monitor: MonitorId, days: std::ops::Range<i64>) -> Vec<Record> {
     let beat = |number: i64| {
         let mut record =
@@ -41,28 +40,28 @@ fn records(monitor: MonitorId, days: std::ops::Range<i64>) -> Vec<Record> {
     (days.start * 4..days.end * 4).map(beat).collect()
 }
 
-async fn fold(store: &Store, monitor: MonitorId) {
-    while store.fold(monitor, LATER, FOREVER, 70).await.expect("folded").heartbeats > 0 {}
+async fn compact(store: &Store, monitor: MonitorId) {
+    while store.compact(monitor, LATER, FOREVER, 70).await.expect("compacted").heartbeats > 0 {}
 }
 
 async fn days(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
     let team = store.team(team);
-    let past = team.past(monitor).await.expect("read").expect("there");
-    past.days(FOREVER, LATER, Depth::Whole).await.expect("read")
+    let history = team.history(monitor).await.expect("read").expect("there");
+    history.days(FOREVER, LATER, Detail::Full).await.expect("read")
 }
 
 async fn fortnights(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
     let team = store.team(team);
-    let past = team.past(monitor).await.expect("read").expect("there");
-    past.fortnights(FOREVER, LATER, Depth::Whole).await.expect("read")
+    let history = team.history(monitor).await.expect("read").expect("there");
+    history.fortnights(FOREVER, LATER, Detail::Full).await.expect("read")
 }
 
-/// What is there is what the days come to, but for the fortnight that lasts.
+/// The stored fortnights equal the merged days, except for the current one.
 #[track_caller]
 fn agree(fortnights: &[Rollup], days: &[Rollup]) {
-    let place = |rollup: &Rollup| start_of(FORTNIGHT, rollup.first);
+    let start = |rollup: &Rollup| start_of(FORTNIGHT, rollup.first);
     let mut expected: Vec<Rollup> = days
-        .chunk_by(|one, two| place(one) == place(two))
+        .chunk_by(|one, two| start(one) == start(two))
         .map(|days| {
             let mut whole = days[0].clone();
             days[1..].iter().for_each(|day| whole.merge(day));
@@ -74,50 +73,50 @@ fn agree(fortnights: &[Rollup], days: &[Rollup]) {
 }
 
 both_engines! {
-    async fn fortnights_say_what_their_days_say(setup: Setup) {
+    async fn fortnights_match_their_days(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
-        let (team, kept) = site(&store).await;
-        for (number, days_seen) in [0..5, 5..14, 14..15, 15..43, 60..61, 61..80].into_iter().enumerate() {
-            store.record(&records(kept.id, days_seen.clone())).await.expect("recorded");
-            fold(&store, kept.id).await;
-            agree(&fortnights(&store, team, kept.id).await, &days(&store, team, kept.id).await);
-            // Some come late, to the first day and to one in the middle.
-            for day in [0, days_seen.end / 2] {
+        let (team, saved_monitor) = site(&store).await;
+        for (number, range) in [0..5, 5..14, 14..15, 15..43, 60..61, 61..80].into_iter().enumerate() {
+            store.record(&records(saved_monitor.id, range.clone())).await.expect("recorded");
+            compact(&store, saved_monitor.id).await;
+            agree(&fortnights(&store, team, saved_monitor.id).await, &days(&store, team, saved_monitor.id).await);
+            // Late heartbeats for the first day and one in the middle.
+            for day in [0, range.end / 2] {
                 let late = Millis(at(day).0 + HOUR + number as i64);
-                store.record(&[passing(kept.id, 1_000 + number as i64, late)]).await.expect("recorded");
+                store.record(&[passing(saved_monitor.id, 1_000 + number as i64, late)]).await.expect("recorded");
             }
-            fold(&store, kept.id).await;
-            agree(&fortnights(&store, team, kept.id).await, &days(&store, team, kept.id).await);
+            compact(&store, saved_monitor.id).await;
+            agree(&fortnights(&store, team, saved_monitor.id).await, &days(&store, team, saved_monitor.id).await);
         }
-        assert_eq!(fortnights(&store, team, kept.id).await.len(), 5);
-        assert!(store.harm().await.expect("read").is_empty());
+        assert_eq!(fortnights(&store, team, saved_monitor.id).await.len(), 5);
+        assert!(store.find_damage().await.expect("read").is_empty());
     }
 
-    async fn fortnights_are_let_go_before_their_days(setup: Setup) {
+    async fn fortnights_are_deleted_before_their_days(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
-        let (team, kept) = site(&store).await;
-        store.record(&records(kept.id, 0..60)).await.expect("recorded");
-        fold(&store, kept.id).await;
-        let limits = Limits { heartbeats: FOREVER, phases: FOREVER, hours: FOREVER, days: at(20) };
-        while store.let_go(kept.id, &limits).await.expect("let go") > 0 {}
+        let (team, saved_monitor) = site(&store).await;
+        store.record(&records(saved_monitor.id, 0..60)).await.expect("recorded");
+        compact(&store, saved_monitor.id).await;
+        let limits = RetentionLimits { heartbeats: FOREVER, phases: FOREVER, hours: FOREVER, days: at(20) };
+        while store.delete_expired(saved_monitor.id, &limits).await.expect("deleted") > 0 {}
         let left: Vec<Millis> =
-            fortnights(&store, team, kept.id).await.iter().map(|told| start_of(FORTNIGHT, told.first)).collect();
+            fortnights(&store, team, saved_monitor.id).await.iter().map(|rollup| start_of(FORTNIGHT, rollup.first)).collect();
         assert_eq!(left, [at(28), at(42)]);
-        assert_eq!(days(&store, team, kept.id).await.len(), 40);
+        assert_eq!(days(&store, team, saved_monitor.id).await.len(), 40);
     }
 
-    async fn a_past_in_two_tables_is_carried_over(setup: Setup) {
+    async fn history_in_two_tables_is_migrated(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
-        let (team, kept) = site(&store).await;
-        store.record(&records(kept.id, 0..50)).await.expect("recorded");
-        fold(&store, kept.id).await;
-        let before = days(&store, team, kept.id).await;
+        let (team, saved_monitor) = site(&store).await;
+        store.record(&records(saved_monitor.id, 0..50)).await.expect("recorded");
+        compact(&store, saved_monitor.id).await;
+        let before = days(&store, team, saved_monitor.id).await;
         let hours = database.number("select count(*) from rollups where grain = 1").await;
         store.close().await;
-        // As it was before: the step is undone by hand.
+        // Undoes the migration by hand.
         let (id, number, bytes) = match setup.engine {
             Engine::Sqlite => ("blob", "integer", "blob"),
             Engine::Postgres => ("uuid", "bigint", "bytea"),
@@ -131,35 +130,35 @@ both_engines! {
         database.execute("drop table rollups").await;
         database.execute("delete from schema_migrations where name = '0013_history'").await;
         let store = database.open().await;
-        assert_eq!(days(&store, team, kept.id).await, before);
+        assert_eq!(days(&store, team, saved_monitor.id).await, before);
         assert_eq!(database.number("select count(*) from rollups where grain = 1").await, hours);
-        assert!(fortnights(&store, team, kept.id).await.is_empty());
-        // The first that is folded brings the fortnights.
-        store.record(&records(kept.id, 50..51)).await.expect("recorded");
-        fold(&store, kept.id).await;
-        assert_eq!(fortnights(&store, team, kept.id).await.len(), 3);
-        agree(&fortnights(&store, team, kept.id).await, &days(&store, team, kept.id).await);
+        assert!(fortnights(&store, team, saved_monitor.id).await.is_empty());
+        // The next compaction creates the fortnights.
+        store.record(&records(saved_monitor.id, 50..51)).await.expect("recorded");
+        compact(&store, saved_monitor.id).await;
+        assert_eq!(fortnights(&store, team, saved_monitor.id).await.len(), 3);
+        agree(&fortnights(&store, team, saved_monitor.id).await, &days(&store, team, saved_monitor.id).await);
     }
 
-    async fn a_damaged_day_leaves_its_fortnight_to_the_days(setup: Setup) {
+    async fn a_fortnight_with_a_damaged_day_is_not_stored(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
-        let (team, kept) = site(&store).await;
-        store.record(&records(kept.id, 0..30)).await.expect("recorded");
-        fold(&store, kept.id).await;
-        assert_eq!(fortnights(&store, team, kept.id).await.len(), 2);
+        let (team, saved_monitor) = site(&store).await;
+        store.record(&records(saved_monitor.id, 0..30)).await.expect("recorded");
+        compact(&store, saved_monitor.id).await;
+        assert_eq!(fortnights(&store, team, saved_monitor.id).await.len(), 2);
         let nothing = match setup.engine {
             Engine::Sqlite => "x'00'",
             Engine::Postgres => "'\\x00'",
         };
-        let hurt = at(3).0;
-        database.execute(&format!("update rollups set data = {nothing} where grain = 2 and at = {hurt}")).await;
-        store.record(&[passing(kept.id, 1_000, Millis(at(5).0 + HOUR))]).await.expect("recorded");
-        fold(&store, kept.id).await;
+        let damage = at(3).0;
+        database.execute(&format!("update rollups set data = {nothing} where grain = 2 and at = {damage}")).await;
+        store.record(&[passing(saved_monitor.id, 1_000, Millis(at(5).0 + HOUR))]).await.expect("recorded");
+        compact(&store, saved_monitor.id).await;
         let left: Vec<Millis> =
-            fortnights(&store, team, kept.id).await.iter().map(|told| start_of(FORTNIGHT, told.first)).collect();
+            fortnights(&store, team, saved_monitor.id).await.iter().map(|rollup| start_of(FORTNIGHT, rollup.first)).collect();
         assert_eq!(left, [at(14)]);
-        let harm = store.harm().await.expect("read");
-        assert_eq!(harm.iter().map(|harm| (harm.at.0, harm.what)).collect::<Vec<_>>(), [(hurt, "days")]);
+        let damaged = store.find_damage().await.expect("read");
+        assert_eq!(damaged.iter().map(|damaged| (damaged.at.0, damaged.what)).collect::<Vec<_>>(), [(damage, "days")]);
     }
 }

@@ -1,13 +1,13 @@
-//! The keyring: the wrong one is refused, what it seals is unreadable without
-//! it, and keys can be changed while the data stays readable.
+//! The keyring: the wrong one is refused, sealed values are unreadable without it,
+//! and keys can be rotated while the data stays readable.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
-use wakeful_core::email::Email;
+use wakeful_core::accounts::totp::Seed;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
-use wakeful_core::totp::Seed;
 use wakeful_store::{
     Keyring, KeyringError, Mail, NewAccount, NewSession, Resealed, Store, StoreError,
 };
@@ -26,12 +26,12 @@ fn mail(at: u8) -> Mail {
     }
 }
 
-/// A user with a second factor, and a mail that waits: all that is sealed.
+/// A user with a second factor, and a queued mail: both have sealed values.
 async fn fill(store: &Store) -> UserId {
     let user = UserId::new(NOW, [1; 10]);
     let account = NewAccount {
         user,
-        email: Email::parse("ann@example.com").unwrap(),
+        email: EmailAddress::parse("ann@example.com").unwrap(),
         name: String::new(),
         password_hash: "x".into(),
     };
@@ -48,7 +48,7 @@ async fn fill(store: &Store) -> UserId {
     user
 }
 
-/// Everything sealed opens and is what was put in.
+/// All sealed values open and are unchanged.
 async fn opens(store: &Store, user: UserId) {
     let mfa = store.mfa(user).await.unwrap().unwrap();
     assert_eq!(mfa.seed.unwrap().bytes(), SEED);
@@ -57,7 +57,7 @@ async fn opens(store: &Store, user: UserId) {
 }
 
 both_engines! {
-    async fn a_keyring_that_is_not_this_databases_is_refused(setup: Setup) {
+    async fn the_keyring_of_another_database_is_refused(setup: Setup) {
         let database = setup.database().await;
         database.open().await.close().await;
         let other = setup.database().await.keyring();
@@ -72,9 +72,9 @@ both_engines! {
         let database = setup.database().await;
         let store = database.open().await;
         let user = fill(&store).await;
-        assert!(database.holds(b"ann@example.com").await, "what is not sealed is found");
+        assert!(database.contains_bytes(b"ann@example.com").await, "a value that is not sealed is found");
         for secret in [&SEED[..], b"a sealed subject", b"a sealed text"] {
-            assert!(!database.holds(secret).await);
+            assert!(!database.contains_bytes(secret).await);
         }
         opens(&store, user).await;
     }
@@ -88,7 +88,7 @@ both_engines! {
         opens_first_only(&store).await;
     }
 
-    async fn resealing_moves_everything_to_the_new_key_and_once(setup: Setup) {
+    async fn resealing_moves_every_value_to_the_new_key_once(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
         let user = fill(&store).await;
@@ -97,11 +97,11 @@ both_engines! {
         rotated.replace(&database.key_file()).unwrap();
         let store = database.open().await;
         opens(&store, user).await;
-        // The seed, the mail, and the word that proves the keyring.
+        // The seed, the mail, and the value that verifies the keyring.
         assert_eq!(store.reseal().await.unwrap(), Resealed(3));
         assert_eq!(store.reseal().await.unwrap(), Resealed(0));
         store.close().await;
-        // The old key is not needed any more.
+        // The old key is no longer needed.
         let pruned = database.keyring().pruned();
         assert!(!pruned.has_old_keys());
         pruned.replace(&database.key_file()).unwrap();
@@ -110,7 +110,7 @@ both_engines! {
 
     async fn the_old_key_alone_opens_nothing_after_resealing(setup: Setup) {
         let database = setup.database().await;
-        // By itself: one that comes from the file follows it.
+        // Not from the file, because that keyring would follow it.
         let old = database.keyring().pruned();
         let store = database.open().await;
         fill(&store).await;
@@ -123,7 +123,7 @@ both_engines! {
         assert!(matches!(refused, StoreError::Sealed(_)), "{refused}");
     }
 
-    async fn resealing_goes_on_past_one_batch(setup: Setup) {
+    async fn resealing_continues_after_one_batch(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
         for at in 0..=255 {
@@ -137,7 +137,7 @@ both_engines! {
     }
 }
 
-/// The mail whose own content it is comes out; the copy in another row does not.
+/// The mail opens in its own row; the copy in another row does not.
 async fn opens_first_only(store: &Store) {
     let lease = Millis(NOW.0 + 1000);
     assert_eq!(store.claim_mail(NOW, lease).await.unwrap().unwrap().mail.text, "a sealed text");
@@ -146,7 +146,7 @@ async fn opens_first_only(store: &Store) {
 }
 
 #[test]
-fn a_key_file_is_made_for_its_owner_alone_and_refused_when_others_can_read_it() {
+fn a_key_file_is_private_and_refused_when_others_can_read_it() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("master.key");
@@ -159,7 +159,7 @@ fn a_key_file_is_made_for_its_owner_alone_and_refused_when_others_can_read_it() 
 }
 
 #[test]
-fn a_key_file_that_is_none_is_refused_and_not_overwritten() {
+fn an_invalid_key_file_is_refused_and_not_overwritten() {
     use std::os::unix::fs::OpenOptionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("master.key");

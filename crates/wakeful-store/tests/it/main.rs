@@ -1,13 +1,13 @@
-//! The store through its public methods, each test on both engines, and the
-//! walls of the house around it.
+//! Tests of the store through its public methods, on both engines, and of the
+//! rules of the architecture.
 
-mod bench;
+mod architecture;
 mod credentials;
 mod deliveries;
+mod fixture;
 mod fortnights;
 mod heartbeats;
 mod history;
-mod house;
 mod keys;
 mod monitors;
 mod nodes;

@@ -1,27 +1,27 @@
-//! What people set of monitors, and which of them a list shows.
+//! Saving, listing and deleting monitors.
 
 use wakeful_core::id::{MonitorId, NotifierId};
-use wakeful_core::monitor::spec::{ApiSpec, HttpSpec, HttpUrl};
-use wakeful_core::monitor::{Kind, Monitor, Name, Spec, Tags};
+use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
+use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::Status;
-use wakeful_store::{MonitorFilter, Saved, Store};
+use wakeful_store::{MonitorFilter, SaveOutcome, Store};
 
-use crate::bench::{NOW, monitor, next, notifier, passing, team};
+use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
 
 on_both! {
     a_monitor_is_read_as_it_was_saved => reads_back;
-    another_teams_monitor_is_no_monitor => apart;
+    a_monitor_of_another_team_does_not_exist => apart;
     an_unknown_notifier_saves_nothing => unknown_notifiers;
-    a_list_shows_what_matches => filters;
-    a_list_goes_on_behind_its_cursor => pages;
-    an_edit_leaves_the_state_alone => edit_and_state;
-    a_change_made_from_an_old_reading_is_not_written => overtaken;
-    deleting_a_monitor_leaves_nothing_of_it => deletes;
-    a_team_takes_its_monitors_along => team_goes;
-    a_linked_notifier_and_its_monitor_go_with_the_team => linked_team_goes;
+    a_list_contains_the_matching_monitors => filters;
+    a_list_continues_after_its_cursor => pages;
+    an_edit_does_not_change_the_state => edit_and_state;
+    a_change_based_on_an_old_revision_is_refused => overtaken;
+    deleting_a_monitor_deletes_all_its_data => deletes;
+    deleting_a_team_deletes_its_monitors => team_deleted;
+    deleting_a_team_deletes_linked_notifiers_and_monitors => linked_team_deleted;
 }
 
 fn http(url: &str, password: &str) -> Spec {
@@ -39,7 +39,7 @@ async fn reads_back(store: Store) {
         push_token: Some(Secret::new("push-me")),
         ..monitor(team, "Café ☕")
     };
-    assert_eq!(store.team(team).add_monitor(&saved).await.expect("kept"), Saved::Done);
+    assert_eq!(store.team(team).add_monitor(&saved).await.expect("saved"), SaveOutcome::Done);
     let (read, links) = store.team(team).monitor(saved.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, saved);
     assert_eq!((read.seq, read.revision, read.state), (0, 1, Default::default()));
@@ -57,43 +57,46 @@ async fn reads_back(store: Store) {
         push_token: None,
         ..saved
     };
-    assert_eq!(store.team(team).change_monitor(&changed, 1).await.expect("kept"), Saved::Done);
+    assert_eq!(
+        store.team(team).change_monitor(&changed, 1).await.expect("saved"),
+        SaveOutcome::Done
+    );
     let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision), (changed, 2));
 }
 
 async fn apart(store: Store) {
     let (ours, theirs) = (team(&store).await, team(&store).await);
-    let kept = monitor(theirs, "theirs");
-    store.team(theirs).add_monitor(&kept).await.expect("kept");
+    let saved_monitor = monitor(theirs, "theirs");
+    store.team(theirs).add_monitor(&saved_monitor).await.expect("saved");
     let us = store.team(ours);
-    assert!(us.monitor(kept.id).await.expect("read").is_none());
+    assert!(us.monitor(saved_monitor.id).await.expect("read").is_none());
     assert!(us.monitors(&MonitorFilter::default()).await.expect("read").is_empty());
-    assert_eq!(us.change_monitor(&kept, 1).await.expect("tried"), Saved::NoMonitor);
-    assert!(!us.delete_monitor(kept.id).await.expect("tried"));
-    assert!(store.team(theirs).monitor(kept.id).await.expect("read").is_some());
+    assert_eq!(us.change_monitor(&saved_monitor, 1).await.expect("tried"), SaveOutcome::NoMonitor);
+    assert!(!us.delete_monitors(&[saved_monitor.id]).await.expect("tried"));
+    assert!(store.team(theirs).monitor(saved_monitor.id).await.expect("read").is_some());
 }
 
 async fn unknown_notifiers(store: Store) {
     let (ours, theirs) = (team(&store).await, team(&store).await);
     let (own, foreign) = (notifier(&store, ours, "own").await, notifier(&store, theirs, "x").await);
-    let nobody = NotifierId::new(NOW, next());
-    let wanted = Monitor { notifiers: vec![own, foreign, nobody], ..monitor(ours, "site") };
-    let refused = Saved::NoNotifiers(vec![foreign, nobody]);
+    let unknown = NotifierId::new(NOW, next());
+    let wanted = Monitor { notifiers: vec![own, foreign, unknown], ..monitor(ours, "site") };
+    let refused = SaveOutcome::NoNotifiers(vec![foreign, unknown]);
     assert_eq!(store.team(ours).add_monitor(&wanted).await.expect("tried"), refused);
     assert!(store.team(ours).monitor(wanted.id).await.expect("read").is_none());
 
-    let kept = Monitor { notifiers: vec![own], ..wanted };
-    store.team(ours).add_monitor(&kept).await.expect("kept");
+    let saved_monitor = Monitor { notifiers: vec![own], ..wanted };
+    store.team(ours).add_monitor(&saved_monitor).await.expect("saved");
     let renamed = Monitor {
         notifiers: vec![foreign],
         name: Name::parse("renamed").expect("a name"),
-        ..kept.clone()
+        ..saved_monitor.clone()
     };
-    let refused = Saved::NoNotifiers(vec![foreign]);
+    let refused = SaveOutcome::NoNotifiers(vec![foreign]);
     assert_eq!(store.team(ours).change_monitor(&renamed, 1).await.expect("tried"), refused);
-    let (read, _) = store.team(ours).monitor(kept.id).await.expect("read").expect("there");
-    assert_eq!(read.monitor, kept);
+    let (read, _) = store.team(ours).monitor(saved_monitor.id).await.expect("read").expect("there");
+    assert_eq!(read.monitor, saved_monitor);
 }
 
 async fn filters(store: Store) {
@@ -106,8 +109,8 @@ async fn filters(store: Store) {
     let quoted = tagged("Quoted", &["a\",\"web", "back\\"]);
     let site =
         Monitor { spec: http("https://ÄPFEL.example/a_b", ""), ..tagged("Site", &["Web", "eu"]) };
-    for kept in [&plain, &quoted, &site] {
-        store.team(team).add_monitor(kept).await.expect("kept");
+    for saved_monitor in [&plain, &quoted, &site] {
+        store.team(team).add_monitor(saved_monitor).await.expect("saved");
     }
     store.record(&[passing(site.id, 1, NOW)]).await.expect("recorded");
 
@@ -142,33 +145,34 @@ async fn filters(store: Store) {
 async fn pages(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
-    let mut made: Vec<MonitorId> = Vec::new();
+    let mut created: Vec<MonitorId> = Vec::new();
     for number in 0..7 {
-        let kept = Monitor { notifiers: vec![hook], ..monitor(team, &format!("m{number}")) };
-        store.team(team).add_monitor(&kept).await.expect("kept");
-        made.push(kept.id);
+        let saved_monitor =
+            Monitor { notifiers: vec![hook], ..monitor(team, &format!("m{number}")) };
+        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        created.push(saved_monitor.id);
     }
-    let mut seen = Vec::new();
+    let mut listed = Vec::new();
     loop {
         let filter =
-            MonitorFilter { limit: Some(3), after: seen.last().copied(), ..Default::default() };
+            MonitorFilter { limit: Some(3), after: listed.last().copied(), ..Default::default() };
         let page = store.team(team).monitors(&filter).await.expect("read");
         assert!(page.iter().all(|(_, links)| links.len() == 1));
         if page.is_empty() {
             break;
         }
-        seen.extend(page.iter().map(|(stored, _)| stored.monitor.id));
+        listed.extend(page.iter().map(|(stored, _)| stored.monitor.id));
     }
-    assert_eq!(seen, made);
+    assert_eq!(listed, created);
 }
 
 async fn edit_and_state(store: Store) {
     let team = team(&store).await;
-    let kept = monitor(team, "site");
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
-    let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..kept };
-    store.team(team).change_monitor(&renamed, 1).await.expect("kept");
+    let saved_monitor = monitor(team, "site");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
+    let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor };
+    store.team(team).change_monitor(&renamed, 1).await.expect("saved");
     store.record(&[passing(renamed.id, 2, NOW)]).await.expect("recorded");
     let (read, _) = store.team(team).monitor(renamed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor.name.as_str(), read.seq, read.revision), ("renamed", 2, 2));
@@ -178,90 +182,93 @@ async fn edit_and_state(store: Store) {
 async fn overtaken(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
-    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    let stopped = Monitor { isactive: false, ..kept.clone() };
-    let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..kept.clone() };
+    let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    let stopped = Monitor { isactive: false, ..saved_monitor.clone() };
+    let renamed =
+        Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor.clone() };
     let change = async |wanted: &Monitor, revision| {
         store.team(team).change_monitor(wanted, revision).await.expect("tried")
     };
-    assert_eq!(change(&stopped, 1).await, Saved::Done);
-    assert_eq!(change(&renamed, 1).await, Saved::Overtaken);
-    let (read, links) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    assert_eq!(change(&stopped, 1).await, SaveOutcome::Done);
+    assert_eq!(change(&renamed, 1).await, SaveOutcome::Conflict);
+    let (read, links) =
+        store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision, links.len()), (stopped, 2, 1));
-    let foreign = crate::bench::team(&store).await;
+    let foreign = crate::fixture::team(&store).await;
     let tried = store.team(foreign).change_monitor(&renamed, 2).await.expect("tried");
-    assert_eq!(tried, Saved::NoMonitor);
+    assert_eq!(tried, SaveOutcome::NoMonitor);
 }
 
 async fn deletes(store: Store) {
     let team = team(&store).await;
-    let kept = Monitor { push_token: Some(Secret::new("t")), ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    let found = store.monitor_by_push(Digest::of("t")).await.expect("read");
-    assert_eq!(found, Some((team, kept.id)));
-    let records: Vec<_> = (1..=2_500).map(|seq| passing(kept.id, seq, NOW)).collect();
+    let saved_monitor = Monitor { push_token: Some(Secret::new("t")), ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    let found = store.monitor_by_push_token(Digest::of("t")).await.expect("read");
+    assert_eq!(found, Some((team, saved_monitor.id)));
+    let records: Vec<_> = (1..=2_500).map(|seq| passing(saved_monitor.id, seq, NOW)).collect();
     store.record(&records).await.expect("recorded");
-    assert!(store.team(team).delete_monitor(kept.id).await.expect("deleted"));
-    assert!(store.monitor_by_push(Digest::of("t")).await.expect("read").is_none());
-    // A verdict that was on its way finds nobody, and the rest is swept away.
-    store.record(&[passing(kept.id, 2_501, NOW)]).await.expect("passed over");
-    assert!(!store.sweep_graves(2).await.expect("swept"));
-    assert!(store.sweep_graves(10).await.expect("swept"));
+    assert!(store.team(team).delete_monitors(&[saved_monitor.id]).await.expect("deleted"));
+    assert!(store.monitor_by_push_token(Digest::of("t")).await.expect("read").is_none());
+    // A late verdict is skipped, and the heartbeats are deleted in batches.
+    store.record(&[passing(saved_monitor.id, 2_501, NOW)]).await.expect("skipped");
+    assert!(!store.delete_orphaned_heartbeats(2).await.expect("deleted"));
+    assert!(store.delete_orphaned_heartbeats(10).await.expect("deleted"));
     // The same id again shows that nothing was left.
-    store.team(team).add_monitor(&kept).await.expect("kept");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
     let span = crate::heartbeats::everything();
-    let left = store.team(team).heartbeats(kept.id, &span).await.expect("read").expect("there");
+    let left =
+        store.team(team).heartbeats(saved_monitor.id, &span).await.expect("read").expect("there");
     assert!(left.is_empty());
 }
 
-async fn team_goes(store: Store) {
+async fn team_deleted(store: Store) {
     let team = team(&store).await;
-    let kept = monitor(team, "site");
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
+    let saved_monitor = monitor(team, "site");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     remove_team(&store, team).await;
-    assert!(store.monitors_by_id(&[kept.id]).await.expect("read").is_empty());
-    assert!(!store.sweep_graves(1).await.expect("a grave"));
-    assert!(store.sweep_graves(1).await.expect("no grave"));
+    assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
+    assert!(!store.delete_orphaned_heartbeats(1).await.expect("some deleted"));
+    assert!(store.delete_orphaned_heartbeats(1).await.expect("none left"));
 }
 
-async fn linked_team_goes(store: Store) {
+async fn linked_team_deleted(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
-    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
+    let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
     remove_team(&store, team).await;
-    assert!(store.monitors_by_id(&[kept.id]).await.expect("read").is_empty());
+    assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
 }
 
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     let members = store.team(team).members().await.expect("read");
     let users: Vec<_> = members.iter().map(|member| member.user).collect();
-    assert!(store.team(team).delete_users(&users, NOW).await.expect("deleted"));
+    assert!(store.team(team).delete_users(&users, None, NOW).await.expect("deleted"));
 }
 
 wakeful_testkit::both_engines! {
-    async fn secrets_are_moved_to_a_new_key(setup: Setup) {
+    async fn secrets_are_resealed_with_a_new_key(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
         let team = team(&store).await;
         notifier(&store, team, "hook").await;
-        let kept = Monitor {
+        let saved_monitor = Monitor {
             spec: http("https://a.example/", "hunter2"),
             push_token: Some(Secret::new("t")),
             ..monitor(team, "site")
         };
-        store.team(team).add_monitor(&kept).await.expect("kept");
+        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
 
         let both = database.keyring().rotated();
         let new = both.pruned();
         let store = Store::open(&database.options(), both).await.expect("opens");
-        // The password, the push token, the notifier's secret, the mail of the
-        // sign-up and the proof of the keyring.
-        assert_eq!(store.reseal().await.expect("moved").0, 5);
+        // The password, the push token, the notifier's secret, the welcome mail and
+        // the value that verifies the keyring.
+        assert_eq!(store.reseal().await.expect("resealed").0, 5);
         let store = Store::open(&database.options(), new).await.expect("opens");
-        let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
-        assert_eq!(read.monitor, kept);
+        let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+        assert_eq!(read.monitor, saved_monitor);
     }
 }

@@ -1,21 +1,21 @@
-//! Regions as monitors and heartbeats keep them, also in packed blocks, and the
-//! probes that are believed no longer.
+//! The regions of monitors and heartbeats, also in packed blocks, and revoked
+//! probes.
 
 use std::time::Duration;
-use wakeful_core::monitor::Monitor;
-use wakeful_core::region::{ProbeName, Quorum, Region, RegionBeat, Regions};
+use wakeful_core::heartbeat::{Beat, RegionBeat};
+use wakeful_core::monitors::Monitor;
+use wakeful_core::region::{ProbeName, Quorum, Region, Regions};
 use wakeful_core::time::Millis;
-use wakeful_core::verdict::Beat;
 use wakeful_store::Store;
 
-use crate::bench::{NOW, monitor, passing, team};
+use crate::fixture::{NOW, monitor, passing, team};
 use crate::heartbeats::everything;
 use crate::on_both;
 
 on_both! {
-    a_revoked_probe_stays_so_until_it_is_readmitted => revokes;
-    regions_are_kept_with_monitors_and_counted => regions;
-    what_each_region_saw_is_read_back_fresh_and_packed => beats;
+    a_revoked_probe_stays_revoked_until_it_is_readmitted => revokes;
+    regions_are_stored_with_monitors_and_counted => regions;
+    results_of_regions_are_read_back_fresh_and_packed => beats;
 }
 
 async fn revokes(store: Store) {
@@ -25,8 +25,8 @@ async fn revokes(store: Store) {
         store.revoke_probe(&name, NOW).await.expect("revoked");
     }
     assert_eq!(store.revoked_probes().await.expect("read"), std::slice::from_ref(&name));
-    assert!(store.readmit_probe(&name).await.expect("readmitted"));
-    assert!(!store.readmit_probe(&name).await.expect("nothing to do"));
+    assert!(store.restore_probe(&name).await.expect("readmitted"));
+    assert!(!store.restore_probe(&name).await.expect("nothing to do"));
     assert_eq!(store.revoked_probes().await.expect("read"), []);
 }
 
@@ -34,21 +34,22 @@ async fn regions(store: Store) {
     let team = team(&store).await;
     let eu = Regions::of(["eu", "us"]).expect("regions");
     for (name, isactive) in [("a", true), ("b", true), ("c", false)] {
-        let kept = Monitor {
+        let saved_monitor = Monitor {
             regions: eu.clone(),
             quorum: Quorum::Count(2),
             isactive,
             ..monitor(team, name)
         };
-        store.team(team).add_monitor(&kept).await.expect("kept");
-        let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
-        assert_eq!(read.monitor, kept);
-        let changed = Monitor { quorum: Quorum::Any, ..kept };
+        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        let (read, _) =
+            store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+        assert_eq!(read.monitor, saved_monitor);
+        let changed = Monitor { quorum: Quorum::Any, ..saved_monitor };
         store.team(team).change_monitor(&changed, 1).await.expect("changed");
         let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, changed);
     }
-    store.team(team).add_monitor(&monitor(team, "d")).await.expect("kept");
+    store.team(team).add_monitor(&monitor(team, "d")).await.expect("saved");
     let mut used = store.team(team).regions_in_use().await.expect("read");
     used.sort_by_key(|(_, count)| *count);
     assert_eq!(used, [(Regions::default(), 1), (eu, 2)]);
@@ -56,8 +57,8 @@ async fn regions(store: Store) {
 
 async fn beats(store: Store) {
     let team = team(&store).await;
-    let kept = monitor(team, "site");
-    store.team(team).add_monitor(&kept).await.expect("kept");
+    let saved_monitor = monitor(team, "site");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
     let beat = |name: &str, status, message: &str| RegionBeat {
         region: Region::parse(name).expect("a region"),
         status,
@@ -66,7 +67,7 @@ async fn beats(store: Store) {
     };
     let mut records = Vec::new();
     for seq in 1..=40 {
-        let mut record = passing(kept.id, seq, Millis(NOW.0 + seq * 60_000));
+        let mut record = passing(saved_monitor.id, seq, Millis(NOW.0 + seq * 60_000));
         if seq % 3 != 0 {
             record.heartbeat.regions =
                 vec![beat("eu", Beat::Up, ""), beat("us", Beat::Down, "503 ☂")];
@@ -74,14 +75,17 @@ async fn beats(store: Store) {
         records.push(record);
     }
     store.record(&records).await.expect("recorded");
-    let fresh = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    let fresh = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     let fresh = fresh.expect("a monitor");
-    for (place, heartbeat) in &fresh {
-        let written = records.iter().find(|record| record.seq == place.seq).expect("written");
+    for (key, heartbeat) in &fresh {
+        let written = records.iter().find(|record| record.seq == key.seq).expect("written");
         assert_eq!(heartbeat, &written.heartbeat);
     }
-    let done = store.fold(kept.id, Millis(i64::MAX), Millis(0), 1_000).await.expect("folded");
+    let done = store
+        .compact(saved_monitor.id, Millis(i64::MAX), Millis(0), 1_000)
+        .await
+        .expect("compacted");
     assert!(done.heartbeats > 0, "{done:?}");
-    let packed = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    let packed = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(packed.expect("a monitor"), fresh);
 }

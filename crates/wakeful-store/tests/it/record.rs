@@ -1,24 +1,24 @@
-//! Writing verdicts down: in any order, twice, and for monitors that are gone.
+//! Writing verdicts: in any order, twice, and for deleted monitors.
 
-use wakeful_core::alert::{Alert, AlertKind};
+use wakeful_core::alerting::alert::{Alert, AlertKind};
 use wakeful_core::id::{AlertId, EventId, MonitorId, TeamId};
-use wakeful_core::monitor::Monitor;
+use wakeful_core::monitors::Monitor;
 use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
 
-use crate::bench::{NOW, monitor, next, notifier, passing, team};
+use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::heartbeats::everything;
 use crate::on_both;
 
 on_both! {
-    a_record_written_twice_is_there_once => twice;
+    a_record_written_twice_is_stored_once => twice;
     an_older_state_does_not_replace_a_newer_one => older;
-    a_deleted_monitor_is_passed_over => deleted;
-    an_outage_opens_closes_and_is_told_to_each_notifier => outage;
-    active_monitors_are_streamed_in_pages => streams;
-    the_newest_certificate_stays_whatever_order_it_comes_in => certificates;
+    a_deleted_monitor_is_skipped => deleted;
+    an_outage_opens_closes_and_is_sent_to_each_notifier => outage;
+    active_monitors_are_read_in_pages => pages;
+    the_newest_certificate_is_stored_in_whatever_order_they_arrive => certificates;
 }
 
 pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
@@ -47,13 +47,13 @@ pub(crate) fn down(team: TeamId, monitor: MonitorId, seq: i64) -> Record {
 async fn twice(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
-    let kept = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    let record = down(team, kept.id, 1);
+    let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    let record = down(team, saved_monitor.id, 1);
     for _ in 0..2 {
         store.record(std::slice::from_ref(&record)).await.expect("recorded");
     }
-    let beats = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    let beats = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(beats.expect("there").len(), 1);
     let alerts = store.team(team).alerts(None, None).await.expect("read");
     assert_eq!((alerts.len(), alerts[0].deliveries.len()), (1, 1));
@@ -61,22 +61,25 @@ async fn twice(store: Store) {
 
 async fn older(store: Store) {
     let team = team(&store).await;
-    let kept = monitor(team, "site");
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    store.record(&[down(team, kept.id, 2)]).await.expect("recorded");
-    store.record(&[passing(kept.id, 1, NOW)]).await.expect("recorded");
-    let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    let saved_monitor = monitor(team, "site");
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.record(&[down(team, saved_monitor.id, 2)]).await.expect("recorded");
+    store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
+    let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.state.status, read.seq), (Status::Down, 2));
     // Within one batch the higher number wins, too.
-    store.record(&[passing(kept.id, 4, NOW), down(team, kept.id, 3)]).await.expect("recorded");
-    let (read, _) = store.team(team).monitor(kept.id).await.expect("read").expect("there");
+    store
+        .record(&[passing(saved_monitor.id, 4, NOW), down(team, saved_monitor.id, 3)])
+        .await
+        .expect("recorded");
+    let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.state.status, read.seq), (Status::Up, 4));
-    let beats = store.team(team).heartbeats(kept.id, &everything()).await.expect("read");
+    let beats = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(beats.expect("there").len(), 4);
 }
 
-/// The record of a passing check that showed this certificate.
-fn showing(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> Record {
+/// The record of a passing check with a certificate that expires then.
+fn with_certificate(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> Record {
     let certificate = Certificate {
         subject: "CN=a.example".into(),
         issuer: "CN=\"CA\"".into(),
@@ -90,38 +93,38 @@ fn showing(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> Record {
 
 async fn certificates(store: Store) {
     let team = team(&store).await;
-    let (kept, gone) = (monitor(team, "site"), monitor(team, "gone"));
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    let told = || async {
-        let shown = store.team(team).certificate(kept.id).await.expect("read")?;
+    let (saved_monitor, gone) = (monitor(team, "site"), monitor(team, "gone"));
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    let stored_certificate = || async {
+        let shown = store.team(team).certificate(saved_monitor.id).await.expect("read")?;
         Some((shown.since.0 - NOW.0, shown.certificate.not_after.0))
     };
     let at = |offset: i64| Millis(NOW.0 + offset);
-    assert_eq!(told().await, None);
-    // Two in one batch, in the wrong order, beside a monitor that was deleted.
+    assert_eq!(stored_certificate().await, None);
+    // Two in one batch, in the wrong order, with one of a deleted monitor.
     let batch = [
-        showing(kept.id, 2, at(20), 200),
-        showing(kept.id, 1, at(10), 100),
-        showing(gone.id, 1, at(10), 100),
+        with_certificate(saved_monitor.id, 2, at(20), 200),
+        with_certificate(saved_monitor.id, 1, at(10), 100),
+        with_certificate(gone.id, 1, at(10), 100),
     ];
     store.record(&batch).await.expect("recorded");
-    assert_eq!(told().await, Some((20, 200)));
-    store.record(&[showing(kept.id, 3, at(30), 200)]).await.expect("recorded");
-    assert_eq!(told().await, Some((20, 200)), "the same one again");
-    store.record(&[passing(kept.id, 4, at(40))]).await.expect("recorded");
-    assert_eq!(told().await, Some((20, 200)), "a check that showed nothing new");
-    store.record(&[showing(kept.id, 0, at(5), 100)]).await.expect("recorded");
-    assert_eq!(told().await, Some((20, 200)), "one that comes late");
-    store.record(&[showing(kept.id, 5, at(50), 300)]).await.expect("recorded");
-    assert_eq!(told().await, Some((50, 300)));
-    store.team(team).delete_monitor(kept.id).await.expect("deleted");
-    assert_eq!(told().await, None);
+    assert_eq!(stored_certificate().await, Some((20, 200)));
+    store.record(&[with_certificate(saved_monitor.id, 3, at(30), 200)]).await.expect("recorded");
+    assert_eq!(stored_certificate().await, Some((20, 200)), "the same certificate again");
+    store.record(&[passing(saved_monitor.id, 4, at(40))]).await.expect("recorded");
+    assert_eq!(stored_certificate().await, Some((20, 200)), "a check without a new certificate");
+    store.record(&[with_certificate(saved_monitor.id, 0, at(5), 100)]).await.expect("recorded");
+    assert_eq!(stored_certificate().await, Some((20, 200)), "a late certificate");
+    store.record(&[with_certificate(saved_monitor.id, 5, at(50), 300)]).await.expect("recorded");
+    assert_eq!(stored_certificate().await, Some((50, 300)));
+    store.team(team).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
+    assert_eq!(stored_certificate().await, None);
 }
 
 async fn deleted(store: Store) {
     let team = team(&store).await;
     let (gone, here) = (monitor(team, "gone"), monitor(team, "here"));
-    store.team(team).add_monitor(&here).await.expect("kept");
+    store.team(team).add_monitor(&here).await.expect("saved");
     let records = [down(team, gone.id, 1), passing(here.id, 1, NOW)];
     store.record(&records).await.expect("recorded");
     assert!(store.team(team).alerts(None, None).await.expect("read").is_empty());
@@ -132,9 +135,9 @@ async fn deleted(store: Store) {
 async fn outage(store: Store) {
     let team = team(&store).await;
     let (one, two) = (notifier(&store, team, "one").await, notifier(&store, team, "two").await);
-    let kept = Monitor { notifiers: vec![one, two], ..monitor(team, "site") };
-    store.team(team).add_monitor(&kept).await.expect("kept");
-    let opens = down(team, kept.id, 1);
+    let saved_monitor = Monitor { notifiers: vec![one, two], ..monitor(team, "site") };
+    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    let opens = down(team, saved_monitor.id, 1);
     let alert = opens.opens[0].clone();
     store.record(&[opens]).await.expect("recorded");
     let listed = store.team(team).alerts(None, None).await.expect("read");
@@ -148,7 +151,7 @@ async fn outage(store: Store) {
     assert_eq!((first.attempts, first.next_try), (0, Some(NOW)));
 
     let ended = Millis(NOW.0 + 60_000);
-    let mut closes = passing(kept.id, 2, ended);
+    let mut closes = passing(saved_monitor.id, 2, ended);
     closes.closes = Some((alert.id, ended));
     closes.events.push(NewEvent {
         id: EventId::new(ended, next()),
@@ -157,35 +160,36 @@ async fn outage(store: Store) {
         body: "{}".into(),
     });
     store.record(&[closes]).await.expect("recorded");
-    let listed = store.team(team).monitor_alerts(kept.id, None, Some(5)).await.expect("read");
+    let listed =
+        store.team(team).monitor_alerts(saved_monitor.id, None, Some(5)).await.expect("read");
     let listed = listed.expect("a monitor");
     assert_eq!((listed[0].alert.ended, listed[0].deliveries.len()), (Some(ended), 4));
     let older = store.team(team).alerts(Some(alert.id), None).await.expect("read");
     assert!(older.is_empty());
 }
 
-async fn streams(store: Store) {
+async fn pages(store: Store) {
     let team = team(&store).await;
     let mut active = Vec::new();
     for number in 0..10 {
-        let kept = Monitor { isactive: number % 2 == 0, ..monitor(team, "site") };
-        store.team(team).add_monitor(&kept).await.expect("kept");
-        if kept.isactive {
-            active.push(kept.id);
+        let saved_monitor = Monitor { isactive: number % 2 == 0, ..monitor(team, "site") };
+        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        if saved_monitor.isactive {
+            active.push(saved_monitor.id);
         }
     }
-    let (mut seen, mut after) = (Vec::new(), None);
+    let (mut listed, mut after) = (Vec::new(), None);
     loop {
-        let last = store.page_of_active(after, 2).await.expect("read");
+        let last = store.active_page_end(after, 2).await.expect("read");
         let page = store.active_monitors(after, last).await.expect("read");
         assert!(page.len() <= 2, "{}", page.len());
-        seen.extend(page.iter().map(|stored| stored.monitor.id));
+        listed.extend(page.iter().map(|stored| stored.monitor.id));
         after = last;
         if after.is_none() {
             break;
         }
     }
-    assert_eq!(seen, active);
+    assert_eq!(listed, active);
     let found = store.monitors_by_id(&[active[0], active[3]]).await.expect("read");
     assert_eq!(found.len(), 2);
 }

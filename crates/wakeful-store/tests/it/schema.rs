@@ -1,12 +1,12 @@
-//! The migrations: the same on both engines, run once, and never on a database
-//! that is not theirs.
+//! The migrations: the same on both engines, run once, and never on a database of
+//! another version.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use wakeful_store::{Store, StoreError};
-use wakeful_testkit::{Database, Engine, both_engines, together};
+use wakeful_testkit::{Database, Engine, both_engines, concurrently};
 
 fn migrations(folder: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
@@ -22,14 +22,16 @@ fn both_folders_have_files_of_the_same_names() {
 
 #[tokio::test]
 async fn both_engines_get_the_same_tables_and_columns() {
-    let mut seen = Vec::new();
+    let mut columns_by_engine = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
         let database = Database::new(engine).await;
         database.open().await.close().await;
         let columns = database.columns().await.into_iter();
-        seen.push(columns.map(|column| (column.table, column.name, column.nullable)).collect());
+        let columns = columns.map(|column| (column.table, column.name, column.nullable));
+        columns_by_engine.push(columns.collect());
     }
-    let [sqlite, postgres]: [BTreeSet<(String, String, bool)>; 2] = seen.try_into().unwrap();
+    let [sqlite, postgres]: [BTreeSet<(String, String, bool)>; 2] =
+        columns_by_engine.try_into().unwrap();
     let only_one: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
     assert_eq!(only_one, Vec::<&(String, String, bool)>::new());
     let tables: BTreeSet<&str> = sqlite.iter().map(|(table, ..)| table.as_str()).collect();
@@ -41,16 +43,16 @@ async fn both_engines_get_the_same_tables_and_columns() {
 both_engines! {
     async fn every_migration_runs_once_when_eight_nodes_start_together(setup: Setup) {
         let database = std::sync::Arc::new(setup.database().await);
-        // The first start makes the key file; here it is the schema that they race for.
+        // Creates the key file first, so that they race only for the schema.
         database.keyring();
-        let stores = together((0..8).map(|_| database.clone()), |database| async move {
+        let stores = concurrently((0..8).map(|_| database.clone()), |database| async move {
             Store::open(&database.options(), database.keyring()).await.map(|_| ())
         });
         for opened in stores.await {
             opened.unwrap();
         }
-        let steps = i64::try_from(migrations("sqlite").len()).unwrap();
-        assert_eq!(database.rows("schema_migrations").await, steps);
+        let count = i64::try_from(migrations("sqlite").len()).unwrap();
+        assert_eq!(database.rows("schema_migrations").await, count);
         assert_eq!(database.rows("meta").await, 1);
     }
 
@@ -59,14 +61,14 @@ both_engines! {
         database.open().await.close().await;
         database.execute("insert into schema_migrations (name, checksum) values ('9999_future', 'x')").await;
         let refused = Store::open(&database.options(), database.keyring()).await.err().unwrap();
-        assert!(matches!(&refused, StoreError::History(why) if why.contains("9999_future")), "{refused}");
+        assert!(matches!(&refused, StoreError::Schema(why) if why.contains("9999_future")), "{refused}");
     }
 
-    async fn a_step_that_was_edited_after_it_ran_is_refused(setup: Setup) {
+    async fn a_migration_edited_after_it_ran_is_refused(setup: Setup) {
         let database = setup.database().await;
         database.open().await.close().await;
         database.execute("update schema_migrations set checksum = 'another'").await;
         let refused = Store::open(&database.options(), database.keyring()).await.err().unwrap();
-        assert!(matches!(refused, StoreError::History(_)), "{refused}");
+        assert!(matches!(refused, StoreError::Schema(_)), "{refused}");
     }
 }

@@ -1,6 +1,6 @@
-//! Where values come from: default.toml, the file, variables, flags, the later over
-//! the earlier. default.toml is also the list of known settings; a name that does not
-//! stand there is refused with the nearest that does.
+//! Collects the values from default.toml, the file, variables and flags; later ones
+//! override earlier ones. default.toml is also the list of known settings; an unknown
+//! name is rejected with the nearest known one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -13,11 +13,11 @@ use super::problem::Problem;
 use super::reader::shown;
 use crate::cli::Flags;
 
-/// Every variable of ours starts with it.
+/// The prefix of all variables.
 const PREFIX: &str = "WAKEFUL_";
-/// A setting that has a variable as short as its flag.
+/// A setting with a second, shorter variable.
 const SHORT: (&str, &str) = ("WAKEFUL_LISTEN", "server.listen");
-/// Variables that are read elsewhere.
+/// Variables that are not settings and are read elsewhere.
 const CONFIG: &str = "WAKEFUL_CONFIG";
 const TESTS: &str = "WAKEFUL_TEST_";
 
@@ -27,7 +27,7 @@ pub enum Origin {
     File(String),
     Variable(String),
     Flag(&'static str),
-    /// Not given, and decided by other settings.
+    /// Not set, and derived from other settings.
     Rule(&'static str),
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Variables and flags are texts, whatever the setting's type.
+    /// Variables and flags are plain text, whatever the setting's type.
     pub(super) fn is_plain_text(&self) -> bool {
         matches!(self.origin, Origin::Variable(_) | Origin::Flag(_))
     }
@@ -51,7 +51,7 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// The effective values, and what was wrong on the way to them.
+    /// The effective values, and the problems found.
     pub(super) fn collect(
         flags: &Flags,
         environment: impl Iterator<Item = (OsString, OsString)>,
@@ -66,11 +66,11 @@ impl Layers {
     }
 
     pub(super) fn get(&self, key: &str) -> &Entry {
-        self.effective.get(key).expect("every setting that is read stands in default.toml")
+        self.effective.get(key).expect("every setting that is read is in default.toml")
     }
 
     pub(super) fn default(&self, key: &str) -> &Entry {
-        self.defaults.get(key).expect("every setting that is read stands in default.toml")
+        self.defaults.get(key).expect("every setting that is read is in default.toml")
     }
 
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>, origin: Origin) {
@@ -168,7 +168,7 @@ impl Layers {
         }
     }
 
-    /// The name of every variable that gives a setting, and that setting.
+    /// The names of all variables, with their settings.
     fn variables(&self) -> BTreeMap<String, String> {
         let long = |key: &String| format!("{PREFIX}{}", key.replace('.', "_").to_uppercase());
         let mut known: BTreeMap<_, _> =
@@ -222,8 +222,8 @@ fn our_variables(
     ours
 }
 
-/// Only the line and the parser's own words: its full report quotes the file, and the
-/// line it quotes may hold a password.
+/// Only the line number and the parser's message: the full report quotes the file, and
+/// the quoted line may contain a password.
 fn syntax(path: &str, text: &str, error: &toml::de::Error) -> Problem {
     let at = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
@@ -231,7 +231,7 @@ fn syntax(path: &str, text: &str, error: &toml::de::Error) -> Problem {
     Problem::Syntax { path: path.to_owned(), line, message }
 }
 
-/// The known name with the fewest changes to it, when that is a likely slip.
+/// The known name with the fewest differences, if it is a likely typo.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
     known
         .map(|candidate| (distance(name, candidate), candidate))
@@ -240,7 +240,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<St
         .map(|(_, candidate)| candidate.clone())
 }
 
-/// Levenshtein's: how many letters to insert, drop or replace. One row at a time.
+/// The Levenshtein distance, computed one row at a time.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,5 +1,4 @@
-//! An operator's own plans, read from `[[billing.plans]]`: each by its fields,
-//! and what is wrong with the plan and the field named.
+//! The operator's own plans, from `[[billing.plans]]`. Errors name the plan and the field.
 
 use toml::{Table, Value};
 use wakeful_core::billing::{Catalogue, Limits, Money, Plan, PlanId, Price};
@@ -10,13 +9,14 @@ use super::reader::Reader;
 
 const FIELDS: [&str; 7] =
     ["id", "name", "price", "monitors", "shortest_interval", "users", "history_days"];
-const LONGEST_INTERVAL: u32 = 2_592_000;
-const LONGEST_HISTORY: u32 = 3_650;
-/// A price beyond any plan, in cents, which still adds up over the years.
-const DEAREST: i64 = 100_000_000;
+const MAX_INTERVAL: u32 = 2_592_000;
+const MAX_HISTORY_DAYS: u32 = 3_650;
+/// Higher than any real price, in cents, but low enough that sums over years do not
+/// overflow.
+const MAX_PRICE_CENTS: i64 = 100_000_000;
 
 impl Reader<'_> {
-    /// The plans as set, or the built-in ones when none are.
+    /// The configured plans, or the built-in ones.
     pub(super) fn plans(&mut self, key: &'static str) -> Catalogue {
         let entry = self.layers.get(key);
         catalogue(entry).unwrap_or_else(|what| {
@@ -27,7 +27,8 @@ impl Reader<'_> {
 }
 
 fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
-    let tables = tables(entry).ok_or(" must be a list of plans, each below [[billing.plans]]")?;
+    let tables =
+        tables(entry).ok_or(" must be a list of plans, each in a table [[billing.plans]]")?;
     if tables.is_empty() {
         return Ok(Catalogue::built_in());
     }
@@ -41,7 +42,7 @@ fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
     Catalogue::new(plans).map_err(|why| format!(": the list {why}"))
 }
 
-/// A variable holds the list as TOML writes it in one line.
+/// A variable contains the list as an inline TOML array.
 fn tables(entry: &Entry) -> Option<Vec<Table>> {
     let list = match &entry.value {
         Value::String(text) if entry.is_plain_text() => {
@@ -61,7 +62,7 @@ fn tables(entry: &Entry) -> Option<Vec<Table>> {
 fn plan(table: &Table) -> Result<Plan, String> {
     if let Some(unknown) = table.keys().find(|key| !FIELDS.contains(&key.as_str())) {
         return Err(format!(
-            "{unknown} is no field of a plan; the fields are {}",
+            "{unknown} is not a field of a plan; the fields are {}",
             FIELDS.join(", ")
         ));
     }
@@ -76,15 +77,15 @@ fn plan(table: &Table) -> Result<Plan, String> {
         price: price(table.get("price"))?,
         limits: Limits {
             monitors: optional(table, "monitors", 1_000_000_000)?,
-            shortest_interval: number(table, "shortest_interval", LONGEST_INTERVAL)?,
+            shortest_interval: number(table, "shortest_interval", MAX_INTERVAL)?,
             users: optional(table, "users", 1_000_000_000)?,
-            history_days: number(table, "history_days", LONGEST_HISTORY)?,
+            history_days: number(table, "history_days", MAX_HISTORY_DAYS)?,
         },
     })
 }
 
-/// Dollars a month: a whole number, or a text with two decimals, because a
-/// fraction of a cent is nobody's.
+/// Dollars per month: a whole number, or a text with two decimals, because floating-point
+/// numbers cannot represent cents exactly.
 fn price(value: Option<&Value>) -> Result<Price, String> {
     let cents = match value {
         Some(Value::Integer(dollars)) => dollars.checked_mul(100),
@@ -92,11 +93,11 @@ fn price(value: Option<&Value>) -> Result<Price, String> {
         Some(Value::String(text)) => cents(text),
         _ => None,
     };
-    match cents.filter(|cents| (0..=DEAREST).contains(cents)) {
+    match cents.filter(|cents| (0..=MAX_PRICE_CENTS).contains(cents)) {
         Some(0) => Ok(Price::Free),
         Some(cents) => Ok(Price::Monthly(Money::cents(cents))),
         None => {
-            Err("price must be dollars a month such as 9 or \"9.50\", or \"contract\"".to_owned())
+            Err("price must be dollars per month such as 9 or \"9.50\", or \"contract\"".to_owned())
         }
     }
 }
@@ -109,18 +110,15 @@ fn cents(text: &str) -> Option<i64> {
     dollars.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents)
 }
 
-/// Left out, there is no limit.
-fn optional(table: &Table, field: &str, most: u32) -> Result<Option<u32>, String> {
-    match table.contains_key(field) {
-        true => number(table, field, most).map(Some),
-        false => Ok(None),
-    }
+/// Omitted means no limit.
+fn optional(table: &Table, field: &str, max: u32) -> Result<Option<u32>, String> {
+    if table.contains_key(field) { number(table, field, max).map(Some) } else { Ok(None) }
 }
 
-fn number(table: &Table, field: &str, most: u32) -> Result<u32, String> {
+fn number(table: &Table, field: &str, max: u32) -> Result<u32, String> {
     let number = table.get(field).and_then(Value::as_integer);
     let number = number.and_then(|number| u32::try_from(number).ok());
     number
-        .filter(|number| (1..=most).contains(number))
-        .ok_or_else(|| format!("{field} must be a whole number from 1 to {most}"))
+        .filter(|number| (1..=max).contains(number))
+        .ok_or_else(|| format!("{field} must be a whole number from 1 to {max}"))
 }

@@ -1,12 +1,12 @@
-//! What can be wrong with the settings, each as one sentence that names the setting,
-//! where it came from and what it accepts. No sentence holds a secret.
+//! The errors in settings, each as one sentence that names the setting, its origin and the
+//! accepted values. No message contains a secret.
 
 use std::fmt;
 use std::io;
 
 use super::layers::Origin;
 
-/// Everything that is wrong, one sentence a line.
+/// All errors, one per line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", lines(.0))]
 pub struct SettingsError(pub Vec<Problem>);
@@ -15,7 +15,7 @@ pub struct SettingsError(pub Vec<Problem>);
 pub enum Problem {
     #[error("The settings file {path} ({origin}) cannot be read: {source}.")]
     Unreadable { path: String, origin: Origin, source: io::Error },
-    #[error("The settings file {path} is no TOML at line {line}: {message}.")]
+    #[error("The settings file {path} is not valid TOML at line {line}: {message}.")]
     Syntax { path: String, line: usize, message: String },
     #[error("{name} ({origin}) is not a setting; {}.", hint(.nearest))]
     Unknown { name: String, origin: Origin, nearest: Option<String> },
@@ -23,13 +23,13 @@ pub enum Problem {
     UnknownVariable { variable: String, nearest: Option<String> },
     #[error("{section} ({origin}) is a section: write its settings below a line [{section}].")]
     Section { section: String, origin: Origin },
-    #[error("{first} and {second} both give {key}; keep one of them.")]
+    #[error("{first} and {second} both set {key}; remove one of them.")]
     Twice { first: String, second: String, key: String },
     #[error("{variable} must be UTF-8 text.")]
     NotText { variable: String },
     #[error("{key} ({origin}){what}.")]
     Plan { key: &'static str, origin: Origin, what: String },
-    #[error("{key} ({origin}) must be {accepts}{}.", but(.given))]
+    #[error("{key} ({origin}) must be {accepts}{}.", given_value(.given))]
     Wrong { key: &'static str, origin: Origin, accepts: String, given: Option<String> },
 }
 
@@ -44,7 +44,7 @@ fn hint(nearest: &Option<String>) -> String {
     }
 }
 
-fn but(given: &Option<String>) -> String {
+fn given_value(given: &Option<String>) -> String {
     given.as_ref().map(|text| format!(", not {text}")).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
-//! How a setting's value is understood: one method for each kind of value, each with
-//! the words for what it accepts. A wrong value is noted and its default stands in,
-//! so that one start reports all that is wrong.
+//! Parses the values of settings: one method for each kind of value, with a description
+//! of the accepted values. An invalid value is recorded and replaced by its default, so
+//! that all errors are reported at once.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use data_encoding::BASE64;
 use ipnet::IpNet;
 use toml::Value;
 use url::Url;
-use wakeful_core::email::Email;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -19,7 +19,7 @@ use super::layers::{Entry, Layers, Origin};
 use super::problem::Problem;
 use super::{AUTOMATIC, DatabaseUrl, Egress, MailSecurity, PaymentProcessor};
 
-/// Never shown.
+/// Secrets, which are never shown.
 const SECRET: [&str; 10] = [
     "cluster.key",
     "probe.key",
@@ -32,11 +32,11 @@ const SECRET: [&str; 10] = [
     "billing.stripe_key",
     "billing.stripe_callback_secret",
 ];
-/// Public when it is right; when it is not, it may be the secret one by mistake.
+/// Public if valid; an invalid one may be the secret key by mistake.
 const PUBLISHABLE: &str = "billing.stripe_publishable_key";
 /// Shown without user, password and query.
 const URLS: [&str; 2] = ["database.url", "nats.url"];
-/// The SQLite file when no database is named.
+/// The default SQLite file.
 const SQLITE_FILE: &str = "wakeful.db";
 
 pub(super) struct Reader<'a> {
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         let entry = self.layers.get(key);
         parse(entry).unwrap_or_else(|| {
             self.problems.push(wrong(key, entry, accepts.into()));
-            parse(self.layers.default(key)).expect("a default is a value that is accepted")
+            parse(self.layers.default(key)).expect("defaults are valid")
         })
     }
 
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A range may depend on other settings; a default is accepted in any case.
+    /// The range may depend on other settings; the default is accepted in any case.
     pub(super) fn number<N>(&mut self, key: &'static str, range: RangeInclusive<N>) -> N
     where
         N: Copy + PartialOrd + TryFrom<i64> + std::fmt::Display,
@@ -107,12 +107,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn places(&mut self, key: &'static str) -> Vec<(String, u16)> {
+    pub(super) fn host_ports(&mut self, key: &'static str) -> Vec<(String, u16)> {
         let accepts = "a list of hosts and ports such as 192.168.1.1:443";
-        self.read(key, accepts, |entry| list(entry)?.into_iter().map(place).collect())
+        self.read(key, accepts, |entry| list(entry)?.into_iter().map(host_port).collect())
     }
 
-    /// Nothing: other settings decide.
+    /// `None` means that other settings decide.
     pub(super) fn egress(&mut self, key: &'static str) -> Option<Egress> {
         let accepts = "\"auto\", \"private\", \"public\" or a list of networks such as 10.0.0.0/8";
         self.read(key, accepts, |entry| match text(entry) {
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn public_url(&mut self, key: &'static str) -> Option<String> {
         let accepts =
-            "a url such as https://wakeful.example.com, without a slash at the end, or empty";
+            "a URL such as https://wakeful.example.com, without a trailing slash, or empty";
         self.read(key, accepts, |entry| {
             unless_empty(text(entry)?, |text| {
                 let url = web_url(text)?;
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn nats_url(&mut self, key: &'static str) -> Option<Secret> {
-        let accepts = "nats://host:4222 or tls://host:4222, several with commas, or empty";
+        let accepts = "nats://host:4222 or tls://host:4222, comma-separated if several, or empty";
         self.read(key, accepts, |entry| {
             unless_empty(text(entry)?, |text| {
                 let fits = |url: &str| has_scheme(url.trim(), &["nats", "tls"]);
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn keys(&mut self, key: &'static str) -> Vec<Key> {
         let accepts =
-            "32 bytes as base64 (`openssl rand -base64 32`), several with commas, or empty";
+            "32 bytes as base64 (`openssl rand -base64 32`), comma-separated if several, or empty";
         self.read(key, accepts, |entry| {
             let one = |text: &str| {
                 let bytes = BASE64.decode(text.trim().as_bytes()).ok()?;
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn token(&mut self, key: &'static str) -> Option<Secret> {
-        self.read(key, "a token of letters, digits and signs without spaces, or empty", |entry| {
+        self.read(key, "a token of printable ASCII characters without spaces, or empty", |entry| {
             unless_empty(text(entry)?, |text| {
                 text.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::new(text))
             })
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A file that belongs to another one: both are given, or neither.
+    /// A file that requires another one: both are set, or neither.
     pub(super) fn file_with(
         &mut self,
         key: &'static str,
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
     ) -> Option<PathBuf> {
         let given = self.optional_file(key);
         if given.is_some() != needed {
-            let accepts = format!("the path of a file exactly when {other} is given");
+            let accepts = format!("the path of a file if and only if {other} is set");
             let entry = self.layers.get(key);
             self.problems.push(wrong(key, entry, accepts));
         }
@@ -271,10 +271,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn base_url(&mut self, key: &'static str) -> Url {
-        self.read(key, "an http or https url", |entry| web_url(text(entry)?))
+        self.read(key, "an http or https URL", |entry| web_url(text(entry)?))
     }
 
-    /// Needed by the processor that it belongs to.
+    /// Required by the payment processor it belongs to.
     pub(super) fn stripe_key(
         &mut self,
         key: &'static str,
@@ -282,14 +282,14 @@ impl<'a> Reader<'a> {
     ) -> Option<Secret> {
         let given = self.secret(key);
         if given.is_none() && processor == PaymentProcessor::Stripe {
-            let accepts = "the secret key of the account when billing.processor is \"stripe\"";
+            let accepts = "the secret key of the account if billing.processor is \"stripe\"";
             let entry = self.layers.get(key);
             self.problems.push(wrong(key, entry, accepts.to_owned()));
         }
         given
     }
 
-    /// Every visitor sees it: a secret key, put here by mistake, is refused.
+    /// It is public, so a secret key that was set here by mistake is rejected.
     pub(super) fn publishable_key(&mut self, key: &'static str) -> Option<String> {
         let accepts = "the publishable key of the Stripe account, which begins with pk_, or empty";
         self.read(key, accepts, |entry| match text(entry)?.trim() {
@@ -308,20 +308,20 @@ impl<'a> Reader<'a> {
                 Some(text) => text.rsplit_once('<')?,
                 None => ("", text),
             };
-            let fits = Email::parse(address).is_ok()
+            let fits = EmailAddress::parse(address).is_ok()
                 && !name.chars().any(|c| c.is_control() || "<>@,;".contains(c));
             fits.then(|| text.to_owned())
         })
     }
 
-    pub(super) fn optional_email(&mut self, key: &'static str) -> Option<Email> {
+    pub(super) fn optional_email(&mut self, key: &'static str) -> Option<EmailAddress> {
         self.read(key, "an email address, or empty", |entry| {
-            unless_empty(text(entry)?, |text| Email::parse(text).ok())
+            unless_empty(text(entry)?, |text| EmailAddress::parse(text).ok())
         })
     }
 }
 
-/// A value as people may see it.
+/// A value as it may be shown.
 pub(super) fn shown(key: &str, value: &Value) -> String {
     match value.as_str() {
         Some("") | None => value.to_string(),
@@ -334,18 +334,18 @@ pub(super) fn shown(key: &str, value: &Value) -> String {
     }
 }
 
-/// Nothing of a secret's value goes into the sentence, nor of a url that failed to
-/// parse: where its password stands is not known then.
+/// The message contains no part of a secret's value, nor of a URL that failed to parse,
+/// because the position of its password is unknown.
 fn wrong(key: &'static str, entry: &Entry, accepts: String) -> Problem {
     let hidden = SECRET.contains(&key) || URLS.contains(&key) || key == PUBLISHABLE;
-    let given = (!hidden).then(|| cut(&entry.value.to_string()));
+    let given = (!hidden).then(|| truncate(&entry.value.to_string()));
     Problem::Wrong { key, origin: entry.origin.clone(), accepts, given }
 }
 
-fn cut(text: &str) -> String {
-    const LONGEST: usize = 80;
+fn truncate(text: &str) -> String {
+    const MAX_SHOWN_CHARS: usize = 80;
     let line = text.replace('\n', " ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -385,18 +385,18 @@ fn list(entry: &Entry) -> Option<Vec<&str>> {
     }
 }
 
-/// The empty text is accepted and means nothing; any other must parse.
+/// An empty text is accepted as `None`; any other must parse.
 fn unless_empty<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text.is_empty() { Some(None) } else { parse(text).map(Some) }
 }
 
-/// A network, or a single address as the network of one.
+/// A network, or a single address as a network.
 fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
 /// A name or an address, IPv6 in brackets, and a port.
-fn place(text: &str) -> Option<(String, u16)> {
+fn host_port(text: &str) -> Option<(String, u16)> {
     let (host, port) = text.rsplit_once(':')?;
     let port = port.parse().ok().filter(|port| *port > 0)?;
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

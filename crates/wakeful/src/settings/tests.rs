@@ -41,7 +41,7 @@ impl Start {
         self.load().expect("accepted")
     }
 
-    /// The sentences of a refusal, with FILE in place of the temporary file's path.
+    /// The error messages, with FILE in place of the temporary file's path.
     fn refusal(&self) -> String {
         let text = self.load().expect_err("refused").to_string();
         text.replace(self.flags.config.as_deref().unwrap_or("\0"), "FILE")
@@ -78,10 +78,10 @@ history_days = 3650
 "#;
 
 #[test]
-fn an_operator_has_plans_of_their_own() {
+fn an_operator_can_define_plans() {
     assert_eq!(start().settings().billing.catalogue, Catalogue::built_in());
     let plans = start().file(PLANS).settings().billing.catalogue;
-    let told: Vec<String> = plans
+    let found: Vec<String> = plans
         .plans()
         .iter()
         .map(|plan| {
@@ -89,7 +89,7 @@ fn an_operator_has_plans_of_their_own() {
         })
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             "none Free Free Some(10)",
             "team team Monthly(Money(1950)) Some(500)",
@@ -103,7 +103,7 @@ fn an_operator_has_plans_of_their_own() {
 }
 
 #[test]
-fn what_is_wrong_with_a_plan_is_said_in_one_sentence() {
+fn an_invalid_plan_is_explained_in_one_sentence() {
     for (right, wrong, sentence) in [
         (
             "id = \"team\"",
@@ -113,19 +113,19 @@ fn what_is_wrong_with_a_plan_is_said_in_one_sentence() {
         (
             "\"19.50\"",
             "19.5",
-            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+            "plan 2 (team): price must be dollars per month such as 9 or \"9.50\", or \"contract\"",
         ),
         (
             "\"19.50\"",
             "\"19.5\"",
-            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+            "plan 2 (team): price must be dollars per month such as 9 or \"9.50\", or \"contract\"",
         ),
         (
             "\"19.50\"",
             "-3",
-            "plan 2 (team): price must be dollars a month such as 9 or \"9.50\", or \"contract\"",
+            "plan 2 (team): price must be dollars per month such as 9 or \"9.50\", or \"contract\"",
         ),
-        ("\"19.50\"", "0", "the list must not give team away: only none is free"),
+        ("\"19.50\"", "0", "the list must set a price for team: only none is free"),
         (
             "price = 0",
             "price = 1",
@@ -139,20 +139,20 @@ fn what_is_wrong_with_a_plan_is_said_in_one_sentence() {
         (
             "monitors = 500",
             "monitor = 500",
-            "plan 2 (team): monitor is no field of a plan; the fields are id, name, price, monitors, shortest_interval, users, history_days",
+            "plan 2 (team): monitor is not a field of a plan; the fields are id, name, price, monitors, shortest_interval, users, history_days",
         ),
         (
             "history_days = 7",
             "",
             "plan 1 (none): history_days must be a whole number from 1 to 3650",
         ),
-        ("In-house", "TEAM", "the list must not call two plans TEAM"),
+        ("In-house", "TEAM", "the list must not have two plans named TEAM"),
     ] {
         let file = PLANS.replacen(right, wrong, 1);
         assert_ne!(file, PLANS);
         refused(&file, &format!("billing.plans (from FILE): {sentence}."));
     }
-    let sentence = "billing.plans (from WAKEFUL_BILLING_PLANS) must be a list of plans, each below [[billing.plans]].";
+    let sentence = "billing.plans (from WAKEFUL_BILLING_PLANS) must be a list of plans, each in a table [[billing.plans]].";
     refused_variable("WAKEFUL_BILLING_PLANS", "starter", sentence);
 }
 
@@ -164,18 +164,17 @@ fn refused_variable(name: &str, value: &str, sentence: &str) {
     assert_eq!(start().variable(name, value).refusal(), sentence);
 }
 
-fn default_keys() -> Vec<String> {
+fn defaults() -> Vec<(String, toml::Value)> {
     let table: toml::Table = DEFAULT_TOML.parse().expect("TOML");
-    let mut keys = Vec::new();
+    let mut defaults = Vec::new();
     for (name, value) in table {
         match value {
-            toml::Value::Table(section) => {
-                keys.extend(section.keys().map(|key| format!("{name}.{key}")));
-            }
-            _ => keys.push(name),
+            toml::Value::Table(section) => defaults
+                .extend(section.into_iter().map(|(key, value)| (format!("{name}.{key}"), value))),
+            value => defaults.push((name, value)),
         }
     }
-    keys
+    defaults
 }
 
 #[test]
@@ -200,9 +199,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
 
     let limits = &settings.limits;
-    assert_eq!((limits.failed_logins_per_minute, limits.failed_logins_per_network), (10, 100));
-    assert_eq!((limits.signups_per_hour, limits.contacts_per_hour), (100, 20));
-    assert_eq!((limits.resets_per_hour, limits.reset_requests_per_hour), (3, 20));
+    assert_eq!(limits.attempts, AttemptLimits::default());
     assert_eq!(limits.api_calls_per_minute, 6000);
 
     let mail = &settings.mail;
@@ -217,14 +214,14 @@ fn the_defaults_are_the_documented_ones() {
 fn the_printed_default_is_a_settings_file_that_changes_nothing() {
     let settings = start().file(DEFAULT_TOML).settings();
     let from_file = settings.report().matches("# from ").count();
-    // All but the egress mode, which the file leaves to the other settings.
-    assert_eq!(from_file, default_keys().len() - 1);
+    // All but the egress mode, which is derived from other settings.
+    assert_eq!(from_file, defaults().len() - 1);
     assert_eq!(settings.network.egress, Egress::Private);
     assert!(settings.network.egress_reason.starts_with("because "));
 }
 
 #[test]
-fn every_default_is_explained_and_every_setting_stands_in_the_handbook() {
+fn every_setting_is_explained_and_documented() {
     let mut before = "";
     for line in DEFAULT_TOML.lines() {
         if line.contains(" = ") && !line.starts_with('#') {
@@ -232,13 +229,17 @@ fn every_default_is_explained_and_every_setting_stands_in_the_handbook() {
         }
         before = line;
     }
-    for key in default_keys() {
-        assert!(HANDBOOK.contains(&format!("| `{key}` |")), "{key}");
+    for (key, value) in defaults() {
+        let row = match value {
+            toml::Value::Integer(_) | toml::Value::Boolean(_) => format!("| `{key}` | `{value}` |"),
+            _ => format!("| `{key}` |"),
+        };
+        assert!(HANDBOOK.contains(&row), "{row}");
     }
 }
 
 #[test]
-fn the_file_wins_over_the_default_the_variable_over_the_file_and_the_flag_over_all() {
+fn files_override_defaults_variables_override_files_and_flags_override_all() {
     let port = |start: &Start| start.settings().server.listen.port();
     let file = start().file("[server]\nlisten = \"127.0.0.1:1\"");
     assert_eq!(port(&start()), 8080);
@@ -280,7 +281,7 @@ fn a_variable_names_a_file_unless_a_flag_does() {
 }
 
 #[test]
-fn variables_give_numbers_booleans_and_lists() {
+fn variables_can_set_numbers_booleans_and_lists() {
     let settings = start()
         .variable("WAKEFUL_MAIL_PORT", "25")
         .variable("WAKEFUL_SIGNUP_OPEN", "false")
@@ -323,7 +324,7 @@ fn values_of_every_kind_are_accepted_from_a_file() {
 const BASE64_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
 
 #[test]
-fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
+fn an_unknown_setting_is_rejected_with_the_nearest_known_one() {
     refused(
         "[mail]\nhots = 'x'",
         "mail.hots (from FILE) is not a setting; the nearest is mail.host.",
@@ -341,7 +342,7 @@ fn an_unknown_setting_is_refused_with_the_nearest_known_one() {
 }
 
 #[test]
-fn an_unknown_variable_is_refused_with_the_nearest_known_one() {
+fn an_unknown_variable_is_rejected_with_the_nearest_known_one() {
     refused_variable(
         "WAKEFUL_MAIL_PASWORD",
         "hunter2",
@@ -355,7 +356,7 @@ fn an_unknown_variable_is_refused_with_the_nearest_known_one() {
 }
 
 #[test]
-fn variables_of_others_of_tests_and_of_logging_are_left_alone() {
+fn variables_of_other_programs_of_tests_and_of_logging_are_ignored() {
     let settings = start()
         .variable("PATH", "/bin")
         .variable("WAKEFUL_LOG", "debug")
@@ -365,18 +366,18 @@ fn variables_of_others_of_tests_and_of_logging_are_left_alone() {
 }
 
 #[test]
-fn one_setting_by_two_variables_is_refused() {
+fn two_variables_for_one_setting_are_rejected() {
     let start = start()
         .variable("WAKEFUL_LISTEN", "127.0.0.1:1")
         .variable("WAKEFUL_SERVER_LISTEN", "127.0.0.1:2");
     assert_eq!(
         start.refusal(),
-        "WAKEFUL_LISTEN and WAKEFUL_SERVER_LISTEN both give server.listen; keep one of them."
+        "WAKEFUL_LISTEN and WAKEFUL_SERVER_LISTEN both set server.listen; remove one of them."
     );
 }
 
 #[test]
-fn a_wrong_value_is_refused_with_its_source_and_what_is_accepted() {
+fn an_invalid_value_is_rejected_with_its_origin_and_the_accepted_values() {
     refused(
         "[server]\nlisten = 'localhost'",
         "server.listen (from FILE) must be an address and port such as 127.0.0.1:8080, not \"localhost\".",
@@ -410,7 +411,7 @@ fn a_wrong_value_is_refused_with_its_source_and_what_is_accepted() {
 }
 
 #[test]
-fn what_only_looks_right_is_refused() {
+fn almost_valid_values_are_rejected() {
     for wrong in [
         "data = ''",
         "server.public_url = 'https://up.example.com/'",
@@ -453,15 +454,15 @@ fn what_only_looks_right_is_refused() {
 }
 
 #[test]
-fn every_setting_is_read_and_refuses_a_wrong_type() {
-    for key in default_keys() {
+fn every_setting_is_read_and_rejects_a_wrong_type() {
+    for (key, _) in defaults() {
         let refusal = start().file(&format!("{key} = 2026-11-15")).refusal();
         assert!(refusal.starts_with(&format!("{key} (from FILE) must be ")), "{key}: {refusal}");
     }
 }
 
 #[test]
-fn all_that_is_wrong_is_said_at_once() {
+fn every_problem_is_reported_at_once() {
     let refusal = start()
         .file("mail.port = 0\nserver.docs = 1\nnonsense = 1")
         .variable("WAKEFUL_NONSENSE", "1")
@@ -470,7 +471,7 @@ fn all_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_or_understood_is_named() {
+fn an_error_names_a_file_that_cannot_be_read_or_parsed() {
     let mut missing = start();
     missing.flags.config = Some("/nowhere/wakeful.toml".to_owned());
     let why = missing.load().expect_err("refused").to_string();
@@ -479,18 +480,18 @@ fn a_file_that_cannot_be_read_or_understood_is_named() {
         "{why}"
     );
     let why = start().file("data = 'x'\n[mail]\npassword = hunter2\n").refusal();
-    assert!(why.starts_with("The settings file FILE is no TOML at line 3: "), "{why}");
+    assert!(why.starts_with("The settings file FILE is not valid TOML at line 3: "), "{why}");
 }
 
 #[test]
-fn a_variable_that_is_no_text_is_named() {
+fn an_error_names_a_variable_that_is_not_text() {
     let variables = [(OsString::from("WAKEFUL_DATA"), OsString::from_vec(vec![0xff]))];
     let why = Settings::load(&Flags::default(), variables).expect_err("refused").to_string();
     assert_eq!(why, "WAKEFUL_DATA must be UTF-8 text.");
 }
 
 #[test]
-fn no_secret_is_in_the_report_or_in_debug() {
+fn no_secret_is_in_the_report_or_in_debug_output() {
     let settings = start()
         .file(&format!(
             "server.metrics_token = 'hunter2'
@@ -513,7 +514,7 @@ fn no_secret_is_in_the_report_or_in_debug() {
 }
 
 #[test]
-fn no_secret_is_in_a_refusal() {
+fn no_secret_is_in_an_error() {
     for wrong in [
         "server.metrics_token = 'hunter2 hunter2'",
         "server.metrics_token = ['hunter2']",
@@ -535,7 +536,7 @@ fn no_secret_is_in_a_refusal() {
 }
 
 #[test]
-fn the_report_says_where_each_setting_came_from() {
+fn the_report_shows_the_origin_of_each_setting() {
     let start = start()
         .file("mail.port = 25")
         .variable("WAKEFUL_MAIL_HOST", "mail.example.com")
@@ -550,11 +551,11 @@ fn the_report_says_where_each_setting_came_from() {
     assert_eq!(line("mail.port"), format!("mail.port = 25 # from {path}"));
     assert_eq!(line("mail.host"), "mail.host = \"mail.example.com\" # from WAKEFUL_MAIL_HOST");
     assert_eq!(line("server.listen"), "server.listen = \"127.0.0.1:9\" # from --listen");
-    assert_eq!(settings.report().lines().count(), default_keys().len());
+    assert_eq!(settings.report().lines().count(), defaults().len());
 }
 
 #[test]
-fn where_strangers_can_sign_up_only_public_addresses_are_reached_unless_chosen() {
+fn with_open_sign_up_egress_is_public_by_default() {
     let egress = |start: &Start| start.settings().network.egress;
     let open = start().listen("0.0.0.0:8080");
     assert_eq!(egress(&open), Egress::Public);
@@ -568,7 +569,7 @@ fn where_strangers_can_sign_up_only_public_addresses_are_reached_unless_chosen()
 }
 
 #[test]
-fn behind_a_proxy_only_public_addresses_are_reached_unless_chosen() {
+fn behind_a_proxy_egress_is_public_by_default() {
     for (variable, value, expected, why) in [
         ("PUBLIC_URL", "https://wakeful.example.com", Egress::Public, "server.public_url"),
         ("PUBLIC_URL", "http://192.168.1.2:8080", Egress::Public, "server.public_url"),
@@ -595,7 +596,7 @@ fn behind_a_proxy_only_public_addresses_are_reached_unless_chosen() {
 }
 
 #[test]
-fn settings_that_were_printed_and_edited_leave_the_mode_to_the_service() {
+fn an_edited_default_file_still_derives_the_egress_mode() {
     let edited = super::DEFAULT_TOML
         .replace("public_url = \"\"", "public_url = \"https://wakeful.example.com\"");
     assert_ne!(edited, super::DEFAULT_TOML);
@@ -614,7 +615,7 @@ fn sentinels_are_hosts_with_ports() {
 }
 
 #[test]
-fn a_secret_key_is_not_taken_for_the_one_that_everybody_sees() {
+fn a_secret_key_is_not_accepted_as_the_publishable_one() {
     let name = "WAKEFUL_BILLING_STRIPE_PUBLISHABLE_KEY";
     let given = start().variable(name, " pk_live_1 ").settings().billing.stripe_publishable_key;
     assert_eq!(given.as_deref(), Some("pk_live_1"));

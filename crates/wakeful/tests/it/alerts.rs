@@ -1,39 +1,38 @@
-//! What happened is told, whatever happens to the process that tells it: killed
-//! at any moment, and at each of the places where something could get lost.
+//! Every status change is notified, even if the process is killed at any moment, and at
+//! each place where a notification could get lost.
 
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use wakeful_testkit::{Client, Engine, Hook, Receiver, User, until};
 
-use crate::home::{Home, Server, random_below};
-use crate::smtp::Peer;
+use crate::process::{Installation, Server, random_below};
+use crate::smtp::MailServer;
 
 const MONITORS: usize = 5;
 const CHANGES: usize = 100;
-/// Where a change of status and its news could part. Only what dies between the
-/// sending and writing it down is sent again.
-const PLACES: [&str; 5] =
+/// The places where a crash could separate a status change from its notification. Only
+/// after a crash between sending and recording is a message sent again.
+const FAILPOINTS: [&str; 5] =
     ["before-enqueue", "after-enqueue", "after-claim", "after-send", "after-acknowledgement"];
 const SENT_TWICE: &str = "after-send";
-/// The visit at which each place is deadly: four changes live, the fifth dies.
-const DEADLY: u32 = 5;
-/// The same for mail. An inbox takes only a few letters a minute, so there are
-/// many, and each gets only a few.
+/// The visit at which a failpoint crashes the process: at every fifth change.
+const FAILPOINT_VISIT: u32 = 5;
+/// An inbox accepts only a few mails per minute, so there are several.
 const INBOXES: usize = 10;
 const MAILS: usize = 20;
-const DEADLY_TO_MAIL: u32 = 2;
+const MAIL_FAILPOINT_VISIT: u32 = 2;
 
-struct Story {
+struct Scenario {
     receiver: Receiver,
     ann: User,
     notifier: String,
     monitors: Vec<String>,
-    /// What each monitor's news should be, in order.
-    said: HashMap<String, Vec<String>>,
+    /// The expected events of each monitor, in order.
+    expected: HashMap<String, Vec<String>>,
 }
 
-impl Story {
+impl Scenario {
     async fn begin(server: &Server) -> Self {
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
         let receiver = Receiver::start().await;
@@ -47,15 +46,15 @@ impl Story {
             let made = ann.client.post("monitor/save", &body).await.ok();
             monitors.push(made["monitor"]["monitorid"].as_str().unwrap().to_owned());
         }
-        Self { receiver, ann, notifier, monitors, said: HashMap::new() }
+        Self { receiver, ann, notifier, monitors, expected: HashMap::new() }
     }
 
-    /// The monitor whose turn it is, and what it reports now.
+    /// The next monitor and the status it reports.
     fn next(&mut self, change: usize) -> (String, &'static str) {
         let id = self.monitors[change % MONITORS].clone();
-        let told = self.said.entry(id.clone()).or_default();
-        let status = if told.len().is_multiple_of(2) { "down" } else { "up" };
-        told.push(format!("monitor.{status}"));
+        let events = self.expected.entry(id.clone()).or_default();
+        let status = if events.len().is_multiple_of(2) { "down" } else { "up" };
+        events.push(format!("monitor.{status}"));
         (id, status)
     }
 
@@ -64,58 +63,62 @@ impl Story {
     }
 
     fn changes(&self) -> usize {
-        self.said.values().map(Vec::len).sum()
+        self.expected.values().map(Vec::len).sum()
     }
 
     fn distinct(&self) -> usize {
         self.receiver.hooks().iter().map(Hook::id).collect::<HashSet<String>>().len()
     }
 
-    /// Every change arrived, each monitor's in their order; answers how many
-    /// were heard again.
-    async fn all_told(&self) -> usize {
-        until("every change to be told", || async {
+    /// Asserts that every change arrived, in order for each monitor. Returns the number of
+    /// repeated messages.
+    async fn distinct_deliveries(&self) -> usize {
+        until("every change to be notified", || async {
             (self.distinct() >= self.changes()).then_some(())
         })
         .await;
-        assert_eq!(self.distinct(), self.changes(), "an event has one id, sent twice or not");
-        let mut heard: HashMap<String, Vec<String>> = HashMap::new();
+        assert_eq!(
+            self.distinct(),
+            self.changes(),
+            "an event has one id, even if it is sent twice"
+        );
+        let mut received: HashMap<String, Vec<String>> = HashMap::new();
         let mut known = HashSet::new();
         let hooks = self.receiver.hooks();
         for hook in hooks.iter().filter(|hook| known.insert(hook.id())) {
-            let told = hook.json();
-            let monitor = told["data"]["monitor"]["monitorid"].as_str().unwrap().to_owned();
-            heard.entry(monitor).or_default().push(told["type"].as_str().unwrap().to_owned());
+            let event = hook.json();
+            let monitor = event["data"]["monitor"]["monitorid"].as_str().unwrap().to_owned();
+            received.entry(monitor).or_default().push(event["type"].as_str().unwrap().to_owned());
         }
-        assert_eq!(heard, self.said, "each monitor's news in order");
+        assert_eq!(received, self.expected, "each monitor's events in order");
         hooks.len() - self.changes()
     }
 }
 
 #[tokio::test]
-async fn no_change_of_status_goes_untold_through_kill_9() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let mut server = home.serve().await;
-    let mut story = Story::begin(&server).await;
-    story.receiver.takes(Duration::from_millis(20));
+async fn no_status_change_is_lost_through_kill_9() {
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let mut server = installation.serve().await;
+    let mut scenario = Scenario::begin(&server).await;
+    scenario.receiver.answer_after(Duration::from_millis(20));
     let mut kills = 0;
     for change in 0..CHANGES {
-        let (id, status) = story.next(change);
+        let (id, status) = scenario.next(change);
         let path = format!("monitor/notify/{id}");
-        story.client(&server).post(&path, &json!({"status": status})).await.ok();
+        scenario.client(&server).post(&path, &json!({"status": status})).await.ok();
         if change % 8 == 7 {
             tokio::time::sleep(Duration::from_millis(random_below(60))).await;
             server.kill().await;
             kills += 1;
-            server = home.serve().await;
+            server = installation.serve().await;
         }
     }
-    let again = story.all_told().await;
-    println!("{CHANGES} changes, {kills} kills at random, {again} heard twice");
+    let again = scenario.distinct_deliveries().await;
+    println!("{CHANGES} changes, {kills} kills at random, {again} sent twice");
 }
 
-/// One change of status: the monitor, what it reports, the notifier, and how
-/// many messages that one has had when this one has arrived.
+/// One status change: the monitor, the status it reports, the notifier, and the number of
+/// the notifier's messages once this one has arrived.
 struct Change {
     monitor: String,
     status: &'static str,
@@ -124,8 +127,8 @@ struct Change {
 }
 
 impl Change {
-    /// Reports it; false when nobody was there to hear it.
-    async fn is_heard(&self, server: &Server, token: &str) -> bool {
+    /// Reports it; false if the server was down.
+    async fn report(&self, server: &Server, token: &str) -> bool {
         let answer = reqwest::Client::new()
             .post(format!("{}/api/v1/monitor/notify/{}", server.url, self.monitor))
             .bearer_auth(token)
@@ -135,8 +138,8 @@ impl Change {
         answer.is_ok_and(|answer| answer.status().is_success())
     }
 
-    /// Whether it has arrived, and all before it, as the service sees it.
-    async fn is_settled(&self, server: &Server, token: &str) -> bool {
+    /// Whether it and all before it have arrived, according to the service.
+    async fn has_arrived(&self, server: &Server, token: &str) -> bool {
         let url = format!("{}/api/v1/notifier/{}/deliveries", server.url, self.notifier);
         let asked = reqwest::Client::new().get(url).bearer_auth(token).send().await;
         let Ok(answer) = asked else { return false };
@@ -146,71 +149,75 @@ impl Change {
     }
 }
 
-/// Lets the service die at each place in turn, at the given visit, while these
-/// happen one after the other, so that each death has one change to lose.
-/// Answers how often it died where.
-async fn dying(
-    mut home: Home,
+/// Crashes the service at each failpoint in turn, at the given visit, while these changes
+/// happen one after the other, so that each crash could lose one change. Returns the
+/// number of crashes at each failpoint.
+async fn run_with_crashes(
+    mut installation: Installation,
     token: &str,
     changes: &[Change],
     visit: u32,
-) -> (Home, HashMap<&'static str, usize>) {
-    let mut places = PLACES.iter().copied().cycle();
+) -> (Installation, HashMap<&'static str, usize>) {
+    let mut places = FAILPOINTS.iter().copied().cycle();
     let mut deaths: HashMap<&str, usize> = HashMap::new();
     let mut place = places.next().unwrap();
-    home = home.dying_at(place, visit);
-    let mut server = home.serve().await;
+    installation = installation.with_failpoint(place, visit);
+    let mut server = installation.serve().await;
     for change in changes {
-        let mut heard = false;
-        while !(heard && change.is_settled(&server, token).await) {
+        let mut reported = false;
+        while !(reported && change.has_arrived(&server, token).await) {
             if server.is_dead() {
                 *deaths.entry(place).or_default() += 1;
                 place = places.next().unwrap();
-                home = home.dying_at(place, visit);
-                server = home.serve().await;
+                installation = installation.with_failpoint(place, visit);
+                server = installation.serve().await;
             }
-            // Who gets no answer says it again.
-            if !heard {
-                heard = change.is_heard(&server, token).await;
+            // A report without a response is repeated.
+            if !reported {
+                reported = change.report(&server, token).await;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
     server.kill().await;
-    (home.living(), deaths)
+    (installation.without_failpoint(), deaths)
 }
 
 #[tokio::test]
-async fn no_change_of_status_goes_untold_wherever_the_process_dies() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let server = home.serve().await;
-    let mut story = Story::begin(&server).await;
+async fn no_status_change_is_lost_wherever_the_process_dies() {
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let server = installation.serve().await;
+    let mut scenario = Scenario::begin(&server).await;
     server.kill().await;
     let mut changes = Vec::new();
     for arrived in 1..=CHANGES {
-        let (monitor, status) = story.next(arrived);
-        changes.push(Change { monitor, status, notifier: story.notifier.clone(), arrived });
+        let (monitor, status) = scenario.next(arrived);
+        changes.push(Change { monitor, status, notifier: scenario.notifier.clone(), arrived });
     }
-    let (home, deaths) = dying(home, &story.ann.token, &changes, DEADLY).await;
-    let server = home.serve().await;
-    let again = story.all_told().await;
-    assert!(PLACES.iter().all(|place| deaths.get(place) >= Some(&3)), "{deaths:?}");
-    assert_eq!(again, deaths[SENT_TWICE], "only what died there is heard again: {deaths:?}");
-    println!("{CHANGES} changes, deaths {deaths:?}, {again} heard twice");
+    let (installation, deaths) =
+        run_with_crashes(installation, &scenario.ann.token, &changes, FAILPOINT_VISIT).await;
+    let server = installation.serve().await;
+    let again = scenario.distinct_deliveries().await;
+    assert!(FAILPOINTS.iter().all(|place| deaths.get(place) >= Some(&3)), "{deaths:?}");
+    assert_eq!(
+        again, deaths[SENT_TWICE],
+        "only messages of that failpoint are repeated: {deaths:?}"
+    );
+    println!("{CHANGES} changes, deaths {deaths:?}, {again} sent twice");
     server.stop().await;
 }
 
-/// The same by mail, to a server that is not ours.
+/// The same by mail, to an independent mail server.
 #[tokio::test]
-async fn no_mail_goes_unsent_wherever_the_process_dies() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let server = home.serve().await;
+async fn no_mail_is_lost_wherever_the_process_dies() {
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    let peer = Peer::start("none", None, None).await;
+    let mail_server = MailServer::start("none", None, None).await;
     let mut jobs = Vec::new();
     for number in 0..INBOXES {
         let body = json!({"name": "mail", "type": "email", "email": {"hostname": "127.0.0.1",
-            "port": peer.port, "from_email": "wakeful@example.com",
+            "port": mail_server.port, "from_email": "wakeful@example.com",
             "to_email": format!("inbox{number}@example.com")}});
         let made = ann.client.post("notifier/save", &body).await.json();
         let notifier = made["notifierid"].as_str().unwrap().to_owned();
@@ -227,44 +234,48 @@ async fn no_mail_goes_unsent_wherever_the_process_dies() {
         let status = if arrived % 2 == 1 { "down" } else { "up" };
         changes.push(Change { monitor, status, notifier, arrived });
     }
-    let (_home, deaths) = dying(home, &ann.token, &changes, DEADLY_TO_MAIL).await;
-    assert!(PLACES.iter().all(|place| deaths.get(place) >= Some(&2)), "{deaths:?}");
-    let mails = peer.rest().await;
+    let (_home, deaths) =
+        run_with_crashes(installation, &ann.token, &changes, MAIL_FAILPOINT_VISIT).await;
+    assert!(FAILPOINTS.iter().all(|place| deaths.get(place) >= Some(&2)), "{deaths:?}");
+    let mails = mail_server.rest().await;
     let mut known = HashSet::new();
-    let mut heard: HashMap<String, Vec<bool>> = HashMap::new();
+    let mut received: HashMap<String, Vec<bool>> = HashMap::new();
     for mail in mails.iter().filter(|mail| known.insert(mail.field("message-id"))) {
         let is_down = mail.field("subject").starts_with("[Down]");
-        heard.entry(mail.to.join(" ")).or_default().push(is_down);
+        received.entry(mail.to.join(" ")).or_default().push(is_down);
     }
-    assert_eq!(heard.len(), INBOXES);
-    for (inbox, news) in heard {
-        assert_eq!(news, [true, false], "{inbox}: all of it, in order");
+    assert_eq!(received.len(), INBOXES);
+    for (inbox, downs) in received {
+        assert_eq!(downs, [true, false], "{inbox}: all mails, in order");
     }
     let again = mails.len() - MAILS;
-    assert_eq!(again, deaths[SENT_TWICE], "only what died there is heard again: {deaths:?}");
+    assert_eq!(
+        again, deaths[SENT_TWICE],
+        "only messages of that failpoint are repeated: {deaths:?}"
+    );
 }
 
 #[tokio::test]
-async fn an_outage_that_lasts_is_told_again_each_second_if_so_set() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let server = home.serve().await;
-    let story = Story::begin(&server).await;
-    let id = &story.monitors[0];
+async fn reminders_of_an_outage_are_sent_at_the_configured_interval() {
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let server = installation.serve().await;
+    let scenario = Scenario::begin(&server).await;
+    let id = &scenario.monitors[0];
     let body = json!({"monitorid": id, "resend_interval": 1});
-    let saved = story.client(&server).post("monitor/save", &body).await.ok();
+    let saved = scenario.client(&server).post("monitor/save", &body).await.ok();
     assert_eq!(saved["monitor"]["resend_interval"], 1);
     let path = format!("monitor/notify/{id}");
-    story.client(&server).post(&path, &json!({"status": "down"})).await.ok();
-    story.receiver.received(3).await;
-    story.client(&server).post(&path, &json!({"status": "up"})).await.ok();
-    let told = until("the end", || async {
-        let hooks = story.receiver.hooks();
+    scenario.client(&server).post(&path, &json!({"status": "down"})).await.ok();
+    scenario.receiver.wait_for_hooks(3).await;
+    scenario.client(&server).post(&path, &json!({"status": "up"})).await.ok();
+    let kinds = until("the end", || async {
+        let hooks = scenario.receiver.hooks();
         let kinds: Vec<String> =
             hooks.iter().map(|hook| hook.json()["type"].as_str().unwrap().to_owned()).collect();
         kinds.iter().any(|kind| kind == "monitor.up").then_some(kinds)
     })
     .await;
-    assert_eq!((told[0].as_str(), told.last().unwrap().as_str()), ("monitor.down", "monitor.up"));
-    assert!(told[1..told.len() - 1].iter().all(|kind| kind == "monitor.reminder"), "{told:?}");
+    assert_eq!((kinds[0].as_str(), kinds.last().unwrap().as_str()), ("monitor.down", "monitor.up"));
+    assert!(kinds[1..kinds.len() - 1].iter().all(|kind| kind == "monitor.reminder"), "{kinds:?}");
     server.stop().await;
 }

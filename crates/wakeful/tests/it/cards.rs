@@ -1,5 +1,5 @@
-//! Card numbers and codes leave no trace: not in the log at its most talkative
-//! level, not in the database, not in a mail; with the sandbox and with Stripe.
+//! Card numbers and security codes leave no trace in the log at the most verbose level,
+//! in the database or in mails, with the sandbox and with Stripe.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::process::Child;
 use wakeful_testkit::{Engine, User, until};
 
-use crate::home::{Home, python_tool};
+use crate::process::{Installation, python_tool};
 
 const NUMBERS: [&str; 4] =
     ["4242424242424242", "4000000000000341", "4000000000000002", "4242 4242 4242 4242"];
@@ -19,7 +19,7 @@ fn card(number: &str) -> Value {
         "expiryMonth": 12, "expiryYear": 2040, "cvc": 917, "zipCode": "12345"})
 }
 
-/// localstripe on a port of its own; it ends with the value.
+/// localstripe on a free port; it ends when the value is dropped.
 pub(crate) async fn localstripe() -> (Child, String) {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = free.local_addr().unwrap().port();
@@ -43,9 +43,9 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every billing call with every card, then a look into everything written.
-async fn no_card_is_left_behind(home: Home) {
-    let server = home.serve().await;
+/// Makes every billing call with every card, then searches everything that was written.
+async fn no_card_is_left_behind(installation: Installation) {
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await.client;
     for number in NUMBERS {
         for path in ["paymentmethod/save", "membership/save"] {
@@ -66,11 +66,11 @@ async fn no_card_is_left_behind(home: Home) {
     }
     let environment = fs::read(format!("/proc/{}/environ", server.pid)).unwrap();
     assert!(!holds_a_card(&environment), "a card is in the environment");
-    // Killed, so that what the database has not yet taken in is there to be seen.
+    // Killed, so that the write-ahead log remains and is searched too.
     server.kill().await;
-    assert!(home.data().join("wakeful.db-wal").exists());
-    let log = home.log();
-    assert!(log.contains("\"level\":\"DEBUG\""), "the log is talkative");
+    assert!(installation.data().join("wakeful.db-wal").exists());
+    let log = installation.log();
+    assert!(log.contains("\"level\":\"DEBUG\""), "the log is verbose");
     for number in NUMBERS {
         assert!(!log.contains(number), "{number} is in the log");
     }
@@ -78,7 +78,7 @@ async fn no_card_is_left_behind(home: Home) {
         assert!(!log.contains(code), "{code} is in the log");
     }
     let mut all = Vec::new();
-    files(&home.data(), &mut all);
+    files(&installation.data(), &mut all);
     for path in all {
         assert!(!holds_a_card(&fs::read(&path).unwrap()), "a card is in {}", path.display());
     }
@@ -90,41 +90,41 @@ fn holds_a_card(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn a_card_is_found_where_there_is_one() {
+fn the_search_finds_a_card() {
     assert!(holds_a_card(b"\0\x01 4242 4242 4242 4242\n"));
     assert!(!holds_a_card(b"4242"));
 }
 
 #[tokio::test]
 async fn the_sandbox_leaves_no_card_behind() {
-    no_card_is_left_behind(Home::new(Engine::Sqlite).await.set("LOG", "trace")).await;
+    no_card_is_left_behind(Installation::new(Engine::Sqlite).await.set("LOG", "trace")).await;
 }
 
 #[tokio::test]
 async fn stripe_leaves_no_card_behind() {
     let (_stripe, url) = localstripe().await;
-    let home = Home::new(Engine::Sqlite)
+    let installation = Installation::new(Engine::Sqlite)
         .await
         .set("LOG", "trace")
         .set("BILLING_PROCESSOR", "stripe")
         .set("BILLING_STRIPE_KEY", "sk_test_12345")
         .set("BILLING_STRIPE_URL", &url);
-    no_card_is_left_behind(home).await;
+    no_card_is_left_behind(installation).await;
 }
 
 #[tokio::test]
-async fn an_operator_gives_a_team_its_plan_beside_a_running_server() {
-    let home = Home::new(Engine::Sqlite).await;
-    let server = home.serve().await;
+async fn an_operator_can_set_a_plan_while_the_server_runs() {
+    let installation = Installation::new(Engine::Sqlite).await;
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    let told = home.run(&["membership", "set", &ann.team, "Enterprise"]).await.ok();
-    assert!(told.contains("Enterprise"), "{told}");
+    let output = installation.run(&["membership", "set", &ann.team, "Enterprise"]).await.ok();
+    assert!(output.contains("Enterprise"), "{output}");
     ann.client.post_nothing("membership/stop").await.refused(403, "administrator_needed");
-    home.run(&["membership", "set", "ann@example.com", "none"]).await.ok();
+    installation.run(&["membership", "set", "ann@example.com", "none"]).await.ok();
     ann.client.post_nothing("membership/stop").await.refused(409, "no_plan");
-    home.run(&["membership", "set", "ann@example.com", "platinum"]).await.refused();
-    for nobody in ["nobody@example.com", "nope"] {
-        let why = home.run(&["membership", "set", nobody, "pro"]).await.refused();
+    installation.run(&["membership", "set", "ann@example.com", "platinum"]).await.refused();
+    for unknown in ["nobody@example.com", "nope"] {
+        let why = installation.run(&["membership", "set", unknown, "pro"]).await.refused();
         assert!(why.contains("no such team or email"), "{why}");
     }
     server.stop().await;

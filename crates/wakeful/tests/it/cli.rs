@@ -1,22 +1,23 @@
-//! The command line: settings shown and checked, completions that their shells
-//! can read, and wrong settings refused in a sentence without a secret.
+//! The command line: printing and checking settings, shell completions, and errors in
+//! settings, which are one sentence without secrets.
 
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use wakeful_testkit::Engine;
 
-use crate::home::Home;
+use crate::process::Installation;
 
 const SECRET: &str = "s3cret-Sentinel";
 
 #[tokio::test]
 async fn the_printed_default_settings_are_accepted_and_are_the_defaults() {
-    let home = Home::new(Engine::Sqlite).await;
-    let file = home.data().join("wakeful.toml");
-    std::fs::write(&file, home.run(&["config", "default"]).await.ok()).unwrap();
-    let with = home.run(&["config", "check", "--config", file.to_str().unwrap()]).await.ok();
-    let without = home.run(&["config", "check"]).await.ok();
+    let installation = Installation::new(Engine::Sqlite).await;
+    let file = installation.data().join("wakeful.toml");
+    std::fs::write(&file, installation.run(&["config", "default"]).await.ok()).unwrap();
+    let with =
+        installation.run(&["config", "check", "--config", file.to_str().unwrap()]).await.ok();
+    let without = installation.run(&["config", "check"]).await.ok();
     let values = |report: &str| -> Vec<String> {
         report.lines().map(|line| line.split(" # ").next().unwrap().trim().to_owned()).collect()
     };
@@ -26,18 +27,18 @@ async fn the_printed_default_settings_are_accepted_and_are_the_defaults() {
 
 #[tokio::test]
 async fn the_check_shows_settings_and_hides_secrets() {
-    let home = Home::new(Engine::Sqlite)
+    let installation = Installation::new(Engine::Sqlite)
         .await
         .set("MAIL_PASSWORD", SECRET)
         .set("SERVER_METRICS_TOKEN", SECRET)
         .set("DATABASE_URL", &format!("postgres://ann:{SECRET}@db.example.com/wakeful"));
-    let report = home.run(&["config", "check"]).await.ok();
+    let report = installation.run(&["config", "check"]).await.ok();
     assert!(report.contains("db.example.com"), "{report}");
     assert!(!report.contains(SECRET), "{report}");
 }
 
 #[tokio::test]
-async fn the_check_says_which_egress_mode_is_in_effect_and_why() {
+async fn the_check_shows_the_effective_egress_mode_and_the_reason() {
     for (name, value, summary) in [
         ("SERVER_PUBLIC_URL", "https://wakeful.example.com", "public (because server.public_url"),
         ("SERVER_TRUSTED_PROXIES", "127.0.0.1", "public (because server.trusted_proxies"),
@@ -46,8 +47,8 @@ async fn the_check_says_which_egress_mode_is_in_effect_and_why() {
         ("NETWORK_EGRESS", "public", "public (from WAKEFUL_NETWORK_EGRESS"),
         ("NETWORK_EGRESS", "10.0.0.0/8", "limited to a list of networks (from"),
     ] {
-        let home = Home::new(Engine::Sqlite).await.set(name, value);
-        let report = home.run(&["config", "check"]).await.ok();
+        let installation = Installation::new(Engine::Sqlite).await.set(name, value);
+        let report = installation.run(&["config", "check"]).await.ok();
         assert!(report.contains("# the settings are valid\n"), "{report}");
         let last = report.lines().last().unwrap();
         assert!(last.starts_with(&format!("# egress is {summary}")), "{name} {value}: {last}");
@@ -55,7 +56,7 @@ async fn the_check_says_which_egress_mode_is_in_effect_and_why() {
 }
 
 #[tokio::test]
-async fn a_wrong_setting_stops_every_command_with_one_sentence() {
+async fn an_invalid_setting_stops_every_command_with_one_sentence() {
     for (name, value, names) in [
         ("LISTEN", "everywhere", "server.listen"),
         ("MAIL_PORT", "0", "mail.port"),
@@ -66,9 +67,9 @@ async fn a_wrong_setting_stops_every_command_with_one_sentence() {
         ("LOG", "loud", "WAKEFUL_LOG"),
         ("CONFIG", "/no/such/file.toml", "/no/such/file.toml"),
     ] {
-        let home = Home::new(Engine::Sqlite).await.set(name, value);
+        let installation = Installation::new(Engine::Sqlite).await.set(name, value);
         for command in [&["serve"][..], &["migrate"], &["config", "check"]] {
-            let why = home.run(command).await.refused();
+            let why = installation.run(command).await.refused();
             assert!(why.contains(names), "{name}: {why}");
             assert!(!why.contains(SECRET), "{name}: {why}");
         }
@@ -76,22 +77,22 @@ async fn a_wrong_setting_stops_every_command_with_one_sentence() {
 }
 
 #[tokio::test]
-async fn a_database_or_port_that_cannot_be_had_is_told_without_the_password() {
+async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let nowhere = format!("postgres://ann:{SECRET}@127.0.0.1:1/wakeful");
-    let home = Home::new(Engine::Sqlite).await.set("DATABASE_URL", &nowhere);
-    let why = home.run(&["migrate"]).await.refused();
+    let installation = Installation::new(Engine::Sqlite).await.set("DATABASE_URL", &nowhere);
+    let why = installation.run(&["migrate"]).await.refused();
     assert!(!why.contains(SECRET), "{why}");
 
-    let home = Home::new(Engine::Sqlite).await;
-    let server = home.serve().await;
+    let installation = Installation::new(Engine::Sqlite).await;
+    let server = installation.serve().await;
     let taken = server.url.strip_prefix("http://").unwrap();
-    let other = Home::new(Engine::Sqlite).await;
+    let other = Installation::new(Engine::Sqlite).await;
     let why = other.run(&["serve", "--listen", taken]).await.refused();
     assert!(why.contains("server.listen") && why.contains(taken), "{why}");
 }
 
-/// The commands that need an installation, and make none.
-const LOOKING: [&[&str]; 10] = [
+/// The commands that require an installation and never create one.
+const READ_ONLY_COMMANDS: [&[&str]; 10] = [
     &["doctor"],
     &["nodes"],
     &["user", "list"],
@@ -105,58 +106,58 @@ const LOOKING: [&[&str]; 10] = [
 ];
 
 #[tokio::test]
-async fn a_command_that_is_sent_to_the_wrong_place_says_so_and_makes_nothing() {
-    let home = Home::new(Engine::Sqlite).await;
-    let typo = home.data().join("typo");
-    for command in LOOKING {
+async fn a_command_in_the_wrong_folder_fails_and_creates_nothing() {
+    let installation = Installation::new(Engine::Sqlite).await;
+    let typo = installation.data().join("typo");
+    for command in READ_ONLY_COMMANDS {
         let mut arguments = command.to_vec();
         arguments.extend(["--data", typo.to_str().unwrap()]);
-        let why = home.run(&arguments).await.refused();
+        let why = installation.run(&arguments).await.refused();
         let missing = format!("there is no database at {}", typo.join("wakeful.db").display());
         assert!(why.starts_with(&missing), "{command:?}: {why}");
-        assert!(!typo.exists(), "{command:?} has made it");
+        assert!(!typo.exists(), "{command:?} created it");
     }
 }
 
 #[tokio::test]
-async fn an_empty_postgres_stays_empty_and_a_missing_key_is_not_made_up() {
-    let home = Home::new(Engine::Postgres).await;
-    let key = home.data().join("master.key");
+async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
+    let installation = Installation::new(Engine::Postgres).await;
+    let key = installation.data().join("master.key");
     let tables = "select count(*) from information_schema.tables
                   where table_schema not in ('pg_catalog', 'information_schema')";
-    for command in &LOOKING[..9] {
-        let why = home.run(command).await.refused();
-        assert!(why.starts_with("the database that database.url names is empty"), "{why}");
-        assert_eq!((home.number(tables).await, key.exists()), (0, false), "{command:?}");
+    for command in &READ_ONLY_COMMANDS[..9] {
+        let why = installation.run(command).await.refused();
+        assert!(why.starts_with("the database in database.url is empty"), "{why}");
+        assert_eq!((installation.number(tables).await, key.exists()), (0, false), "{command:?}");
     }
-    home.serve().await.stop().await;
+    installation.serve().await.stop().await;
     std::fs::remove_file(&key).unwrap();
-    for command in &LOOKING[..9] {
-        let why = home.run(command).await.refused();
+    for command in &READ_ONLY_COMMANDS[..9] {
+        let why = installation.run(command).await.refused();
         assert!(why.starts_with("the master key") && !key.exists(), "{command:?}: {why}");
     }
 }
 
 #[tokio::test]
-async fn completions_are_scripts_that_their_shells_read() {
-    let home = Home::new(Engine::Sqlite).await;
-    // Most machines have only the first; the others are read where they are installed.
+async fn shells_can_parse_their_completion_scripts() {
+    let installation = Installation::new(Engine::Sqlite).await;
+    // Most machines have only bash; the others are tested if they are installed.
     for (shell, reads) in
         [("bash", Some("bash")), ("zsh", Some("zsh")), ("fish", Some("fish")), ("powershell", None)]
     {
-        let script = home.run(&["completions", shell]).await.ok();
+        let script = installation.run(&["completions", shell]).await.ok();
         for word in ["serve", "migrate", "backup", "restore", "completions"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
         let Some(program) = reads else { continue };
         match parse(program, &script).await {
-            Some(good) => assert!(good, "{program} cannot read its script"),
+            Some(good) => assert!(good, "{program} cannot parse its script"),
             None => assert_ne!(program, "bash", "bash is missing"),
         }
     }
 }
 
-/// Whether the shell can read the script; nothing when there is no such shell.
+/// Whether the shell can parse the script; `None` if the shell is not installed.
 async fn parse(shell: &str, script: &str) -> Option<bool> {
     let command = Command::new(shell).args(["-n"]).stdin(Stdio::piped()).spawn();
     let mut child = command.ok()?;

@@ -1,5 +1,5 @@
-//! What was answered with success is there after a crash of the process, and is
-//! on the disk before the answer goes out.
+//! Data of a successful call survives a crash of the process, and is on disk before the
+//! response is sent.
 
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -16,22 +16,22 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use wakeful_testkit::{Engine, User, until};
 
-use crate::home::{Home, LONG, Server, random_below, signal};
+use crate::process::{Installation, MAX_WAIT, Server, random_below, signal};
 
-/// `WAKEFUL_KILLS` asks for more, as before a release.
+/// `WAKEFUL_KILLS` sets more, for example before a release.
 const ROUNDS: usize = 20;
 const WRITERS: usize = 8;
-/// What a start takes, the usual one: a single slow one is the machine's.
-const READY_WITHIN: Duration = Duration::from_secs(3);
+/// The maximum of the median start time; single starts may be slow on a busy machine.
+const MAX_START_TIME: Duration = Duration::from_secs(3);
 
-/// What a server said it had kept.
+/// The writes that the server has acknowledged.
 #[derive(Default)]
-struct Kept {
+struct Acknowledged {
     emails: BTreeSet<String>,
     keys: BTreeSet<String>,
 }
 
-impl Kept {
+impl Acknowledged {
     fn add(&mut self, other: Self) {
         self.emails.extend(other.emails);
         self.keys.extend(other.keys);
@@ -40,10 +40,10 @@ impl Kept {
 
 #[tokio::test]
 async fn no_acknowledged_write_is_lost_to_kill_9() {
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let mut server = home.serve().await;
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let mut server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    let (mut kept, mut starts) = (Kept::default(), Vec::new());
+    let (mut acknowledged, mut starts) = (Acknowledged::default(), Vec::new());
     let rounds = std::env::var("WAKEFUL_KILLS").map_or(ROUNDS, |text| text.parse().unwrap());
     for round in 0..rounds {
         let progress = Arc::new(Progress::default());
@@ -57,21 +57,21 @@ async fn no_acknowledged_write_is_lost_to_kill_9() {
         server.kill().await;
         progress.server_is_gone.store(true, Ordering::SeqCst);
         for written in writers.join_all().await {
-            kept.add(written);
+            acknowledged.add(written);
         }
 
         let begun = Instant::now();
-        server = home.serve().await;
+        server = installation.serve().await;
         starts.push(begun.elapsed());
-        assert_all_there(&home, &server, &ann.token, &kept).await;
+        assert_all_there(&installation, &server, &ann.token, &acknowledged).await;
     }
-    assert!(kept.emails.len() >= rounds && kept.keys.len() >= rounds);
+    assert!(acknowledged.emails.len() >= rounds && acknowledged.keys.len() >= rounds);
     starts.sort();
     let usual = starts[rounds / 2];
-    assert!(usual <= READY_WITHIN, "ready after {usual:?}, at worst after {:?}", starts.last());
+    assert!(usual <= MAX_START_TIME, "ready after {usual:?}, at worst after {:?}", starts.last());
 }
 
-/// How far the writers of a round are.
+/// The progress of the writers of a round.
 #[derive(Default)]
 struct Progress {
     sign_ups: AtomicUsize,
@@ -85,10 +85,10 @@ impl Progress {
     }
 }
 
-/// Signs up and makes keys in turn until the server is gone.
-async fn write(url: String, token: String, name: String, progress: Arc<Progress>) -> Kept {
+/// Signs up users and creates API keys in turn until the server is gone.
+async fn write(url: String, token: String, name: String, progress: Arc<Progress>) -> Acknowledged {
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let mut kept = Kept::default();
+    let mut acknowledged = Acknowledged::default();
     for count in 0.. {
         if progress.server_is_gone.load(Ordering::SeqCst) {
             break;
@@ -97,7 +97,7 @@ async fn write(url: String, token: String, name: String, progress: Arc<Progress>
         let body = json!({"email": email, "password": "correct horse 9"});
         let sent = http.post(format!("{url}/api/v1/signup")).json(&body).send().await;
         if sent.is_ok_and(|answer| answer.status() == 200) {
-            kept.emails.insert(email);
+            acknowledged.emails.insert(email);
             progress.sign_ups.fetch_add(1, Ordering::SeqCst);
         }
         let save = http.post(format!("{url}/api/v1/integrations/apikey/save"));
@@ -106,28 +106,35 @@ async fn write(url: String, token: String, name: String, progress: Arc<Progress>
         if answer.status() == 200
             && let Ok(made) = answer.json::<serde_json::Value>().await
         {
-            kept.keys.insert(made["apikeyid"].as_str().unwrap().to_owned());
+            acknowledged.keys.insert(made["apikeyid"].as_str().unwrap().to_owned());
             progress.keys.fetch_add(1, Ordering::SeqCst);
         }
     }
-    kept
+    acknowledged
 }
 
-async fn assert_all_there(home: &Home, server: &Server, token: &str, kept: &Kept) {
-    assert_eq!(integrity(&home.file()).await, "ok");
-    let listed = home.run(&["user", "list"]).await.ok();
+async fn assert_all_there(
+    installation: &Installation,
+    server: &Server,
+    token: &str,
+    acknowledged: &Acknowledged,
+) {
+    assert_eq!(integrity(&installation.file()).await, "ok");
+    let listed = installation.run(&["user", "list"]).await.ok();
     let there: BTreeSet<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
-    let lost: Vec<_> = kept.emails.iter().filter(|email| !there.contains(email.as_str())).collect();
+    let lost: Vec<_> =
+        acknowledged.emails.iter().filter(|email| !there.contains(email.as_str())).collect();
     assert!(lost.is_empty(), "sign-ups are lost: {lost:?}");
     let listed = server.anonymous().with_token(token).get("integrations/apikeys").await.ok();
     let listed = listed["apikeys"].as_array().unwrap();
     let there: BTreeSet<&str> =
         listed.iter().map(|key| key["apikeyid"].as_str().unwrap()).collect();
-    let lost: Vec<_> = kept.keys.iter().filter(|key| !there.contains(key.as_str())).collect();
+    let lost: Vec<_> =
+        acknowledged.keys.iter().filter(|key| !there.contains(key.as_str())).collect();
     assert!(lost.is_empty(), "keys are lost: {lost:?}");
 }
 
-/// What SQLite finds when it checks the whole file.
+/// The result of SQLite's integrity check.
 pub(crate) async fn integrity(file: &Path) -> String {
     let mut db = SqliteConnectOptions::new().filename(file).connect().await.unwrap();
     let verdict = sqlx::query_scalar("pragma integrity_check").fetch_one(&mut db).await.unwrap();
@@ -136,12 +143,12 @@ pub(crate) async fn integrity(file: &Path) -> String {
 }
 
 #[tokio::test]
-async fn a_write_is_on_the_disk_before_its_answer() {
+async fn a_write_is_on_disk_before_its_response() {
     const WRITES: usize = 5;
-    let home = Home::new(Engine::Sqlite).await.without_limits();
-    let server = home.serve().await;
+    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    let trace = home.data().join("trace");
+    let trace = installation.data().join("trace");
     let mut strace = Command::new("strace");
     strace.args(["-f", "-y", "-e", "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg"]);
     strace.arg("-o").arg(&trace).args(["-p", &server.pid.to_string()]);
@@ -149,8 +156,9 @@ async fn a_write_is_on_the_disk_before_its_answer() {
         println!("skipped: strace is not installed");
         return;
     };
-    let mut said = BufReader::new(strace.stderr.take().unwrap()).lines();
-    let attached = timeout(LONG, said.next_line()).await.expect("strace says something").unwrap();
+    let mut lines = BufReader::new(strace.stderr.take().unwrap()).lines();
+    let attached =
+        timeout(MAX_WAIT, lines.next_line()).await.expect("strace prints a line").unwrap();
     if !attached.as_deref().is_some_and(|line| line.contains("attached")) {
         println!("skipped: strace cannot trace here: {attached:?}");
         return;
@@ -160,14 +168,13 @@ async fn a_write_is_on_the_disk_before_its_answer() {
         ann.client.post("integrations/apikey/save", &body).await.ok();
     }
     signal("INT", strace.id().unwrap()).await;
-    timeout(LONG, strace.wait()).await.expect("strace ends").unwrap();
-    let answers = answers_after_sync(&std::fs::read_to_string(&trace).unwrap());
+    timeout(MAX_WAIT, strace.wait()).await.expect("strace ends").unwrap();
+    let answers = responses_after_sync(&std::fs::read_to_string(&trace).unwrap());
     assert_eq!(answers, WRITES);
 }
 
-/// Counts the answers; each must come after a sync of all that was written to
-/// the log, and there must be such a write.
-fn answers_after_sync(trace: &str) -> usize {
+/// Counts the responses. Each must follow a write to the log and a sync of all writes.
+fn responses_after_sync(trace: &str) -> usize {
     let (mut answers, mut written, mut synced) = (0, false, false);
     for line in trace.lines() {
         let sync = line.contains("fdatasync") || line.contains("fsync");
@@ -176,8 +183,8 @@ fn answers_after_sync(trace: &str) -> usize {
         } else if sync && line.ends_with("= 0") {
             synced = true;
         } else if line.contains("\"HTTP/1.1 200 OK") {
-            assert!(written, "nothing was written before answer {answers}:\n{trace}");
-            assert!(synced, "answer {answers} went out before the sync:\n{trace}");
+            assert!(written, "nothing was written before response {answers}:\n{trace}");
+            assert!(synced, "response {answers} was sent before the sync:\n{trace}");
             answers += 1;
             (written, synced) = (false, false);
         }

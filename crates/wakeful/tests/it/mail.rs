@@ -1,38 +1,39 @@
-//! The service's own mail over real SMTP: in clear, by STARTTLS and by TLS from
-//! the first byte, with a login, and never lost to a server that is no good yet.
+//! The service's own mail over real SMTP: in clear, with STARTTLS and with implicit TLS,
+//! with a login, and never lost to a server that is temporarily unusable.
 
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use wakeful_testkit::{Engine, User, until};
 
-use crate::home::Home;
-use crate::smtp::{Certificate, Peer, USER};
+use crate::process::Installation;
+use crate::smtp::{Certificate, MailServer, USER};
 
 const PASSWORD: &str = "the mail password";
 
-/// A mail server of this kind takes the welcome mail and the reset link.
+/// A mail server of this kind receives the welcome mail and the reset link.
 async fn mail_arrives_by(mode: &'static str, password: Option<&str>) {
-    let home = Home::new(Engine::Sqlite).await;
-    let certificate = Certificate::make(&home.data(), "good");
+    let installation = Installation::new(Engine::Sqlite).await;
+    let certificate = Certificate::make(&installation.data(), "good");
     let shown = (mode != "none").then_some(&certificate);
-    let mut peer = Peer::start(mode, shown, password).await;
-    let home =
-        peer.settings(home).variable("SSL_CERT_FILE", certificate.authority.to_str().unwrap());
-    let server = home.serve().await;
+    let mut mail_server = MailServer::start(mode, shown, password).await;
+    let installation = mail_server
+        .settings(installation)
+        .variable("SSL_CERT_FILE", certificate.authority.to_str().unwrap());
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
-    let welcome = peer.mail().await;
+    let welcome = mail_server.mail().await;
     assert_eq!(welcome.to, ["ann@example.com"]);
     assert_eq!(welcome.tls, mode != "none", "{welcome:?}");
     assert_eq!(welcome.login.as_deref(), password.map(|_| USER));
 
     server.anonymous().post("password/lost", &json!({"email": ann.email})).await.ok();
-    let reset = peer.mail().await;
+    let reset = mail_server.mail().await;
     let token = token_in(&reset.body);
     let new = "another horse 10";
     let body = json!({"email": ann.email, "password1": new, "password2": new, "tokenid": token});
     server.anonymous().post("password/update", &body).await.ok();
-    assert!(!home.data().join("mail").exists(), "mails became files too");
+    assert!(!installation.data().join("mail").exists(), "mails became files too");
 }
 
 /// The reset token in a mail's text.
@@ -66,30 +67,32 @@ async fn mail_arrives_by_tls_with_a_login() {
     mail_arrives_by("tls", Some(PASSWORD)).await;
 }
 
-/// The first try meets a certificate nobody vouches for; the process is killed;
-/// the next one meets a good certificate and delivers.
+/// The first attempt finds an untrusted certificate; the process is killed; the next one
+/// finds a trusted certificate and delivers.
 async fn mail_waits_for_a_certificate(mode: &'static str) {
-    let home = Home::new(Engine::Sqlite).await;
-    let good = Certificate::make(&home.data(), "good");
-    let untrusted = Certificate::make(&home.data(), "untrusted");
-    let mut peer = Peer::start(mode, Some(&untrusted), Some(PASSWORD)).await;
-    let home = peer.settings(home).variable("SSL_CERT_FILE", good.authority.to_str().unwrap());
-    let server = home.serve().await;
+    let installation = Installation::new(Engine::Sqlite).await;
+    let good = Certificate::make(&installation.data(), "good");
+    let untrusted = Certificate::make(&installation.data(), "untrusted");
+    let mut mail_server = MailServer::start(mode, Some(&untrusted), Some(PASSWORD)).await;
+    let installation = mail_server
+        .settings(installation)
+        .variable("SSL_CERT_FILE", good.authority.to_str().unwrap());
+    let server = installation.serve().await;
     User::sign_up(&server.anonymous(), "ann@example.com").await;
-    until("the mail to wait", || async { failed_once(&home).await.then_some(()) }).await;
+    until("the mail to wait", || async { failed_once(&installation).await.then_some(()) }).await;
     server.kill().await;
-    assert!(home.log().contains("ertificate"), "{}", home.log());
+    assert!(installation.log().contains("ertificate"), "{}", installation.log());
 
-    peer.show(&good).await;
-    let _server = home.serve().await;
-    let welcome = peer.mail().await;
+    mail_server.show(&good).await;
+    let _server = installation.serve().await;
+    let welcome = mail_server.mail().await;
     assert_eq!(welcome.to, ["ann@example.com"]);
     assert!(welcome.tls);
 }
 
-/// Whether a mail is in the queue with the reason why it did not go out.
-async fn failed_once(home: &Home) -> bool {
-    let mut db = SqliteConnectOptions::new().filename(home.file()).connect().await.unwrap();
+/// Whether a mail is in the queue with the error of its last attempt.
+async fn failed_once(installation: &Installation) -> bool {
+    let mut db = SqliteConnectOptions::new().filename(installation.file()).connect().await.unwrap();
     let failed: i64 = sqlx::query_scalar("select count(*) from mails where last_error <> ''")
         .fetch_one(&mut db)
         .await
@@ -109,27 +112,27 @@ async fn mail_waits_for_a_trusted_certificate_by_tls() {
 }
 
 #[tokio::test]
-async fn a_server_without_starttls_gets_no_mail_when_it_is_asked_for() {
-    let mut peer = Peer::start("none", None, None).await;
-    let home = peer.settings(Home::new(Engine::Sqlite).await);
-    let strict = home.set("MAIL_SECURITY", "starttls");
+async fn a_server_without_starttls_gets_no_mail_if_starttls_is_required() {
+    let mut mail_server = MailServer::start("none", None, None).await;
+    let installation = mail_server.settings(Installation::new(Engine::Sqlite).await);
+    let strict = installation.set("MAIL_SECURITY", "starttls");
     let server = strict.serve().await;
     User::sign_up(&server.anonymous(), "ann@example.com").await;
     until("the refusal", || async { failed_once(&strict).await.then_some(()) }).await;
     server.stop().await;
     assert!(strict.log().contains("STARTTLS"), "{}", strict.log());
-    // The operator allows it, and the same mail goes out.
-    let home = strict.set("MAIL_SECURITY", "none");
-    let _server = home.serve().await;
-    assert_eq!(peer.mail().await.to, ["ann@example.com"]);
+    // The operator allows plain text, and the same mail is sent.
+    let installation = strict.set("MAIL_SECURITY", "none");
+    let _server = installation.serve().await;
+    assert_eq!(mail_server.mail().await.to, ["ann@example.com"]);
 }
 
 #[tokio::test]
-async fn nobody_writes_headers_through_the_contact_form() {
-    let mut peer = Peer::start("none", None, None).await;
-    let home = peer.settings(Home::new(Engine::Sqlite).await);
-    let home = home.set("MAIL_CONTACT_TO", "desk@example.com");
-    let server = home.serve().await;
+async fn the_contact_form_cannot_inject_headers() {
+    let mut mail_server = MailServer::start("none", None, None).await;
+    let installation = mail_server.settings(Installation::new(Engine::Sqlite).await);
+    let installation = installation.set("MAIL_CONTACT_TO", "desk@example.com");
+    let server = installation.serve().await;
     let evil = "Hi\r\nBcc: victim@example.com\r\n\r\nfirst line";
     for field in ["contact-name", "contact-subject", "contact-message"] {
         let mut body = json!({"contact-name": "Ann", "contact-email": "ann@example.com",
@@ -141,12 +144,12 @@ async fn nobody_writes_headers_through_the_contact_form() {
             continue;
         }
         answer.ok();
-        let mail = peer.mail().await;
+        let mail = mail_server.mail().await;
         assert_eq!(mail.to, ["desk@example.com"]);
         let mut fields = mail.fields();
         fields.sort();
         fields.dedup();
-        assert_eq!(fields.len(), mail.fields().len(), "a field stands twice: {mail:?}");
+        assert_eq!(fields.len(), mail.fields().len(), "a field occurs twice: {mail:?}");
         assert!(!fields.iter().any(|field| field == "bcc"), "{mail:?}");
         assert!(fields.iter().any(|field| field == "subject"), "{mail:?}");
     }
@@ -156,5 +159,5 @@ async fn nobody_writes_headers_through_the_contact_form() {
     assert_eq!(answer.wrong_fields(), ["contact-email"]);
     body["contact-email"] = "ann@example.com".into();
     server.anonymous().post("contactus", &body).await.ok();
-    assert!(peer.mail().await.head.contains("Reply-To: ann@example.com"));
+    assert!(mail_server.mail().await.head.contains("Reply-To: ann@example.com"));
 }

@@ -1,5 +1,5 @@
-//! The real binary, started as a process: what only a process can show. It is
-//! killed, traced, stopped by signals, and spoken to over real connections.
+//! Tests of the real binary as a process. It is killed, traced, stopped by signals, and
+//! called over real connections.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
@@ -8,23 +8,24 @@ mod backup;
 mod cards;
 mod cli;
 mod cluster;
+mod compaction;
 mod crashes;
 mod durability;
-mod folding;
-mod home;
+mod fault_injection;
 mod keys;
 mod mail;
 mod mfa;
 mod migrations;
-mod moving;
 mod network;
 mod notifier_mail;
 mod openapi;
 mod payments;
 mod probes;
+mod process;
 mod restarts;
 mod secrets;
+mod shutdown;
 mod smtp;
-mod stop;
-mod trouble;
+mod transfer;
 mod users;
+mod vocabulary;

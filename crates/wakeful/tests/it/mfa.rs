@@ -1,11 +1,11 @@
-//! An authenticator app, and a user who has one. Codes are used once, so the
-//! app remembers the last and shows the next that the server still accepts.
+//! An authenticator app, and a user who has one. Each code is accepted once, so the app
+//! remembers the last one and returns the next that the server accepts.
 
 use data_encoding::BASE32_NOPAD;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
+use wakeful_core::accounts::totp::Seed;
 use wakeful_core::time::Millis;
-use wakeful_core::totp::Seed;
 use wakeful_testkit::{Client, User};
 
 const STEP: i64 = 30;
@@ -21,8 +21,8 @@ impl App {
         Self { seed, used: 0 }
     }
 
-    /// A code that was not shown before. One step back and one ahead are
-    /// accepted, so three are at hand at any time.
+    /// A code that was not used before. One step back and one ahead are accepted, so three
+    /// are available at any time.
     pub(crate) fn code(&mut self) -> String {
         let now = now() / STEP;
         self.used = (self.used + 1).max(now - 1);
@@ -36,15 +36,15 @@ fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
 }
 
-/// A user with the second factor on.
-pub(crate) struct Guarded {
+/// A user with MFA on.
+pub(crate) struct MfaUser {
     pub(crate) user: User,
     pub(crate) secret: String,
     pub(crate) recovery_codes: Vec<String>,
     pub(crate) app: App,
 }
 
-impl Guarded {
+impl MfaUser {
     pub(crate) async fn sign_up(anonymous: &Client, email: &str) -> Self {
         let user = User::sign_up(anonymous, email).await;
         let set_up = user.client.post_nothing("mfa/setup").await.ok();
@@ -56,7 +56,7 @@ impl Guarded {
         Self { user, secret, recovery_codes, app }
     }
 
-    /// Logs in with the next code of the app.
+    /// Logs in with the next code from the app.
     pub(crate) async fn log_in(&mut self, anonymous: &Client) -> Value {
         let (email, password) = (&self.user.email, &self.user.password);
         let body = json!({"email": email, "password": password, "mfacode": self.app.code()});

@@ -1,5 +1,4 @@
-//! What strangers may do on the wire: claim another address, and hold
-//! connections open without a word.
+//! Hostile clients: they forge their address and hold connections open.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -7,41 +6,42 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Client, Engine, User, talk};
+use wakeful_testkit::{Client, Engine, User, send_raw};
 
-use crate::home::{Home, Server};
+use crate::process::{Installation, Server};
 
 const TRIES: usize = 10;
 
-/// A failed login, said to come from this address.
+/// A failed login that claims to come from this address.
 async fn guess(client: &Client, email: &str, from: &str) -> u16 {
     let body = json!({"email": email, "password": "no password of ann's"});
     client.with("x-forwarded-for", from).post("login", &body).await.status
 }
 
 #[tokio::test]
-async fn an_invented_forwarded_address_does_not_help_to_guess() {
-    let home = Home::new(Engine::Sqlite).await;
-    let server = home.serve().await;
+async fn a_forged_forwarded_address_does_not_bypass_the_limit() {
+    let installation = Installation::new(Engine::Sqlite).await;
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     for count in 0..TRIES {
         assert_eq!(guess(&server.anonymous(), &ann.email, &format!("9.9.9.{count}")).await, 401);
     }
     assert_eq!(guess(&server.anonymous(), &ann.email, "9.9.9.200").await, 429);
-    // A restart is no way around it, and other accounts are not touched.
+    // A restart does not bypass it, and other accounts are not affected.
     server.kill().await;
-    let server = home.serve().await;
+    let server = installation.serve().await;
     assert_eq!(guess(&server.anonymous(), &ann.email, "9.9.9.201").await, 429);
     assert_eq!(guess(&server.anonymous(), "bob@example.com", "9.9.9.202").await, 401);
 }
 
 #[tokio::test]
 async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
-    let home = Home::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
-    let server = home.serve().await;
+    let installation =
+        Installation::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     for count in 0..TRIES {
-        // What the client wrote in front of the proxy's word counts for nothing.
+        // Addresses that the client adds before the proxy's entry are ignored.
         let from = format!("9.9.9.{count}, 8.8.8.8");
         assert_eq!(guess(&server.anonymous(), &ann.email, &from).await, 401);
     }
@@ -51,16 +51,17 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
     ann.log_in(&other).await;
 }
 
-/// A service that runs as the handbook says for a proxy, with sign-up open.
+/// A service behind a proxy, configured as documented, with sign-up open.
 #[tokio::test]
-async fn behind_a_proxy_strangers_do_not_reach_this_machine_through_checks_and_webhooks() {
+async fn behind_a_proxy_checks_and_webhooks_cannot_reach_this_machine() {
     let inside = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = inside.local_addr().unwrap().port();
     let mut accepted = JoinSet::new();
     accepted.spawn(async move { inside.accept().await.map(drop) });
 
-    let home = Home::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
-    let server = home.serve().await;
+    let installation =
+        Installation::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
+    let server = installation.serve().await;
     let eve = User::sign_up(&server.anonymous(), "eve@example.com").await;
     let own_port = server.url.rsplit(':').next().unwrap();
     for target in [&port.to_string(), own_port] {
@@ -71,16 +72,16 @@ async fn behind_a_proxy_strangers_do_not_reach_this_machine_through_checks_and_w
         let monitor = json!({"name": "x", "type": "http", "http": {"url": url},
             "heartbeat_interval": 60});
         let answer = eve.client.post("monitor/try", &monitor).await;
-        assert!(answer.text.contains("egress policy"), "{}", answer.text);
+        assert!(answer.text.contains("network policy"), "{}", answer.text);
     }
     assert!(accepted.try_join_next().is_none(), "nothing has connected");
     server.stop().await;
     let words = "egress is public (because server.trusted_proxies is not empty";
-    assert!(home.log().contains(words), "{}", home.log());
+    assert!(installation.log().contains(words), "{}", installation.log());
 
-    // An operator who says so reaches it.
-    let home = home.set("NETWORK_EGRESS", "private");
-    let server = home.serve().await;
+    // The operator can allow it.
+    let installation = installation.set("NETWORK_EGRESS", "private");
+    let server = installation.serve().await;
     let eve = eve.log_in(&server.anonymous()).await;
     let monitor = json!({"name": "x", "type": "tcp", "hostname": "127.0.0.1",
         "port": port.to_string(), "heartbeat_interval": 60});
@@ -89,10 +90,10 @@ async fn behind_a_proxy_strangers_do_not_reach_this_machine_through_checks_and_w
 }
 
 const SLOW: usize = 500;
-/// The server gives a client ten seconds for its headers; the rest is a busy machine's.
-const FREED_WITHIN: Duration = Duration::from_secs(20);
+/// The server waits ten seconds for headers; the rest is for a busy machine.
+const MAX_RELEASE_TIME: Duration = Duration::from_secs(20);
 
-/// The ways to begin and not go on.
+/// The beginnings of requests that are never finished.
 const BEGINNINGS: [&str; 5] = [
     "",
     "P",
@@ -102,25 +103,25 @@ const BEGINNINGS: [&str; 5] = [
 ];
 
 #[tokio::test]
-async fn slow_clients_hold_up_nobody_and_are_dropped() {
-    let home = Home::new(Engine::Sqlite).await;
-    let server = home.serve().await;
+async fn slow_clients_do_not_delay_others_and_are_dropped() {
+    let installation = Installation::new(Engine::Sqlite).await;
+    let server = installation.serve().await;
     let begun = Instant::now();
     let mut slow = JoinSet::new();
     for count in 0..SLOW {
         let mut stream = connect_from(&server, count).await;
         let beginning = BEGINNINGS[count % BEGINNINGS.len()];
         stream.write_all(beginning.as_bytes()).await.unwrap();
-        slow.spawn(drip(stream, beginning.ends_with(": ")));
+        slow.spawn(hold_open(stream, beginning.ends_with(": ")));
     }
     let mut waits = Vec::new();
     for _ in 0..100 {
-        waits.push(answer_time(&server).await);
+        waits.push(response_time(&server).await);
     }
     waits.sort();
-    assert!(waits[98] < Duration::from_secs(1), "99 of 100 answers within {:?}", waits[98]);
+    assert!(waits[98] < Duration::from_secs(1), "99 of 100 responses within {:?}", waits[98]);
 
-    let freed = timeout(FREED_WITHIN.saturating_sub(begun.elapsed()), async {
+    let freed = timeout(MAX_RELEASE_TIME.saturating_sub(begun.elapsed()), async {
         let mut freed = 0;
         while slow.join_next().await.is_some() {
             freed += 1;
@@ -128,10 +129,10 @@ async fn slow_clients_hold_up_nobody_and_are_dropped() {
         freed
     });
     assert_eq!(freed.await.expect("the server drops slow clients"), SLOW);
-    assert!(answer_time(&server).await < Duration::from_secs(1));
+    assert!(response_time(&server).await < Duration::from_secs(1));
 }
 
-/// A connection from one of many clients, none of which comes to its share.
+/// A connection from one of many clients, none of which reaches its limit.
 async fn connect_from(server: &Server, client: usize) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     let from = format!("127.1.0.{}:0", client % 200 + 1);
@@ -141,11 +142,11 @@ async fn connect_from(server: &Server, client: usize) -> TcpStream {
 
 #[tokio::test]
 async fn behind_a_proxy_a_loopback_listener_serves_the_host_of_public_url() {
-    let home = Home::new(Engine::Sqlite)
+    let installation = Installation::new(Engine::Sqlite)
         .await
         .set("SERVER_PUBLIC_URL", "https://wakeful.example.com")
         .set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
-    let server = home.serve().await;
+    let server = installation.serve().await;
     for (host, status) in [
         ("wakeful.example.com", "200"),
         ("localhost:8080", "200"),
@@ -153,15 +154,15 @@ async fn behind_a_proxy_a_loopback_listener_serves_the_host_of_public_url() {
         ("wakeful.example.com.evil.example", "421"),
     ] {
         let head = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        let answer = talk(&server.url, head.as_bytes()).await;
+        let answer = send_raw(&server.url, head.as_bytes()).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {answer}");
         let has_public_host = answer.contains("wakeful.example.com");
         assert_eq!(has_public_host, status == "421", "the message names it: {answer}");
     }
 }
 
-/// Keeps a connection alive with a byte now and then, until the server ends it.
-async fn drip(mut stream: TcpStream, drips: bool) {
+/// Keeps a connection alive with an occasional byte until the server closes it.
+async fn hold_open(mut stream: TcpStream, drips: bool) {
     let mut read = [0; 1024];
     loop {
         match timeout(Duration::from_millis(500), stream.read(&mut read)).await {
@@ -177,8 +178,8 @@ async fn drip(mut stream: TcpStream, drips: bool) {
     }
 }
 
-/// How long a whole new visitor waits.
-async fn answer_time(server: &Server) -> Duration {
+/// The response time for a new client.
+async fn response_time(server: &Server) -> Duration {
     let begun = Instant::now();
     server.anonymous().get("/readyz").await.ok();
     begun.elapsed()

@@ -1,6 +1,5 @@
-//! One charge and one invoice, whatever comes between them: the process is
-//! killed when the money has moved and the books do not know, or the
-//! processor's answer gets lost, says nothing or comes late.
+//! There is one charge and one invoice even if the process is killed between charge and
+//! commit, or if the processor's response is lost, an error, or late.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -13,22 +12,22 @@ use tokio::task::JoinSet;
 use wakeful_testkit::{Client, Engine, User, both_engines, until};
 
 use crate::cards::localstripe;
-use crate::home::{Home, Server};
+use crate::process::{Installation, Server};
 
 const KEY: &str = "sk_test_12345";
 
-/// What becomes of the answer to a charge that was made.
+/// The fault in the response to a successful charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Lost,
     Says500,
-    /// Later than anybody waits.
+    /// Later than the client's timeout.
     Late,
 }
 
-/// localstripe behind a door that keeps idempotency keys as Stripe does, refuses
-/// what Stripe refuses, and spoils one answer.
-struct Bank {
+/// A proxy for localstripe that handles idempotency keys like Stripe, rejects requests
+/// that Stripe rejects, and injects one fault.
+struct StripeProxy {
     url: String,
     behind: String,
     inner: Arc<Mutex<Inner>>,
@@ -42,7 +41,7 @@ struct Inner {
     fault: Option<Fault>,
 }
 
-impl Bank {
+impl StripeProxy {
     async fn open(fault: Option<Fault>) -> Self {
         let (process, behind) = localstripe().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -60,13 +59,14 @@ impl Bank {
         Self { url, behind, inner, _process: process, _tasks: tasks }
     }
 
-    fn settings(&self, home: Home) -> Home {
-        home.set("BILLING_PROCESSOR", "stripe")
+    fn settings(&self, installation: Installation) -> Installation {
+        installation
+            .set("BILLING_PROCESSOR", "stripe")
             .set("BILLING_STRIPE_KEY", KEY)
             .set("BILLING_STRIPE_URL", &self.url)
     }
 
-    /// The amounts that moved, as localstripe itself says.
+    /// The charged amounts, according to localstripe.
     async fn moved(&self) -> Vec<i64> {
         let client = Client::new(&self.behind).with("authorization", &format!("Bearer {KEY}"));
         let list = client.get("/v1/payment_intents?limit=100").await.json();
@@ -75,22 +75,22 @@ impl Bank {
         paid.map(|intent| intent["amount"].as_i64().unwrap()).collect()
     }
 
-    fn is_spoilt(&self) -> bool {
+    fn has_failed_once(&self) -> bool {
         self.inner.lock().unwrap().fault.is_none()
     }
 }
 
-struct Asked {
+struct ProxiedRequest {
     line: String,
     headers: HashMap<String, String>,
     body: String,
 }
 
-impl Asked {
-    /// What Stripe would miss and localstripe does not ask for.
+impl ProxiedRequest {
+    /// What Stripe requires and this request lacks; localstripe does not check it.
     fn lacks(&self) -> Option<&'static str> {
         if !self.headers.contains_key("stripe-version") {
-            return Some("the version would be the account's own");
+            return Some("the API version is missing");
         }
         let opens = ["POST /v1/setup_intents ", "POST /v1/payment_intents "];
         let opens = opens.iter().any(|line| self.line.starts_with(line));
@@ -109,13 +109,13 @@ async fn serve(mut stream: TcpStream, target: &str, inner: &Mutex<Inner>) -> std
     }
     if let Some(wrong) = asked.lacks() {
         let error = json!({"error": {"type": "invalid_request_error", "message": wrong}});
-        return stream.write_all(&told(400, &error.to_string())).await;
+        return stream.write_all(&http_response(400, &error.to_string())).await;
     }
     let mut answer = forward(&asked, target).await;
     let charge = asked.line.starts_with("POST /v1/payment_intents ");
     let fault = if charge { inner.lock().unwrap().fault.take() } else { None };
     if fault == Some(Fault::Says500) {
-        answer = told(500, "{}");
+        answer = http_response(500, "{}");
     }
     if let Some(key) = key {
         inner.lock().unwrap().answers.insert(key, answer.clone());
@@ -128,7 +128,7 @@ async fn serve(mut stream: TcpStream, target: &str, inner: &Mutex<Inner>) -> std
     stream.write_all(&answer).await
 }
 
-async fn read(stream: &mut TcpStream) -> std::io::Result<Asked> {
+async fn read(stream: &mut TcpStream) -> std::io::Result<ProxiedRequest> {
     let mut bytes = Vec::new();
     loop {
         if let Some(asked) = whole(&bytes) {
@@ -140,7 +140,7 @@ async fn read(stream: &mut TcpStream) -> std::io::Result<Asked> {
     }
 }
 
-fn whole(bytes: &[u8]) -> Option<Asked> {
+fn whole(bytes: &[u8]) -> Option<ProxiedRequest> {
     let text = std::str::from_utf8(bytes).unwrap();
     let (head, body) = text.split_once("\r\n\r\n")?;
     let mut lines = head.lines();
@@ -150,10 +150,10 @@ fn whole(bytes: &[u8]) -> Option<Asked> {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let length = headers.get("content-length").map_or(0, |text| text.parse().unwrap());
-    (body.len() >= length).then(|| Asked { line, headers, body: body.to_owned() })
+    (body.len() >= length).then(|| ProxiedRequest { line, headers, body: body.to_owned() })
 }
 
-async fn forward(asked: &Asked, target: &str) -> Vec<u8> {
+async fn forward(asked: &ProxiedRequest, target: &str) -> Vec<u8> {
     let mut parts = asked.line.split(' ');
     let method = parts.next().unwrap().parse().unwrap();
     let url = format!("{target}{}", parts.next().unwrap());
@@ -165,13 +165,13 @@ async fn forward(asked: &Asked, target: &str) -> Vec<u8> {
     }
     let answer = request.send().await.unwrap();
     let status = answer.status().as_u16();
-    told(status, &answer.text().await.unwrap())
+    http_response(status, &answer.text().await.unwrap())
 }
 
-fn told(status: u16, body: &str) -> Vec<u8> {
+fn http_response(status: u16, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
-        "HTTP/1.1 {status} Told\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+        "HTTP/1.1 {status} Proxied\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
          connection: close\r\n\r\n{body}"
     )
     .into_bytes()
@@ -182,22 +182,22 @@ fn choice() -> Value {
         "expiryYear": 2040, "cardNumber": "4242424242424242", "cvc": 123, "zipCode": "12345"})
 }
 
-/// Asks for a plan and does not mind how it goes.
+/// Requests a plan and ignores the result.
 async fn choose(server: &Server, ann: &User) {
     let url = format!("{}/api/v1/membership/save", server.url);
     let request = reqwest::Client::new().post(url).bearer_auth(&ann.token).json(&choice());
     let _ = request.send().await;
 }
 
-/// Once the team has its plan, the money has moved once and the books say so.
-async fn paid_once(server: &Server, ann: &User, bank: &Bank) {
+/// Waits until the team has its plan and asserts that there is one charge and one invoice.
+async fn paid_once(server: &Server, ann: &User, stripe: &StripeProxy) {
     let client = server.anonymous().with_token(&ann.token);
     until("the plan", || async {
         let held = client.get("membership/get").await.ok()["membership"].clone();
         (held["plan"]["planid"] == "pro" && held["payment_under_way"] == false).then_some(())
     })
     .await;
-    assert_eq!(bank.moved().await, [2900]);
+    assert_eq!(stripe.moved().await, [2900]);
     let listed = client.get("membership/invoices").await.ok();
     let invoices = listed["invoices"].as_array().unwrap();
     assert_eq!(invoices.len(), 1, "{listed}");
@@ -205,45 +205,45 @@ async fn paid_once(server: &Server, ann: &User, bank: &Bank) {
 }
 
 async fn is_paid_once_with(fault: Fault, engine: Engine) {
-    let bank = Bank::open(Some(fault)).await;
-    let home = bank.settings(Home::new(engine).await);
-    let server = home.serve().await;
+    let stripe = StripeProxy::open(Some(fault)).await;
+    let installation = stripe.settings(Installation::new(engine).await);
+    let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     choose(&server, &ann).await;
-    assert!(bank.is_spoilt(), "an answer was spoilt");
-    paid_once(&server, &ann, &bank).await;
+    assert!(stripe.has_failed_once(), "the fault was injected");
+    paid_once(&server, &ann, &stripe).await;
     server.stop().await;
 }
 
 both_engines! {
-    async fn a_kill_between_charge_and_commit_is_one_charge_and_one_invoice(setup: Setup) {
-        let bank = Bank::open(None).await;
-        let home = bank.settings(Home::new(setup.engine).await).dying_at("after-charge", 1);
-        let mut server = home.serve().await;
+    async fn a_kill_between_charge_and_commit_leads_to_one_charge_and_one_invoice(setup: Setup) {
+        let stripe = StripeProxy::open(None).await;
+        let installation = stripe.settings(Installation::new(setup.engine).await).with_failpoint("after-charge", 1);
+        let mut server = installation.serve().await;
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
         choose(&server, &ann).await;
-        until("the death", || async { bank.moved().await.first().copied() }).await;
-        assert!(server.is_dead(), "it dies when the money has moved");
-        assert_eq!(home.number("select count(*) from invoices").await, 0);
+        until("the charge", || async { stripe.moved().await.first().copied() }).await;
+        assert!(server.is_dead(), "it dies after the charge");
+        assert_eq!(installation.number("select count(*) from invoices").await, 0);
         if setup.engine == Engine::Postgres {
-            // A node that may not be alone waits for the lease: two minutes later.
-            home.execute("update payment_attempts set lease_until = 0").await;
+            // A node that may not be the only one waits for the lease: two minutes.
+            installation.execute("update payment_attempts set lease_until = 0").await;
         }
-        let home = home.living();
-        let server = home.serve().await;
-        paid_once(&server, &ann, &bank).await;
+        let installation = installation.without_failpoint();
+        let server = installation.serve().await;
+        paid_once(&server, &ann, &stripe).await;
         server.stop().await;
     }
 
-    async fn a_lost_answer_is_one_charge_and_one_invoice(setup: Setup) {
+    async fn a_lost_response_leads_to_one_charge_and_one_invoice(setup: Setup) {
         is_paid_once_with(Fault::Lost, setup.engine).await;
     }
 
-    async fn an_answer_that_says_500_is_one_charge_and_one_invoice(setup: Setup) {
+    async fn a_response_with_status_500_leads_to_one_charge_and_one_invoice(setup: Setup) {
         is_paid_once_with(Fault::Says500, setup.engine).await;
     }
 
-    async fn a_late_answer_is_one_charge_and_one_invoice(setup: Setup) {
+    async fn a_late_response_leads_to_one_charge_and_one_invoice(setup: Setup) {
         is_paid_once_with(Fault::Late, setup.engine).await;
     }
 }

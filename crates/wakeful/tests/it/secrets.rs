@@ -1,6 +1,6 @@
-//! No secret stands in the log, at the most talkative level, nor in the database.
-//! Every account endpoint is called, in success and in failure, with values that
-//! are looked for afterwards in every spelling a library might give them.
+//! No secret is in the log at the most verbose level, nor in the database in plain text.
+//! Every account endpoint is called, with success and with failure, and the secrets are
+//! then searched for in every encoding that a library might use.
 
 use data_encoding::{BASE32_NOPAD, BASE64, BASE64URL_NOPAD, HEXLOWER};
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use tokio::process::Command;
 use wakeful_testkit::{Client, Engine, User};
 
-use crate::home::{Home, ran, workspace};
 use crate::mail::token_in;
-use crate::mfa::Guarded;
-use crate::smtp::Peer;
+use crate::mfa::MfaUser;
+use crate::process::{Installation, run_command, workspace};
+use crate::smtp::MailServer;
 
 const MAIL_PASSWORD: &str = "mail-Sentinel-4711";
 const METRICS_TOKEN: &str = "metrics-Sentinel-4712";
@@ -22,22 +22,22 @@ const WRONG_CODE: &str = "code-Sentinel-4715";
 const NEW_PASSWORDS: [&str; 3] = ["new-Sentinel-4716", "new-Sentinel-4717", "new-Sentinel-4718"];
 const TORN_PASSWORD: &str = "torn-Sentinel-4719";
 
-/// No secret here is shorter.
+/// The minimum length of a secret in this test.
 const BEGIN: usize = 8;
 
-/// What must not be found, each with a name for the report.
+/// The secrets that must not be found, each with a name for the report.
 #[derive(Default)]
 struct Sentinels(Vec<(&'static str, String)>);
 
 impl Sentinels {
     fn add(&mut self, name: &'static str, secret: &str) {
-        assert!(secret.len() >= BEGIN, "{name} is too short to be looked for");
+        assert!(secret.len() >= BEGIN, "{name} is too short to search for");
         self.0.push((name, secret.to_owned()));
     }
 
-    /// The ones that stand in these bytes, as text or in a usual encoding.
+    /// The secrets that are in these bytes, as text or in a common encoding.
     fn found_in(&self, bytes: &[u8]) -> BTreeSet<&'static str> {
-        // One walk over the bytes for all of them: each is known by how it begins.
+        // One pass over the bytes for all secrets, found by their first bytes.
         let mut begins: HashMap<[u8; BEGIN], Vec<(&'static str, Vec<u8>)>> = HashMap::new();
         for (name, secret) in &self.0 {
             for spelling in spellings(secret) {
@@ -61,7 +61,7 @@ impl Sentinels {
 
 fn spellings(secret: &str) -> Vec<Vec<u8>> {
     let mut plain = vec![secret.as_bytes().to_vec()];
-    // Tokens and seeds stand for bytes, which might be kept as they are.
+    // Tokens and TOTP secrets encode bytes, which might be stored raw.
     let (_, body) = secret.split_once('_').unwrap_or(("", secret));
     plain.extend(BASE64URL_NOPAD.decode(body.as_bytes()).ok().filter(|bytes| bytes.len() == 32));
     plain.extend(BASE32_NOPAD.decode(secret.as_bytes()).ok().filter(|bytes| bytes.len() == 20));
@@ -80,11 +80,11 @@ fn text<'a>(json: &'a Value, field: &str) -> &'a str {
     json[field].as_str().unwrap()
 }
 
-/// Calls everything there is about accounts.
-async fn call_everything(anonymous: &Client, peer: &mut Peer) -> Sentinels {
+/// Calls all account endpoints.
+async fn call_everything(anonymous: &Client, mail_server: &mut MailServer) -> Sentinels {
     let mut secret = Sentinels::default();
-    let mut ann = Guarded::sign_up(anonymous, "ann@example.com").await;
-    peer.mail().await;
+    let mut ann = MfaUser::sign_up(anonymous, "ann@example.com").await;
+    mail_server.mail().await;
     secret.add("the password", &ann.user.password);
     secret.add("the token of the sign-up", &ann.user.token);
     secret.add("the TOTP secret", &ann.secret);
@@ -100,7 +100,7 @@ async fn call_everything(anonymous: &Client, peer: &mut Peer) -> Sentinels {
     keys(anonymous, &ann.user, &mut secret).await;
     let off = json!({"password": ann.user.password, "mfacode": ann.recovery_codes[1]});
     ann.user.client.post("mfa/disable", &off).await.ok();
-    passwords(anonymous, &ann.user, peer, &mut secret).await;
+    passwords(anonymous, &ann.user, mail_server, &mut secret).await;
     team_and_end(anonymous, &ann.user, &mut secret).await;
     secret
 }
@@ -144,7 +144,12 @@ async fn keys(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
 }
 
 /// Every way to change a password.
-async fn passwords(anonymous: &Client, ann: &User, peer: &mut Peer, secret: &mut Sentinels) {
+async fn passwords(
+    anonymous: &Client,
+    ann: &User,
+    mail_server: &mut MailServer,
+    secret: &mut Sentinels,
+) {
     NEW_PASSWORDS.iter().for_each(|new| secret.add("a new password", new));
     let [by_settings, by_mail, by_token] = NEW_PASSWORDS;
     let save = json!({"email": ann.email, "password1": by_settings, "password2": by_settings});
@@ -152,7 +157,7 @@ async fn passwords(anonymous: &Client, ann: &User, peer: &mut Peer, secret: &mut
     let differ = json!({"email": ann.email, "password1": by_settings, "password2": WRONG_PASSWORD});
     assert_eq!(ann.client.post("settings/save", &differ).await.wrong_fields(), ["password2"]);
     anonymous.post("password/lost", &json!({"email": ann.email})).await.ok();
-    let token = token_in(&peer.mail().await.body);
+    let token = token_in(&mail_server.mail().await.body);
     secret.add("the reset token", &token);
     let update = |new: &str, token: &str| json!({"email": ann.email, "password1": new, "password2": new, "tokenid": token});
     anonymous.post("password/update", &update(by_mail, &token)).await.ok();
@@ -178,8 +183,8 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     let metrics = anonymous.with_token(METRICS_TOKEN).get("/metrics").await;
     assert_eq!(metrics.status, 200);
     secret.add("the metrics token", METRICS_TOKEN);
-    // Somebody stays, so that the database is not searched empty.
-    let cid = Guarded::sign_up(anonymous, "cid@example.com").await;
+    // One user remains, so that the searched database is not empty.
+    let cid = MfaUser::sign_up(anonymous, "cid@example.com").await;
     secret.add("a TOTP secret that is in use", &cid.secret);
     secret.add("a token that is in use", &cid.user.token);
     let made = cid.user.client.post("integrations/apikey/save", &json!({"name": "ci"})).await.ok();
@@ -193,51 +198,51 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     anonymous.with_token(text(&answer, "token")).post_nothing("user/delete").await.ok();
 }
 
-/// Every byte the database keeps.
-async fn database(home: &Home) -> Vec<u8> {
-    match home.engine() {
+/// All bytes of the database.
+async fn database(installation: &Installation) -> Vec<u8> {
+    match installation.engine() {
         Engine::Sqlite => {
-            let with = |end: &str| PathBuf::from(format!("{}{end}", home.file().display()));
+            let with = |end: &str| PathBuf::from(format!("{}{end}", installation.file().display()));
             let files = [with(""), with("-wal")];
             files.iter().filter_map(|file| std::fs::read(file).ok()).flatten().collect()
         }
         Engine::Postgres => {
-            // Of the server's own version: others refuse.
+            // pg_dump must have the version of the server.
             let find = Command::new(workspace().join("scripts/find-postgres"));
-            let tools = PathBuf::from(ran(find).await.ok().trim());
+            let tools = PathBuf::from(run_command(find).await.ok().trim());
             let mut dump = Command::new(tools.join("pg_dump"));
-            dump.arg(home.database_url());
-            ran(dump).await.ok().into_bytes()
+            dump.arg(installation.database_url());
+            run_command(dump).await.ok().into_bytes()
         }
     }
 }
 
 async fn no_secret_is_left_anywhere(engine: Engine) {
-    let mut peer = Peer::start("none", None, Some(MAIL_PASSWORD)).await;
-    let mut home = peer.settings(Home::new(engine).await.without_limits());
-    home = home.set("LOG", "trace").set("SERVER_METRICS_TOKEN", METRICS_TOKEN);
+    let mut mail_server = MailServer::start("none", None, Some(MAIL_PASSWORD)).await;
+    let mut installation = mail_server.settings(Installation::new(engine).await.without_limits());
+    installation = installation.set("LOG", "trace").set("SERVER_METRICS_TOKEN", METRICS_TOKEN);
     if engine == Engine::Postgres {
-        // The test's server asks for no password, and takes any.
-        let url = home.database_url().replacen('@', &format!(":{DATABASE_PASSWORD}@"), 1);
-        home = home.set("DATABASE_URL", &url);
+        // The test's server requires no password and accepts any.
+        let url = installation.database_url().replacen('@', &format!(":{DATABASE_PASSWORD}@"), 1);
+        installation = installation.set("DATABASE_URL", &url);
     }
-    let server = home.serve().await;
-    let mut secret = call_everything(&server.anonymous(), &mut peer).await;
+    let server = installation.serve().await;
+    let mut secret = call_everything(&server.anonymous(), &mut mail_server).await;
     secret.add("the mail password", MAIL_PASSWORD);
     secret.add("the database's password", DATABASE_PASSWORD);
-    let key = std::fs::read_to_string(home.data().join("master.key")).unwrap();
+    let key = std::fs::read_to_string(installation.data().join("master.key")).unwrap();
     secret.add("the master key", key.trim());
 
-    let kept = database(&home).await;
+    let stored = database(&installation).await;
     server.kill().await;
-    let log = home.log();
-    assert!(log.contains("\"level\":\"DEBUG\""), "the log is not at its most talkative");
+    let log = installation.log();
+    assert!(log.contains("\"level\":\"DEBUG\""), "the log is not verbose");
     assert_eq!(secret.found_in(log.as_bytes()), BTreeSet::new());
-    assert_eq!(secret.found_in(&kept), BTreeSet::new());
-    // The search itself finds what is there.
+    assert_eq!(secret.found_in(&stored), BTreeSet::new());
+    // The search finds plain text.
     let mut there = Sentinels::default();
     there.add("an address", "cid@example.com");
-    assert_eq!(there.found_in(&kept), BTreeSet::from(["an address"]));
+    assert_eq!(there.found_in(&stored), BTreeSet::from(["an address"]));
 }
 
 #[tokio::test]

@@ -1,5 +1,4 @@
-//! A real mail server beside the test, another program in another language, and
-//! the certificates it shows.
+//! An independent mail server, a Python program, and its certificates.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::Value;
@@ -12,25 +11,25 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::home::{Home, LONG, python_tool};
+use crate::process::{Installation, MAX_WAIT, python_tool};
 
 pub(crate) const USER: &str = "wakeful";
 
-pub(crate) struct Peer {
+pub(crate) struct MailServer {
     _child: Child,
     input: ChildStdin,
-    /// What it said. All of it is read as it comes: a full pipe would hold it up.
-    said: UnboundedReceiver<Value>,
+    /// Its messages. They are read as they arrive, because a full pipe would block it.
+    messages: UnboundedReceiver<Value>,
     _reader: JoinSet<()>,
     mode: &'static str,
-    /// Where it listens, as a notifier says it.
+    /// The host for the settings of a notifier.
     pub(crate) host: String,
     pub(crate) port: u64,
     password: Option<String>,
 }
 
-impl Peer {
-    /// `mode` is none, starttls or tls. With a password it insists on a login.
+impl MailServer {
+    /// `mode` is none, starttls or tls. With a password it requires a login.
     pub(crate) async fn start(
         mode: &'static str,
         certificate: Option<&Certificate>,
@@ -39,8 +38,7 @@ impl Peer {
         Self::on("localhost", 0, mode, certificate, password).await.expect("a free port")
     }
 
-    /// The same where notifiers look for it: TLS from the first byte is what
-    /// port 465 stands for.
+    /// The same for notifiers, which use implicit TLS on port 465 only.
     pub(crate) async fn for_notifiers(
         mode: &'static str,
         certificate: Option<&Certificate>,
@@ -50,8 +48,8 @@ impl Peer {
             return Self::start(mode, certificate, password).await;
         }
         let host = own_loopback().to_string();
-        let peer = Self::on(&host, 465, mode, certificate, password).await;
-        peer.expect("port 465 is ours to open: net.ipv4.ip_unprivileged_port_start allows it")
+        let mail_server = Self::on(&host, 465, mode, certificate, password).await;
+        mail_server.expect("net.ipv4.ip_unprivileged_port_start allows port 465")
     }
 
     async fn on(
@@ -73,76 +71,81 @@ impl Peer {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (says, said) = unbounded_channel();
+        let (sender, messages) = unbounded_channel();
         let mut reader = JoinSet::new();
         reader.spawn(async move {
             while let Some(line) = lines.next_line().await.unwrap() {
-                let _ = says.send(serde_json::from_str(&line).unwrap());
+                let _ = sender.send(serde_json::from_str(&line).unwrap());
             }
         });
         let password = password.map(str::to_owned);
         let host = host.to_owned();
-        let mut peer =
-            Self { _child: child, input, said, _reader: reader, mode, host, port: 0, password };
-        peer.port = peer.next().await["port"].as_u64()?;
-        Some(peer)
+        let mut mail_server =
+            Self { _child: child, input, messages, _reader: reader, mode, host, port: 0, password };
+        mail_server.port = mail_server.next().await["port"].as_u64()?;
+        Some(mail_server)
     }
 
-    /// What a notifier says for this mode.
+    /// The `security` of a notifier for this mode.
     pub(crate) fn security(&self) -> &'static str {
         if self.mode == "none" { "none" } else { "TLS" }
     }
 
     /// The settings of a service that sends through this server.
-    pub(crate) fn settings(&self, home: Home) -> Home {
-        let home = home
+    pub(crate) fn settings(&self, installation: Installation) -> Installation {
+        let installation = installation
             .set("MAIL_HOST", "localhost")
             .set("MAIL_PORT", &self.port.to_string())
             .set("MAIL_SECURITY", self.mode);
         match &self.password {
-            Some(password) => home.set("MAIL_USERNAME", USER).set("MAIL_PASSWORD", password),
-            None => home,
+            Some(password) => {
+                installation.set("MAIL_USERNAME", USER).set("MAIL_PASSWORD", password)
+            }
+            None => installation,
         }
     }
 
-    /// Shows another certificate from now on.
+    /// Uses another certificate from now on.
     pub(crate) async fn show(&mut self, certificate: &Certificate) {
         let line = format!("{} {}\n", certificate.cert.display(), certificate.key.display());
         self.input.write_all(line.as_bytes()).await.unwrap();
-        let said = self.next().await;
-        assert!(said["certificate"].is_string(), "{said}");
+        let message = self.next().await;
+        assert!(message["certificate"].is_string(), "{message}");
     }
 
-    /// The next mail it takes.
+    /// The next mail it receives.
     pub(crate) async fn mail(&mut self) -> Mail {
         Mail::read(&self.next().await)
     }
 
-    /// Ends it; all the mails it took that nobody asked for yet.
+    /// Stops it; returns the received mails that have not been read.
     pub(crate) async fn rest(self) -> Vec<Mail> {
-        let Self { _child, input, mut said, _reader, .. } = self;
+        let Self { _child, input, mut messages, _reader, .. } = self;
         drop(input);
         let mut mails = Vec::new();
-        while let Some(said) = timeout(LONG, said.recv()).await.expect("the mail server ends") {
-            mails.push(Mail::read(&said));
+        while let Some(message) =
+            timeout(MAX_WAIT, messages.recv()).await.expect("the mail server ends")
+        {
+            mails.push(Mail::read(&message));
         }
         mails
     }
 
     async fn next(&mut self) -> Value {
-        let said = timeout(LONG, self.said.recv()).await.expect("the mail server speaks");
-        said.expect("the mail server runs")
+        let message =
+            timeout(MAX_WAIT, self.messages.recv()).await.expect("a message of the mail server");
+        message.expect("the mail server runs")
     }
 }
 
-/// An address that no other test uses at the same time: the loopback network is
-/// large, and each test a process of its own.
+/// An address that no other test uses at the same time: the loopback network is large,
+/// and each test is a separate process.
 fn own_loopback() -> Ipv4Addr {
     let [_, high, middle, low] = std::process::id().to_be_bytes();
     Ipv4Addr::new(127, 64 | high, middle, low)
 }
 
-/// A mail as the server got it.
+/// A mail as the server received it.
 #[derive(Debug)]
 pub(crate) struct Mail {
     pub(crate) to: Vec<String>,
@@ -153,9 +156,9 @@ pub(crate) struct Mail {
 }
 
 impl Mail {
-    fn read(said: &Value) -> Self {
-        let mail = &said["mail"];
-        let data = mail["data"].as_str().unwrap_or_else(|| panic!("no mail: {said}"));
+    fn read(message: &Value) -> Self {
+        let mail = &message["mail"];
+        let data = mail["data"].as_str().unwrap_or_else(|| panic!("no mail: {message}"));
         let (head, body) = data.split_once("\r\n\r\n").unwrap();
         Self {
             to: mail["to"]
@@ -171,7 +174,7 @@ impl Mail {
         }
     }
 
-    /// What a header field says, unfolded; empty when it is not there.
+    /// The value of a header field, unfolded; empty if it is missing.
     pub(crate) fn field(&self, name: &str) -> String {
         let unfolded = self.head.replace("\r\n ", " ").replace("\r\n\t", " ");
         let mut fields = unfolded.split("\r\n").filter_map(|line| line.split_once(':'));
@@ -186,8 +189,8 @@ impl Mail {
     }
 }
 
-/// A certificate for localhost, under its name and this test's own address, and
-/// the authority behind it.
+/// A certificate for localhost and this test's own address, and the authority that
+/// signed it.
 pub(crate) struct Certificate {
     pub(crate) cert: PathBuf,
     pub(crate) key: PathBuf,
@@ -195,7 +198,7 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
-    /// Writes its files, named after `name`, to `folder`.
+    /// Writes its files to `folder`, with names that begin with `name`.
     pub(crate) fn make(folder: &Path, name: &str) -> Self {
         let mut authority = CertificateParams::new(Vec::new()).unwrap();
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

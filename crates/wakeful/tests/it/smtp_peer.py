@@ -3,9 +3,10 @@
 smtp_peer.py none|starttls|tls [--cert PEM --key PEM] [--login USER PASSWORD]
              [--host HOST] [--port PORT]
 
-Says what happens as JSON lines: {"port": …} once it listens, then {"mail": …} for
-each mail it took; {"port": null} when it may not have the port. A line `CERT KEY` on standard input makes new connections use
-that certificate and is answered by {"certificate": …}. Ends with its input.
+Prints JSON lines: {"port": …} once it listens, or {"port": null} if the port cannot be
+opened, then {"mail": …} for each received mail. A line `CERT KEY` on standard input makes
+new connections use that certificate; the response is {"certificate": …}. Exits at the end
+of its input.
 """
 
 import argparse

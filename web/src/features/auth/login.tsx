@@ -24,7 +24,7 @@ export function Component() {
       signedIn(client, user, second);
       clearSessionExpiry();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "mfa_required") throw error;
+      if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;
       setSecond(true);
     }
   });

@@ -14,15 +14,15 @@ import styles from "./auth.module.css";
 export default function Reauthenticate() {
   const t = useTexts();
   const client = useQueryClient();
-  const { email } = useMe();
+  const { email, name } = useMe();
   const [second, setSecond] = useState(false);
   const form = useForm({ password: "", mfacode: "" }, async ({ password, mfacode }) => {
     try {
       const body = { email, password, ...(second && { mfacode }) };
       const { user } = await unwrap(POST("/api/v1/login", { body }));
-      resumeSession(client, { success: true, mfa: second, ...user });
+      resumeSession(client, { success: true, mfa: second, name, ...user });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "mfa_required") throw error;
+      if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;
       setSecond(true);
     }
   });

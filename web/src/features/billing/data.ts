@@ -31,6 +31,18 @@ export const invoices = queryOptions({
   queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
 });
 
+export type Quote = components["schemas"]["MembershipPreview"];
+
+/** What subscribing to a plan would cost now; asked again whenever it is shown. */
+export function quote(plan: string) {
+  return queryOptions({
+    queryKey: ["membership", "quote", plan],
+    queryFn: ({ signal }) => unwrap(POST("/api/v1/membership/preview", { body: { plan }, signal })),
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
 /** After a payment, whether it succeeded or not, everything may have changed. */
 function renew(client: QueryClient): Promise<unknown> {
   return Promise.all([membership, methods, invoices].map(({ queryKey }) => client.invalidateQueries({ queryKey })));

@@ -1,7 +1,8 @@
 /** The list of invoices. */
 import { useQuery } from "@tanstack/react-query";
+import type { InvoiceState } from "../../shared/api/closed-sets";
 import { useLanguage, useTexts } from "../../shared/i18n";
-import { Badge } from "../../shared/ui/badge";
+import { Badge, type Tone } from "../../shared/ui/badge";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
@@ -45,15 +46,13 @@ export function Invoices() {
   );
 }
 
-const tones = { paid: "up", open: "wait", void: "rest" } as const;
-type State = keyof typeof tones;
+const tones: Record<InvoiceState, Tone> = { paid: "up", open: "wait", void: "rest" };
 
 function Row({ invoice }: { invoice: Invoice }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { data: known } = useQuery(plans);
   const day = (at: string) => new Intl.DateTimeFormat(locale, { dateStyle: "medium" }).format(Date.parse(at));
-  const state: State = invoice.state in tones ? (invoice.state as State) : "open";
   const name = known?.find((plan) => plan.planid === invoice.plan)?.name ?? invoice.plan;
   return (
     <tr>
@@ -65,7 +64,7 @@ function Row({ invoice }: { invoice: Invoice }) {
       </td>
       <td className={`${styles.right ?? ""} num`}>{money(invoice.amount, invoice.currency, locale)}</td>
       <td className={styles.right}>
-        <Badge tone={tones[state]}>{t.billing.invoiceStates[state]}</Badge>
+        <Badge tone={tones[invoice.state]}>{t.billing.invoiceStates[invoice.state]}</Badge>
       </td>
     </tr>
   );

@@ -3,10 +3,11 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
-import { membership, type Membership, type Plan } from "../../shared/api/membership";
+import type { MembershipState } from "../../shared/api/closed-sets";
+import { membership, type Membership, type Plan, type Usage } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
-import { Badge } from "../../shared/ui/badge";
+import { Badge, type Tone } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { EmptyState } from "../../shared/ui/empty-state";
 import { ErrorNotice } from "../../shared/ui/error-notice";
@@ -46,7 +47,7 @@ export function Component() {
   }
   return (
     <Page title={t.billing.title} lead={t.billing.lead}>
-      <Current held={data.membership} />
+      <Current held={data.membership} usage={data.usage} />
       <Plans held={data.membership} choose={choose} />
       <Cards held={data.membership} />
       <Invoices />
@@ -55,20 +56,21 @@ export function Component() {
   );
 }
 
-const tones = { active: "up", cancelled: "wait", past_due: "down" } as const;
-type State = keyof typeof tones | "none";
+const tones: Record<Exclude<MembershipState, "none">, Tone> = { active: "up", cancelled: "wait", past_due: "down" };
 
-function Current({ held }: { held: Membership }) {
+function Current({ held, usage }: { held: Membership; usage: Usage }) {
   const t = useTexts();
   const { locale } = useLanguage();
   const dayOf = (at: string) => day(Date.parse(at), locale);
   const client = useQueryClient();
   const { data: cards } = useQuery(methods);
   const [confirming, setConfirming] = useState(false);
-  const state: State = held.state in tones ? (held.state as State) : "none";
+  const { state } = held;
   const card = cards?.find((method) => method.methodid === held.methodid);
   const name = planName(held.plan, t);
   const { currency } = held.plan;
+  const used = (count: number, limit: number | null | undefined) =>
+    t.billing.usage(count.toLocaleString(locale), limit?.toLocaleString(locale) ?? null);
   const stoppable = !held.administered && (state === "active" || state === "past_due");
   return (
     <section className={styles.current} aria-label={t.billing.current}>
@@ -98,6 +100,8 @@ function Current({ held }: { held: Membership }) {
             : "–"}
         </Fact>
         <Fact label={t.billing.paidWith}>{card ? `•••• ${card.last4}` : "–"}</Fact>
+        <Fact label={t.billing.used}>{used(usage.monitors, usage.limit)}</Fact>
+        <Fact label={t.billing.usedUsers}>{used(usage.users, usage.user_limit)}</Fact>
         <Fact label={t.billing.credit}>{held.credit > 0 ? money(held.credit, currency, locale) : "–"}</Fact>
       </Facts>
       {confirming && (

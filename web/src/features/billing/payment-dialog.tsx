@@ -13,18 +13,21 @@ import { Loading } from "../../shared/ui/loading";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { blank, isExpired, money } from "./card";
-import { activeUntil, methods, planName, saveCard, subscribe, type Method } from "./data";
+import { activeUntil, methods, planName, quote, saveCard, subscribe, type Method, type Quote } from "./data";
 import { CardEntryFields, useCardEntry } from "./card-fields";
 
 export function PaymentDialog({ plan, held, close }: { plan: Plan; held: Membership; close: () => void }) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(methods);
+  const cards = useQuery(methods);
+  const cost = useQuery(quote(plan.planid));
+  const error = cards.error ?? cost.error;
+  const retry = () => void Promise.all([cards.refetch(), cost.refetch()]);
   return (
     <Dialog title={titleOf(plan, held, t)} close={close}>
-      {data ? (
-        <PayForm plan={plan} held={held} cards={data} close={close} />
+      {cards.data && cost.data ? (
+        <PayForm plan={plan} held={held} cards={cards.data} cost={cost.data} close={close} />
       ) : error ? (
-        <ErrorNotice error={error} retry={() => void refetch()} />
+        <ErrorNotice error={error} retry={retry} />
       ) : (
         <Loading />
       )}
@@ -46,7 +49,15 @@ function titleOf(plan: Plan, held: Membership, t: Texts): string {
 
 const NEW = "new";
 
-function PayForm({ plan, held, cards, close }: { plan: Plan; held: Membership; cards: Method[]; close: () => void }) {
+interface PayFormProps {
+  plan: Plan;
+  held: Membership;
+  cards: Method[];
+  cost: Quote;
+  close: () => void;
+}
+
+function PayForm({ plan, held, cards, cost, close }: PayFormProps) {
   const t = useTexts();
   const { locale } = useLanguage();
   const client = useQueryClient();
@@ -65,11 +76,12 @@ function PayForm({ plan, held, cards, close }: { plan: Plan; held: Membership; c
     (values) => (values.method === NEW ? entry.check(values) : {}),
   );
   const typing = form.values.method === NEW;
-  const price = money(plan.price ?? 0, plan.currency, locale);
   const keeping = isKept(plan, held);
+  const charge = money(cost.charge, cost.currency, locale);
+  const action = keeping ? t.billing.keep : cost.charge > 0 ? t.billing.pay(charge) : titleOf(plan, held, t);
   return (
-    <FormLayout form={form} action={keeping ? t.billing.keep : t.billing.pay(price)} cancel={close} disabled={typing && !entry.open}>
-      <p>{keeping ? t.billing.keepHelp : held.state === "active" ? t.billing.changeHelp(price) : t.billing.firstHelp(price)}</p>
+    <FormLayout form={form} action={action} cancel={close} cancelLabel={t.billing.notNow} disabled={typing && !entry.open}>
+      {keeping ? <p>{t.billing.keepHelp}</p> : <Cost cost={cost} />}
       {usable.length > 0 && (
         <Radio.Group
           label={t.billing.paidWith}
@@ -87,6 +99,32 @@ function PayForm({ plan, held, cards, close }: { plan: Plan; held: Membership; c
       )}
       {typing && <CardEntryFields form={form} entry={entry} />}
     </FormLayout>
+  );
+}
+
+/** What is charged, and how it comes about. */
+function Cost({ cost: { amount, credit, charge, currency, renews } }: { cost: Quote }) {
+  const { locale, texts: t } = useLanguage();
+  const shown = (cents: number) => money(cents, currency, locale);
+  return (
+    <dl className={styles.cost}>
+      <dt>{t.billing.price}</dt>
+      <dd className="num">{shown(amount)}</dd>
+      {credit > 0 && (
+        <>
+          <dt>{t.billing.creditUsed}</dt>
+          <dd className="num">−{shown(credit)}</dd>
+        </>
+      )}
+      <dt className={styles.total}>{t.billing.chargedNow}</dt>
+      <dd className={`${styles.total ?? ""} num`}>{shown(charge)}</dd>
+      {renews && (
+        <>
+          <dt>{t.billing.renews}</dt>
+          <dd>{day(Date.parse(renews), locale)}</dd>
+        </>
+      )}
+    </dl>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The result of one check, with the duration of its phases. */
 import { useTexts } from "../../shared/i18n";
 import { Milliseconds } from "../../shared/ui/time";
-import type { Heartbeat, State } from "./data";
+import { stateOfBeat, type Heartbeat } from "./data";
 import styles from "./check-result.module.css";
 import { StatusBadge } from "./status";
 
@@ -9,11 +9,10 @@ const phases = ["resolve", "connect", "tls", "first_byte", "transfer"] as const;
 
 export function CheckResult({ beat }: { beat: Heartbeat }) {
   const t = useTexts();
-  const state: State = beat.status === "up" || beat.status === "down" ? beat.status : "pending";
   return (
     <div className={styles.result} role="status">
       <div className={styles.line}>
-        <StatusBadge state={state} />
+        <StatusBadge state={stateOfBeat(beat.status)} />
         <span className={styles.message}>{beat.message}</span>
         {typeof beat.load_time === "number" && (
           <b className="num">

@@ -1,8 +1,10 @@
 /** Queries and calls for monitors, heartbeats and alerts. */
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
+import { find, valuesOfSet, type HeartbeatStatus, type MonitorStatus, type MonitorType } from "../../shared/api/closed-sets";
 import { monitors, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
+import type { Texts } from "../../shared/i18n";
 
 export { monitors, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
@@ -13,16 +15,28 @@ export type Alert = components["schemas"]["Alert"];
 export type Certificate = components["schemas"]["Certificate"];
 export type SaveMonitor = components["schemas"]["SaveMonitor"];
 
-export const types = ["http", "http_keyword", "ping", "tcp", "dns", "api"] as const;
-export type Type = (typeof types)[number];
+export type Type = MonitorType;
+export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, api: true });
 
-/** The state shown for a monitor; that of a paused one is `paused`, whatever its last status. */
-export const states = ["down", "pending", "up", "paused"] as const;
-export type State = (typeof states)[number];
+/** The name of a type; one that this version does not know yet is shown as it is. */
+export function typeName(word: string, t: Texts): string {
+  const type = find(types, word);
+  return type ? t.monitors.types[type] : word;
+}
 
-export function stateOf(monitor: Pick<Monitor, "isactive" | "status">): State {
+/** The state shown for a monitor: its status, or why there is no current one. */
+export type State = MonitorStatus | "blocked" | "paused";
+export const states = valuesOfSet<State>({ down: true, blocked: true, pending: true, up: true, paused: true });
+
+/** An outage lasts until a check has passed, even while checks cannot run. */
+export function stateOf(monitor: Pick<Monitor, "isactive" | "status" | "blocked">): State {
   if (!monitor.isactive) return "paused";
-  return monitor.status === "up" || monitor.status === "down" ? monitor.status : "pending";
+  return monitor.blocked && monitor.status !== "down" ? "blocked" : monitor.status;
+}
+
+/** The state that a heartbeat is marked with: one that could not be checked says nothing about the target. */
+export function stateOfBeat(status: HeartbeatStatus): State {
+  return status === "unknown" ? "blocked" : status;
 }
 
 /** The target of a monitor in one line. */
@@ -39,9 +53,19 @@ export function short(target: string): string {
 }
 
 export function rowOf(monitor: Monitor): MonitorRow {
-  const { monitorid, type, isactive, name, tags, heartbeat_interval, status, status_since, last_check, last_message, load_time } = monitor;
-  const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, status, status_since, last_check, last_message, load_time };
-  return { ...shown, target: targetOf(monitor), notifiers: monitor.notifiers.map(({ notifierid }) => notifierid) };
+  const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked } = monitor;
+  const { status, status_since, last_check, last_message, load_time } = monitor;
+  const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, blocked };
+  return {
+    status,
+    status_since,
+    last_check,
+    last_message,
+    load_time,
+    ...shown,
+    target: targetOf(monitor),
+    notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
+  };
 }
 
 export function monitor(id: string) {
@@ -68,6 +92,9 @@ export function certificate({ monitorid, http, status, modified }: Monitor) {
   });
 }
 
+/** How many heartbeats the page of a monitor shows. */
+export const MAX_BARS = 120;
+
 /** The newest heartbeats of a monitor, oldest first. Live events keep them current. */
 export function beats(id: string, limit: number) {
   return queryOptions({
@@ -85,7 +112,7 @@ export function beats(id: string, limit: number) {
 export type Span = components["schemas"]["StatsSpan"];
 export type Series = components["schemas"]["Series"];
 export type Point = components["schemas"]["Point"];
-export type RegionLine = components["schemas"]["RegionLine"];
+export type RegionLine = components["schemas"]["RegionSeries"];
 
 /** Uptime, outages and response times by period. */
 export function stats(id: string) {
@@ -103,6 +130,9 @@ export type Window = { last: number } | { from: number; to: number };
 
 const MAX_POINTS = 300;
 
+/** Once for each point, between 15 s and a minute: a chart of the last hour would lag visibly behind. */
+const refetchInterval = (seconds: number) => Math.min(60_000, Math.max(15_000, (seconds * 1000) / MAX_POINTS));
+
 /** The data of the chart, optionally by region; a window that ends now moves along. */
 export function series(id: string, window: Window, split: boolean) {
   const moving = "last" in window;
@@ -115,8 +145,8 @@ export function series(id: string, window: Window, split: boolean) {
       const query = { ...span, ...(split && { by: "region" }) };
       return unwrap(GET("/api/v1/monitor/{monitorid}/series", { params: { path: { monitorid: id }, query }, signal }));
     },
-    staleTime: moving ? 30_000 : Infinity,
-    refetchInterval: moving ? 60_000 : false,
+    staleTime: moving ? refetchInterval(window.last) : Infinity,
+    refetchInterval: moving ? refetchInterval(window.last) : false,
     gcTime: 120_000,
     // Keeps the previous chart until the new one is loaded.
     placeholderData: keepPreviousData,

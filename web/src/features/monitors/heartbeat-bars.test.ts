@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
+import type { HeartbeatStatus } from "../../shared/api/closed-sets";
 import { outlines } from "./heartbeat-bars";
 import type { Heartbeat } from "./data";
 
-const beat = (status: string): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
+const beat = (status: HeartbeatStatus): Heartbeat => ({ at: "", status, message: "", phases: {}, regions: [] });
 const count = (path: string) => path.split("M").length - 1;
 
 test("each status has its own path, and unknown is neither up nor down", () => {
-  const paths = outlines(["up", "down", "up", "unknown"].map(beat), 30, 20);
+  const paths = outlines([beat("up"), beat("down"), beat("up"), beat("unknown")], 30, 20);
   expect([paths.up, paths.down, paths.unknown].map(count)).toEqual([2, 1, 1]);
 });
 

@@ -3,6 +3,7 @@
  * red; an unknown result is a dot.
  */
 import { memo, useMemo, useState, type PointerEvent } from "react";
+import type { HeartbeatStatus } from "../../shared/api/closed-sets";
 import { useNow } from "../../shared/lib/now";
 import { clock, millis } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
@@ -19,18 +20,18 @@ interface Props {
   height?: number;
 }
 
-type Shape = "up" | "down" | "unknown";
+/** The height of a bar as a share of the whole; an unknown result is a dot instead. */
+const heights: Record<Exclude<HeartbeatStatus, "unknown">, number> = { up: 0.6, down: 1 };
 
 /** The bars of each status as one SVG path: three elements, however many bars. */
-export function outlines(beats: readonly Shown[], room: number, height: number): Record<Shape, string> {
-  const paths: Record<Shape, string> = { up: "", down: "", unknown: "" };
+export function outlines(beats: readonly Shown[], room: number, height: number): Record<HeartbeatStatus, string> {
+  const paths: Record<HeartbeatStatus, string> = { up: "", down: "", unknown: "" };
   const shown = beats.slice(-room);
   shown.forEach((beat, index) => {
-    const shape: Shape = beat.status === "up" || beat.status === "down" ? beat.status : "unknown";
-    const tall = shape === "down" ? height : shape === "up" ? Math.round(height * 0.6) : 4;
+    const tall = beat.status === "unknown" ? 4 : Math.round(height * heights[beat.status]);
     const x = (room - shown.length + index) * STEP;
     const y = (height - tall) / 2;
-    paths[shape] += `M${x} ${y + 1}q0-1 1-1h2q1 0 1 1v${tall - 2}q0 1-1 1h-2q-1 0-1-1z`;
+    paths[beat.status] += `M${x} ${y + 1}q0-1 1-1h2q1 0 1 1v${tall - 2}q0 1-1 1h-2q-1 0-1-1z`;
   });
   return paths;
 }
@@ -83,10 +84,9 @@ function Tooltip({ beat, left }: { beat: Shown; left: number }) {
   const t = useTexts();
   const now = useNow();
   const { locale } = useLanguage();
-  const status = beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown;
   return (
     <span className={styles.tip} style={{ left: `${left * 100}%` }} data-side={left > 0.6 ? "left" : left < 0.2 ? "right" : undefined}>
-      <b>{status}</b>
+      <b>{t.monitors.results[beat.status]}</b>
       <span className="num">
         {clock(Date.parse(beat.at), now, locale)}
         {typeof beat.load_time === "number" && ` · ${millis(beat.load_time, locale)}`}

@@ -1,9 +1,10 @@
-import { QueryClient } from "@tanstack/react-query";
-import { describe, expect, test } from "vitest";
-import type { Heartbeat, MonitorRow } from "./data";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { describe, expect, test, vi } from "vitest";
+import type { HeartbeatStatus, MonitorStatus } from "../../shared/api/closed-sets";
+import { stateOf, type Heartbeat, type MonitorRow } from "./data";
 import { after, appended, apply, type Beat } from "./live-updates";
 
-const heartbeat = (second: number, status = "up"): Heartbeat => ({
+const heartbeat = (second: number, status: HeartbeatStatus = "up"): Heartbeat => ({
   at: `2026-11-15T09:30:${String(second).padStart(2, "0")}.000Z`,
   status,
   message: `beat ${second}`,
@@ -12,7 +13,7 @@ const heartbeat = (second: number, status = "up"): Heartbeat => ({
   regions: [],
 });
 
-const beat = (second: number, status = "up", previous: string | null = null): Beat => ({
+const beat = (second: number, status: "up" | "down" = "up", previous: MonitorStatus | null = null): Beat => ({
   monitorid: "a",
   status,
   previous_status: previous,
@@ -46,9 +47,37 @@ describe("live events", () => {
     expect(a).toMatchObject({ status: "down", status_since: heartbeat(2).at });
   });
 
+  test("a check that could not run is not the last check, and says why until one runs", () => {
+    const fault = { ...beat(2), heartbeat: { ...heartbeat(2, "unknown"), message: "blocked by policy", load_time: null } };
+    const [blocked] = after([monitor("a")], new Map([["a", [beat(1), fault]]]));
+    expect(blocked).toMatchObject({ blocked: "blocked by policy", last_check: heartbeat(1).at, load_time: 1 });
+    expect(blocked && stateOf(blocked)).toBe("blocked");
+    const [checked] = after(blocked ? [blocked] : [], new Map([["a", [beat(3)]]]));
+    expect(checked && stateOf(checked)).toBe("up");
+  });
+
+  test("a monitor that is down stays down while checks cannot run, and a paused one paused", () => {
+    expect(stateOf({ ...monitor("a"), status: "down", blocked: "blocked by policy" })).toBe("down");
+    expect(stateOf({ ...monitor("a"), isactive: false, blocked: "blocked by policy" })).toBe("paused");
+  });
+
   test("rows without a heartbeat are not rendered again", () => {
     const list = [monitor("a"), monitor("b")];
     expect(after(list, new Map([["a", [beat(1)]]]))[1]).toBe(list[1]);
+  });
+
+  test("an outage that begins while alerts are fetched for the first time makes them be fetched again", async () => {
+    const client = new QueryClient();
+    const answers: ((read: string[]) => void)[] = [];
+    const queryFn = () => new Promise<string[]>((resolve) => answers.push(resolve));
+    const observer = new QueryObserver(client, { queryKey: ["alerts", "a"], queryFn });
+    const unsubscribe = observer.subscribe(() => undefined);
+    apply(client, new Map([["a", [beat(1, "down", "up")]]]));
+    answers[0]?.([]);
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.(["the outage"]);
+    await vi.waitFor(() => expect(observer.getCurrentResult().data).toEqual(["the outage"]));
+    unsubscribe();
   });
 
   test("a heartbeat that arrives while the list is being fetched is not lost", async () => {

@@ -6,7 +6,9 @@
 import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, unwrap } from "../../shared/api/client";
+import type { MonitorStatus } from "../../shared/api/closed-sets";
 import { me } from "../../shared/api/session";
+import { withoutBidiControls } from "../../shared/lib/bidi";
 import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { openEventStream } from "./event-stream";
 import { BEATS, summary, type Summary } from "./summary";
@@ -20,8 +22,8 @@ const HIDDEN_POLL_INTERVAL = 60_000;
 
 export interface Beat {
   monitorid: string;
-  status: string;
-  previous_status: string | null;
+  status: MonitorStatus;
+  previous_status: MonitorStatus | null;
   heartbeat: Heartbeat;
 }
 
@@ -78,7 +80,7 @@ function listen(client: QueryClient): () => void {
 
   const on = (source: EventSource, name: string, handle: (data: unknown) => void) =>
     source.addEventListener(name, (event: MessageEvent<string>) => {
-      handle(JSON.parse(event.data));
+      handle(withoutBidiControls(JSON.parse(event.data)));
       soon();
     });
   const stop = openEventStream("/api/v1/events", {
@@ -159,9 +161,22 @@ export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
     const { queryKey } = summary(id);
     change<Summary>(client, queryKey, (old) => ({ ...old, beats: appended(old.beats, some, BEATS) }));
     // An outage starts or ends, which affects uptime too.
-    if (some.some(changesStatus)) void client.invalidateQueries({ queryKey });
+    if (some.some(changesStatus)) refetch(client, queryKey);
   }
-  if ([...collected.values()].flat().some(changesStatus)) void client.invalidateQueries({ queryKey: ALERTS });
+  if ([...collected.values()].flat().some(changesStatus)) refetch(client, ALERTS);
+}
+
+/** Fetches queries again, also those whose first response is still on its way: it may be older than the event. */
+function refetch(client: QueryClient, queryKey: QueryKey) {
+  const first = client
+    .getQueryCache()
+    .findAll({ queryKey, fetchStatus: "fetching" })
+    .filter((query) => query.state.data === undefined);
+  for (const query of first) {
+    const again = () => client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    query.fetch().then(again, () => undefined);
+  }
+  void client.invalidateQueries({ queryKey });
 }
 
 /** Whether the heartbeat changed the status. */
@@ -170,7 +185,7 @@ function changesStatus(beat: Beat): boolean {
 }
 
 /** The fields of a monitor that a heartbeat changes. */
-type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time">;
+type Status = Pick<MonitorRow, "status" | "status_since" | "last_check" | "last_message" | "load_time" | "blocked">;
 
 /** Applies heartbeats to the list; rows without one remain the same objects. */
 export function after(list: MonitorRow[], collected: ReadonlyMap<string, Beat[]>): MonitorRow[] {
@@ -184,13 +199,15 @@ function one<M extends Status>(monitor: M, some: Beat[]): M {
   const last = some.at(-1);
   if (!last) return monitor;
   const turn = some.findLast(changesStatus);
+  const checked = some.findLast(({ heartbeat }) => heartbeat.status !== "unknown");
   return {
     ...monitor,
     status: last.status,
     status_since: turn ? turn.heartbeat.at : monitor.status_since,
-    last_check: last.heartbeat.at,
     last_message: last.heartbeat.message,
-    load_time: last.heartbeat.load_time,
+    blocked: last.heartbeat.status === "unknown" ? last.heartbeat.message : null,
+    // A check that could not run is none.
+    ...(checked && { last_check: checked.heartbeat.at, load_time: checked.heartbeat.load_time }),
   };
 }
 

@@ -1,11 +1,13 @@
 /** Selects the notifiers of monitors. */
-import { Checkbox } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "react-router";
-import { notifiers, receiverOf } from "../../shared/api/notifiers";
+import { use, useState } from "react";
+import { kindOfNotifier, notifiers, receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
+import { NotifierDialogContext, type NotifierDialogProps } from "../../shared/lib/notifier-dialog";
 import { Badge } from "../../shared/ui/badge";
 import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Plus } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
 import styles from "./notifier-picker.module.css";
 
@@ -29,15 +31,9 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
   const t = useTexts();
   const { data, error, refetch } = useQuery(notifiers);
   if (!data) return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
-  if (data.length === 0) {
-    return (
-      <p className={styles.none}>
-        {t.notifiers.chooseNone} <Link to="/notifier/new">{t.notifiers.new}</Link>
-      </p>
-    );
-  }
   return (
     <>
+      {data.length === 0 && <p className={styles.none}>{t.notifiers.chooseNone}</p>}
       <div className={styles.list} role="group" aria-label={t.notifiers.choose}>
         {data
           .toSorted((a, b) => a.name.localeCompare(b.name))
@@ -49,14 +45,31 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
               label={
                 <span className={styles.label}>
                   {notifier.name}
+                  {notifier.health.state === "failing" && <Badge tone="down">{t.notifiers.health.failing}</Badge>}
                   {!notifier.isactive && <Badge tone="wait">{t.notifiers.off}</Badge>}
                 </span>
               }
-              description={receiverOf(notifier)}
+              description={`${t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)]} · ${receiverOf(notifier)}`}
             />
           ))}
       </div>
-      {chosen.length === 0 && !quiet && <p className={styles.warning}>{t.notifiers.nobody}</p>}
+      {chosen.length === 0 && !quiet && data.length > 0 && <p className={styles.warning}>{t.notifiers.nobody}</p>}
+      <CreateInPlace created={({ notifierid }) => choose(linked(chosen, "add", [notifierid]))} />
+    </>
+  );
+}
+
+/** A new notifier, which is then selected. */
+function CreateInPlace({ created }: Pick<NotifierDialogProps, "created">) {
+  const t = useTexts();
+  const dialog = use(NotifierDialogContext);
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button className={styles.create} variant="default" size="xs" leftSection={<Plus />} onClick={() => setOpen(true)}>
+        {t.notifiers.new}
+      </Button>
+      {open && dialog({ close: () => setOpen(false), created })}
     </>
   );
 }

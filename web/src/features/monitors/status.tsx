@@ -9,6 +9,9 @@ export function StatusMark({ state, size = 14 }: { state: State; size?: number }
       {state === "up" && <circle cx="7" cy="7" r="5" fill="currentColor" />}
       {state === "down" && <path d="M7 .8 13.4 12.6H.6z" fill="currentColor" strokeLinejoin="round" />}
       {state === "pending" && <circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" strokeWidth="2" strokeDasharray="2.8 1.9" />}
+      {state === "blocked" && (
+        <path d="M3.4 3.4l7.2 7.2M7 2a5 5 0 1 1 0 10A5 5 0 0 1 7 2" fill="none" stroke="currentColor" strokeWidth="2" />
+      )}
       {state === "paused" && <path d="M4 2.5v9M10 2.5v9" stroke="currentColor" strokeWidth="2.6" strokeLinecap="round" />}
     </svg>
   );

@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/reac
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { notifiers, type Notifier } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
+import type { Answer } from "./test-answer";
 
 export { notifiers, type Notifier };
 export type SaveNotifier = components["schemas"]["SaveNotifier"];
@@ -46,9 +47,10 @@ export async function remove(client: QueryClient, notifierid: string): Promise<v
   client.setQueryData(notifiers.queryKey, (old) => old?.filter((other) => other.notifierid !== notifierid));
 }
 
-/** Returns the receiver's response. */
-export async function test(notifierid: string): Promise<string> {
-  return (await unwrap(POST("/api/v1/notifier/test", { body: { notifierid } }))).message;
+/** Sends a test with a saved notifier, or with settings that are not saved. */
+export async function test(body: SaveNotifier): Promise<Answer> {
+  const { message, recipients } = await unwrap(POST("/api/v1/notifier/test", { body }));
+  return { text: message, failed: false, ...(recipients && { recipients }) };
 }
 
 /** Returns the new signing secret, which is available only once. */

@@ -2,15 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { deliveryStateOf } from "../../shared/api/deliveries";
+import { deliveryStateOf, isPartly, type ShownDeliveryState } from "../../shared/api/deliveries";
 import { isEventType } from "../../shared/api/events";
 import { useTexts, type Texts } from "../../shared/i18n";
-import { Badge } from "../../shared/ui/badge";
+import { Badge, type Tone } from "../../shared/ui/badge";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { ExpandableText } from "../../shared/ui/expandable-text";
 import { LoadMore } from "../../shared/ui/load-more";
 import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
+import { RefusedRecipients } from "../../shared/ui/recipients";
 import { Resend } from "../../shared/ui/resend";
 import { Ago, Moment } from "../../shared/ui/time";
 import { deliveries, type Delivery } from "./data";
@@ -31,7 +32,7 @@ export function Deliveries({ id }: { id: string }) {
       {data && data.length > 0 && (
         <ol className={styles.deliveries}>
           {data.map((delivery) => (
-            <Row key={delivery.deliveryid} delivery={delivery} />
+            <Row key={delivery.deliveryid} delivery={delivery} held={isHeldBack(delivery, data)} />
           ))}
         </ol>
       )}
@@ -45,20 +46,31 @@ function eventText(type: string, t: Texts): string {
   return isEventType(type) ? t.notifiers.events[type] : type;
 }
 
-const tones = { delivered: "up", failed: "down", waiting: "wait", retrying: "wait" } as const;
+const tones: Record<ShownDeliveryState, Tone> = { delivered: "up", failed: "down", waiting: "wait", retrying: "wait" };
 
-function Row({ delivery }: { delivery: Delivery }) {
+/** Messages about one monitor are delivered in order: one that was not tried yet may wait for another that fails. */
+function isHeldBack({ deliveryid, state, attempts, monitor }: Delivery, all: readonly Delivery[]): boolean {
+  if (state !== "waiting" || attempts > 0) return false;
+  return all.some((other) => {
+    const earlier = other.deliveryid !== deliveryid && other.monitor.monitorid === monitor.monitorid;
+    return earlier && deliveryStateOf(other) === "retrying";
+  });
+}
+
+function Row({ delivery, held }: { delivery: Delivery; held: boolean }) {
   const t = useTexts();
   const state = deliveryStateOf(delivery);
+  const partly = isPartly(delivery);
   return (
     <li className={styles.delivery}>
-      <Badge tone={tones[state]}>{t.notifiers.states[state]}</Badge>
+      <Badge tone={partly ? "wait" : tones[state]}>{partly ? t.notifiers.partly : t.notifiers.states[state]}</Badge>
       <span className={styles.what}>
         <span>
           <Link to={`/monitor/${delivery.monitor.monitorid}`}>{delivery.monitor.name}</Link> {eventText(delivery.type, t)}
         </span>
         <span className={styles.said}>
-          <ExpandableText text={delivery.last_answer} />
+          {held && t.notifiers.heldBack}
+          {partly ? <RefusedRecipients recipients={delivery.recipients} /> : <ExpandableText text={delivery.last_answer} />}
           {delivery.attempts > 1 && <> · {t.notifiers.attempts(delivery.attempts)}</>}
           {delivery.next_try && delivery.attempts > 0 && (
             <>

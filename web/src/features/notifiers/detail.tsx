@@ -3,25 +3,27 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { monitors } from "../../shared/api/monitors";
+import { change, monitors, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { CopyLine } from "../../shared/ui/copy-line";
 import { ErrorNotice } from "../../shared/ui/error-notice";
-import { More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
+import { ExpandableText } from "../../shared/ui/expandable-text";
+import { Cross, More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
 import { NotFound } from "../../shared/ui/not-found";
 import { DetailLayout } from "../../shared/ui/detail-layout";
 import { Page, Panel } from "../../shared/ui/page";
-import { Ago } from "../../shared/ui/time";
+import { Ago, Moment } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { REFETCH_INTERVAL, notifiers, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
-import { OnOff, useKindName } from "./kind";
+import { HealthBadge, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
+import { TestAnswer, type Answer } from "./test-answer";
 
 export function Component() {
   const t = useTexts();
@@ -36,11 +38,6 @@ export function Component() {
   return <NotFound instead={["/notifiers", t.notifiers.title]} />;
 }
 
-interface Answer {
-  text: string;
-  failed: boolean;
-}
-
 function Detail({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const word = useKindName();
@@ -48,7 +45,7 @@ function Detail({ notifier }: { notifier: Notifier }) {
   return (
     <DetailLayout
       title={notifier.name}
-      badge={<OnOff notifier={notifier} />}
+      badge={<HealthBadge notifier={notifier} />}
       back={["/notifiers", t.notifiers.title]}
       under={
         <>
@@ -59,14 +56,10 @@ function Detail({ notifier }: { notifier: Notifier }) {
       actions={<Actions notifier={notifier} report={setAnswer} />}
     >
       {!notifier.isactive && <TurnedOff notifier={notifier} />}
-      {answer && (
-        <div className={styles.answer} data-failed={answer.failed || undefined} role="status">
-          <b>{answer.failed ? t.notifiers.testFailed : t.notifiers.testDone}</b>
-          <pre>{answer.text === "" ? t.notifiers.noAnswer : answer.text}</pre>
-        </div>
-      )}
+      {notifier.health.state === "failing" && <Failing notifier={notifier} />}
+      {answer && <TestAnswer answer={answer} />}
       <Deliveries id={notifier.notifierid} />
-      <Linked id={notifier.notifierid} />
+      <Linked notifier={notifier} />
       {notifier.type === "webhook" && <Signature id={notifier.notifierid} />}
     </DetailLayout>
   );
@@ -84,7 +77,7 @@ function Actions({ notifier, report }: { notifier: Notifier; report: (answer: An
     setBusy(true);
     report(null);
     try {
-      report({ text: await test(notifierid), failed: false });
+      report(await test({ notifierid }));
     } catch (error) {
       report({ text: errorMessage(error), failed: true });
     } finally {
@@ -160,32 +153,81 @@ function TurnedOff({ notifier }: { notifier: Notifier }) {
   );
 }
 
+/** Since when nothing arrives, and the newest response; the first failed message may be far down the list. */
+function Failing({ notifier: { health } }: { notifier: Notifier }) {
+  const t = useTexts();
+  return (
+    <div className={styles.broken} role="status">
+      <b>
+        {t.notifiers.failingTitle} {health.since && <Moment at={health.since} />}
+      </b>
+      <ExpandableText text={health.error ?? ""} />
+    </div>
+  );
+}
+
 const MAX_SHOWN = 24;
 
-/** The monitors that use it. */
-function Linked({ id }: { id: string }) {
+/** The monitors that use it, each with a button to remove it there, and one to add it everywhere. */
+function Linked({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const { data } = useQuery(monitors);
-  const linked = data?.filter((monitor) => monitor.notifiers.includes(id));
+  const [confirming, setConfirming] = useState(false);
+  const linked = data?.filter((monitor) => monitor.notifiers.includes(notifier.notifierid));
+  const left = (data?.length ?? 0) - (linked?.length ?? 0);
   return (
     <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
       {!linked && <Loading />}
-      {linked && linked.length > 0 && (
-        <ul className={styles.linked}>
-          {linked.slice(0, MAX_SHOWN).map((monitor) => (
-            <li key={monitor.monitorid}>
-              <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
-            </li>
-          ))}
-          {linked.length > MAX_SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - MAX_SHOWN)}</li>}
-        </ul>
-      )}
-      {linked?.length === 0 && (
-        <Button variant="default" component={Link} to="/">
-          {t.nav.monitors}
+      {linked && linked.length > 0 && <LinkedList linked={linked} notifier={notifier} />}
+      {left > 0 && (
+        <Button variant="default" onClick={() => setConfirming(true)}>
+          {t.notifiers.applyToAll}
         </Button>
       )}
+      {confirming && <ApplyToAll notifier={notifier} count={left} close={() => setConfirming(false)} />}
     </Panel>
+  );
+}
+
+function LinkedList({ linked, notifier }: { linked: MonitorRow[]; notifier: Notifier }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const errorMessage = useErrorMessage();
+  const remove = ({ monitorid, name }: MonitorRow) =>
+    change(client, { ids: [monitorid], notifiers_remove: [notifier.notifierid] })
+      .then(() => showToast(t.notifiers.unlinked(name)))
+      .catch((error: unknown) => showToast(errorMessage(error), true));
+  return (
+    <ul className={styles.linked}>
+      {linked.slice(0, MAX_SHOWN).map((monitor) => (
+        <li key={monitor.monitorid}>
+          <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
+          <button type="button" aria-label={t.notifiers.unlink(monitor.name)} onClick={() => void remove(monitor)}>
+            <Cross size={14} />
+          </button>
+        </li>
+      ))}
+      {linked.length > MAX_SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - MAX_SHOWN)}</li>}
+    </ul>
+  );
+}
+
+function ApplyToAll({ notifier, count, close }: { notifier: Notifier; count: number; close: () => void }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  return (
+    <Confirm
+      title={t.notifiers.applyTitle(count)}
+      action={t.notifiers.applyToAll}
+      color="blue"
+      close={close}
+      run={async () => {
+        const { changed } = await change(client, { filter: { all: true }, notifiers_add: [notifier.notifierid] });
+        showToast(t.notifiers.applied(changed));
+      }}
+    >
+      {t.notifiers.applyHelp(notifier.name)}
+    </Confirm>
   );
 }
 

@@ -1,20 +1,25 @@
-/** The icon and name of a notifier's kind. */
+/** The icon and name of a notifier's kind, and its health. */
+import type { HealthState } from "../../shared/api/closed-sets";
+import { kindOfNotifier } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
-import { Badge } from "../../shared/ui/badge";
-import { Hook, Mail } from "../../shared/ui/icons";
+import { Badge, type Tone } from "../../shared/ui/badge";
 import type { Notifier } from "./data";
-import { kindOfNotifier } from "./values";
+import { formOf } from "./kinds";
 
 export function KindIcon({ notifier }: { notifier: Notifier }) {
-  return notifier.type === "email" ? <Mail /> : <Hook />;
+  const t = useTexts();
+  const { Icon } = formOf(kindOfNotifier(notifier, t.notifiers.kinds));
+  return <Icon />;
 }
 
 export function useKindName(): (notifier: Notifier) => string {
   const t = useTexts();
-  return (notifier) => t.notifiers.kinds[kindOfNotifier(notifier)];
+  return (notifier) => t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)];
 }
 
-export function OnOff({ notifier }: { notifier: Notifier }) {
+const tones: Record<HealthState, Tone> = { healthy: "up", failing: "down", off: "rest", unused: "wait" };
+
+export function HealthBadge({ notifier: { health } }: { notifier: Notifier }) {
   const t = useTexts();
-  return <Badge tone={notifier.isactive ? "up" : "rest"}>{notifier.isactive ? t.notifiers.on : t.notifiers.off}</Badge>;
+  return <Badge tone={tones[health.state]}>{t.notifiers.health[health.state]}</Badge>;
 }

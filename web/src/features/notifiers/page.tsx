@@ -11,13 +11,15 @@ import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Plus } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
 import { Page, Panel } from "../../shared/ui/page";
-import { notifiers, type Notifier } from "./data";
-import { KindIcon, OnOff, useKindName } from "./kind";
+import { Badge } from "../../shared/ui/badge";
+import { Moment } from "../../shared/ui/time";
+import { REFETCH_INTERVAL, notifiers, type Notifier } from "./data";
+import { HealthBadge, KindIcon, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(notifiers);
+  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
   const links = useLinks();
   const make = (
     <Button component={Link} to="/notifier/new" leftSection={<Plus />}>
@@ -63,6 +65,7 @@ function useLinks(): ReadonlyMap<string, number> | undefined {
 function Row({ notifier, links }: { notifier: Notifier; links: number | undefined }) {
   const t = useTexts();
   const word = useKindName();
+  const { health } = notifier;
   return (
     <li className={styles.row} data-off={!notifier.isactive || undefined}>
       <span className={styles.mark}>
@@ -74,9 +77,23 @@ function Row({ notifier, links }: { notifier: Notifier; links: number | undefine
           {word(notifier)} · {receiverOf(notifier)}
         </span>
         {!notifier.isactive && <span className={styles.reason}>{notifier.disabled_reason}</span>}
+        {health.state === "failing" && (
+          <span className={styles.failing}>
+            {health.since && (
+              <>
+                {t.notifiers.since} <Moment at={health.since} />
+                {": "}
+              </>
+            )}
+            {health.error}
+          </span>
+        )}
       </span>
       <span className={styles.links}>{links === undefined ? "" : t.notifiers.links(links)}</span>
-      <OnOff notifier={notifier} />
+      <span className={styles.badges}>
+        {notifier.isdefault && <Badge tone="accent">{t.notifiers.isDefault}</Badge>}
+        <HealthBadge notifier={notifier} />
+      </span>
     </li>
   );
 }

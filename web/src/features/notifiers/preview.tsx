@@ -6,12 +6,14 @@ import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import { eventTypes, type EventType } from "../../shared/api/events";
 import { useTexts } from "../../shared/i18n";
-import { translate } from "../../shared/i18n/refusals";
+import { translate } from "../../shared/i18n/service";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
 import { SegmentedControl } from "../../shared/ui/segmented-control";
+import { MailFrame } from "./mail-frame";
 import styles from "./notifiers.module.css";
+import { formOf } from "./kinds";
 import { bodyOf, type Values } from "./values";
 
 /** A test is not about a monitor; its text is fixed. */
@@ -22,6 +24,7 @@ const DEBOUNCE = 300;
 
 export function Preview({ values }: { values: Values }) {
   const t = useTexts();
+  const [asText, setAsText] = useState(false);
   const [event, setEvent] = useState<EventType>("monitor.down");
   const [body] = useDebouncedValue({ ...previewBody(values), event }, DEBOUNCE);
   const { data, error } = useQuery({
@@ -47,9 +50,18 @@ export function Preview({ values }: { values: Values }) {
       ) : data ? (
         <div className={styles.preview}>
           {data.subject && <p className={styles.subject}>{data.subject}</p>}
-          <pre tabIndex={0} role="group" aria-label={t.notifiers.preview}>
-            {pretty(data.body, data.content_type)}
-          </pre>
+          {data.html && (
+            <div className={styles.which}>
+              <PreviewForm text={asText} choose={setAsText} />
+            </div>
+          )}
+          {data.html && !asText ? (
+            <MailFrame html={data.html} title={t.notifiers.preview} />
+          ) : (
+            <pre tabIndex={0} role="group" aria-label={t.notifiers.preview}>
+              {pretty(data.body, data.content_type)}
+            </pre>
+          )}
         </div>
       ) : (
         <Loading />
@@ -58,11 +70,27 @@ export function Preview({ values }: { values: Values }) {
   );
 }
 
+/** A mail has two parts; programs show the plain text if they cannot show the other. */
+function PreviewForm({ text, choose }: { text: boolean; choose: (text: boolean) => void }) {
+  const t = useTexts();
+  return (
+    <SegmentedControl
+      label={t.notifiers.previewAs}
+      choices={[
+        ["html", t.notifiers.html],
+        ["text", t.notifiers.plainText],
+      ]}
+      chosen={text ? "text" : "html"}
+      choose={(part) => choose(part === "text")}
+    />
+  );
+}
+
 /** Only the fields that affect the message. */
 function previewBody(values: Values) {
-  const { type, name, email, webhook } = bodyOf(values);
+  const { name, email, webhook } = bodyOf(values);
   return {
-    type: type ?? "",
+    type: formOf(values.kind).type,
     name: name ?? "",
     ...(email && { email: { subject: email.subject ?? "" } }),
     ...(webhook && { webhook: { template: webhook.template ?? "", url: webhook.url ?? "" } }),
@@ -71,9 +99,9 @@ function previewBody(values: Values) {
 
 /** Shows what is wrong with the template, which is half typed most of the time. */
 function TemplateError({ error }: { error: Error }) {
-  const { refusals } = useTexts();
+  const { service } = useTexts();
   const [field] = error instanceof ApiError ? Object.values(error.fields) : [];
-  return field === undefined ? <ErrorNotice error={error} /> : <p className={styles.refused}>{translate(field, refusals)}</p>;
+  return field === undefined ? <ErrorNotice error={error} /> : <p className={styles.refused}>{translate(field, service)}</p>;
 }
 
 export function pretty(body: string, type: string): string {

@@ -1,8 +1,20 @@
 import { describe, expect, test } from "vitest";
 import type { Notifier } from "./data";
-import { bodyOf, initial, kindOf, kindOfNotifier, kinds, suggestedName, valuesOf } from "./values";
+import { kindOfNotifier } from "../../shared/api/notifiers";
+import { en } from "../../shared/i18n/en";
+import { formOf, kindOf, kinds } from "./kinds";
+import { bodyOf, initial, suggestedName, valuesOf } from "./values";
 
-const base = { notifierid: "0190", name: "ops", isactive: true, disabled_reason: "", created: "", modified: "" };
+const base = {
+  notifierid: "0190",
+  name: "ops",
+  isactive: true,
+  disabled_reason: "",
+  created: "",
+  modified: "",
+  isdefault: true,
+  health: { state: "unused" } as const,
+};
 const email: Notifier = {
   ...base,
   type: "email",
@@ -26,32 +38,37 @@ const hook = (template: string): Notifier => ({
   webhook: { url: "https://hooks.example.com/x", headers: "X-A: 1", template },
 });
 
+const kindOfSaved = (notifier: Notifier) => kindOfNotifier(notifier, en.notifiers.kinds);
+const opened = (notifier: Notifier) => valuesOf(notifier, kindOfSaved(notifier));
+
 describe("the form of a notifier", () => {
   test("an email notifier that is opened and saved unchanged stays the same", () => {
-    const body = bodyOf(valuesOf(email), "0190");
-    expect(body).toEqual({ notifierid: "0190", name: "ops", type: "email", email: { ...email.email, security: "tls" } });
+    const body = bodyOf(opened(email), [], "0190");
+    expect(body).toEqual({ notifierid: "0190", name: "ops", type: "email", isdefault: true, email: { ...email.email, security: "tls" } });
   });
 
   test("so does a webhook, with any template", () => {
     for (const template of ["", "slack", "uptime_kuma", '{"a": {{ text|tojson }}}']) {
-      expect(bodyOf(valuesOf(hook(template)), "0190")).toEqual({
+      expect(bodyOf(opened(hook(template)), [], "0190")).toEqual({
         notifierid: "0190",
         name: "ops",
         type: "webhook",
+        isdefault: true,
         webhook: { url: "https://hooks.example.com/x", headers: "X-A: 1", template },
       });
     }
   });
 
   test("the name of a template determines the kind, and any other template is custom", () => {
-    expect(kindOfNotifier(hook("Slack"))).toBe("slack");
-    expect(kindOfNotifier(hook("{{ text }}"))).toBe("own");
-    expect(kindOfNotifier(hook(""))).toBe("standard");
-    expect(kindOfNotifier(email)).toBe("email");
+    expect(kindOfSaved(hook("Slack"))).toBe("slack");
+    expect(kindOfSaved(hook("{{ text }}"))).toBe("own");
+    expect(kindOfSaved(hook(""))).toBe("standard");
+    expect(kindOfSaved(email)).toBe("email");
   });
 
   test("every kind is sent as its type, and an unknown kind is email", () => {
-    for (const kind of kinds) expect(bodyOf(initial(kind)).type).toBe(kind === "email" ? "email" : "webhook");
+    for (const kind of kinds) expect(bodyOf(initial(kind)).type).toBe(formOf(kind).type);
+    expect(kinds.filter((kind) => formOf(kind).type === "email")).toEqual(["email"]);
     expect(kindOf("pigeon")).toBe("email");
   });
 
@@ -59,5 +76,12 @@ describe("the form of a notifier", () => {
     expect(suggestedName({ ...initial("email"), "email.to_email": " a@example.com, b@example.com" })).toBe("a@example.com");
     expect(suggestedName({ ...initial("slack"), "webhook.url": "https://hooks.slack.com/services/secret" })).toBe("hooks.slack.com");
     expect(suggestedName(initial("ntfy"))).toBe("");
+  });
+
+  test("the names of two notifiers for the same host differ", () => {
+    const slack = { ...initial("slack"), "webhook.url": "https://hooks.slack.com/services/secret" };
+    expect(suggestedName(slack, ["hooks.slack.com"])).toBe("hooks.slack.com (2)");
+    expect(bodyOf(slack, ["hooks.slack.com", "hooks.slack.com (2)"]).name).toBe("hooks.slack.com (3)");
+    expect(bodyOf({ ...slack, name: "chat" }, ["chat"]).name).toBe("chat");
   });
 });

@@ -15,7 +15,7 @@ export function Account() {
   const t = useTexts();
   const [saved, setSaved] = useState(0);
   return (
-    <Panel title={t.settings.account} lead={t.settings.accountLead}>
+    <Panel id="account" title={t.settings.account} lead={t.settings.accountLead}>
       <AccountForm key={saved} saved={() => setSaved(saved + 1)} />
     </Panel>
   );

@@ -35,6 +35,7 @@ export function ApiKeys() {
   const renew = () => client.invalidateQueries({ queryKey: keys.queryKey });
   return (
     <Panel
+      id="api-keys"
       title={t.apiKeys.title}
       lead={
         <>

@@ -14,7 +14,7 @@ export function DeleteAccount() {
   const { email } = useMe();
   const [confirming, setConfirming] = useState(false);
   return (
-    <Panel title={t.settings.deleteSection} lead={t.settings.deleteSectionLead}>
+    <Panel id="delete-account" title={t.settings.deleteSection} lead={t.settings.deleteSectionLead}>
       <Button variant="light" color="red" onClick={() => setConfirming(true)}>
         {t.settings.deleteAccount}
       </Button>

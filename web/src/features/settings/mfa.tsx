@@ -27,6 +27,7 @@ export function Mfa() {
   const turn = (on: boolean) => client.setQueryData(me.queryKey, (old) => old && { ...old, mfa: on });
   return (
     <Panel
+      id="mfa"
       title={t.mfa.title}
       lead={t.mfa.lead}
       actions={
@@ -66,7 +67,7 @@ function Setup({ done, already }: { done: (codes: string[]) => void; already: ()
     try {
       setMade(await unwrap(POST("/api/v1/mfa/setup")));
     } catch (error) {
-      if (error instanceof ApiError && error.code === "mfa_already_on") already();
+      if (error instanceof ApiError && error.has("mfa_already_on")) already();
       else showToast(errorMessage(error), true);
     } finally {
       setBusy(false);

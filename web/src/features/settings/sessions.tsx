@@ -32,6 +32,7 @@ export function Sessions() {
   const [confirming, setConfirming] = useState(false);
   return (
     <Panel
+      id="sessions"
       title={t.settings.sessions}
       lead={t.settings.sessionsLead}
       actions={

@@ -4,6 +4,7 @@
  * service requires of every call that changes something.
  */
 import createClient from "openapi-fetch";
+import { withoutBidiControls } from "../lib/bidi";
 import { Offline, parseError } from "./error";
 import type { paths } from "./schema";
 
@@ -16,9 +17,13 @@ export const { GET, POST, DELETE } = client;
 
 let unauthenticated = () => {};
 
-/** Registers a callback for responses with 401 `not_authenticated`. */
+/** Registers a callback for responses that say that there is no session. */
 export function onUnauthenticated(callback: () => void): void {
   unauthenticated = callback;
+}
+
+export function reportUnauthenticated(): void {
+  unauthenticated();
 }
 
 interface Answer<T> {
@@ -36,8 +41,8 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
     throw new Offline();
   }
-  if (answer.response.ok && answer.data !== undefined) return answer.data;
-  const error = parseError(answer.response.status, answer.error);
-  if (error.signedOut) unauthenticated();
+  if (answer.response.ok && answer.data !== undefined) return withoutBidiControls(answer.data);
+  const error = parseError(answer.response.status, withoutBidiControls(answer.error));
+  if (error.signedOut) reportUnauthenticated();
   throw error;
 }

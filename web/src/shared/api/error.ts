@@ -1,6 +1,9 @@
+import type { ErrorCode } from "./closed-sets";
+
 /** An error returned by the service; all of them have the same shape. */
 export class ApiError extends Error {
   readonly status: number;
+  /** An `ErrorCode`, one of a newer service, or `UNKNOWN_CODE`. */
   readonly code: string;
   /** Messages by field; only on 422. */
   readonly fields: Readonly<Record<string, string>>;
@@ -13,9 +16,13 @@ export class ApiError extends Error {
     this.fields = fields;
   }
 
+  has(code: ErrorCode): boolean {
+    return this.code === code;
+  }
+
   /** Whether the session has ended, as opposed to a wrong password in a form. */
   get signedOut(): boolean {
-    return this.status === 401 && this.code === "not_authenticated";
+    return this.status === 401 && this.has("not_authenticated");
   }
 }
 

@@ -1,9 +1,17 @@
-/** The types of events that notifiers send, as `crates/wakeful-core` defines them. */
-export const eventTypes = ["monitor.down", "monitor.reminder", "monitor.up", "monitor.certificate_expiring", "notifier.test"] as const;
+/** The types of events that notifiers send. */
+import { find, valuesOfSet, type EventType } from "./closed-sets";
 
-export type EventType = (typeof eventTypes)[number];
+export type { EventType };
+
+export const eventTypes = valuesOfSet<EventType>({
+  "monitor.down": true,
+  "monitor.reminder": true,
+  "monitor.up": true,
+  "monitor.certificate_expiring": true,
+  "notifier.test": true,
+});
 
 /** A newer service may send a type that this page does not know. */
 export function isEventType(type: string): type is EventType {
-  return eventTypes.some((known) => known === type);
+  return find(eventTypes, type) !== undefined;
 }

@@ -4,6 +4,7 @@ import { GET, unwrap } from "./client";
 import type { components } from "./schema";
 
 export type Membership = components["schemas"]["MembershipBody"];
+export type Usage = components["schemas"]["MembershipUsage"];
 export type Plan = components["schemas"]["PlanBody"];
 
 export const membership = queryOptions({

@@ -1,6 +1,6 @@
 /** The list of the team's monitors. */
-import { queryOptions } from "@tanstack/react-query";
-import { GET, unwrap } from "./client";
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { GET, POST, unwrap } from "./client";
 import type { components } from "./schema";
 
 /** A monitor as shown in the list. */
@@ -23,3 +23,12 @@ export const monitors = queryOptions({
   staleTime: 60_000,
   refetchOnWindowFocus: false,
 });
+
+export type ChangeMonitors = components["schemas"]["ChangeMonitors"];
+
+/** Changes many monitors in one transaction, without touching what the request does not name. */
+export async function change(client: QueryClient, body: ChangeMonitors): Promise<{ changed: number }> {
+  const answer = await unwrap(POST("/api/v1/monitors/change", { body }));
+  await Promise.all([monitors.queryKey, ["monitor"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+  return answer;
+}

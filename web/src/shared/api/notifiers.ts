@@ -1,6 +1,7 @@
 /** The team's notifiers, which monitors refer to. */
 import { queryOptions } from "@tanstack/react-query";
 import { GET, unwrap } from "./client";
+import type { Texts } from "../i18n";
 import type { components } from "./schema";
 
 export type Notifier = components["schemas"]["Notifier"];
@@ -20,4 +21,15 @@ export function receiverOf({ email, webhook }: Pick<Notifier, "email" | "webhook
   } catch {
     return webhook.url;
   }
+}
+
+/** How a notifier is shown; the names are texts of the web app. */
+export type NotifierKind = keyof Texts["notifiers"]["kinds"];
+
+/** Email, or a webhook by the name of its template; any other template is custom. */
+export function kindOfNotifier({ type, webhook }: Pick<Notifier, "type" | "webhook">, kinds: Texts["notifiers"]["kinds"]): NotifierKind {
+  if (type === "email") return "email";
+  const template = webhook?.template.toLowerCase() ?? "";
+  if (template === "") return "standard";
+  return template in kinds ? (template as NotifierKind) : "own";
 }

@@ -13,7 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The same at the second address that the reference prints, without a version. */
+        /** The same without a version in the path, as in the reference. */
         post: operations["post_membership_save_unversioned"];
         delete?: never;
         options?: never;
@@ -28,17 +28,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        /** Reports a status through a monitor's push URL; `status` defaults to up. */
         get: operations["get_push"];
-        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        /** Reports a status through a monitor's push URL; `status` defaults to up. */
         put: operations["put_push"];
-        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        /** Reports a status through a monitor's push URL; `status` defaults to up. */
         post: operations["post_push"];
-        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        /** Reports a status through a monitor's push URL; `status` defaults to up. */
         delete: operations["delete_push"];
         options?: never;
         head?: never;
-        /** Reports a status by a monitor's secret address; `status` is up when left out. */
+        /** Reports a status through a monitor's push URL; `status` defaults to up. */
         patch: operations["patch_push"];
         trace?: never;
     };
@@ -49,7 +49,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The team's alerts: each outage or warning with what became of telling it. */
+        /** Lists the team's alerts: each outage or warning with its notifications. */
         get: operations["get_alerts"];
         put?: never;
         post?: never;
@@ -67,12 +67,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verifies the credentials of the request: answers the Bearer Token it came
-         *     with, or a new one for an API key pair.
+         * Verifies the credentials of the request. Returns the bearer token that was sent, or a
+         *     new one for an API key pair.
          */
         get: operations["get_authenticated"];
         put?: never;
-        /** Trades a user name and password, or an API key pair, for a Bearer Token. */
+        /** Exchanges a user name and password, or an API key pair, for a bearer token. */
         post: operations["post_authenticated"];
         delete?: never;
         options?: never;
@@ -89,7 +89,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keeps a message for the operator and mails it to them. */
+        /** Stores a message for the operator and emails it to them. */
         post: operations["post_contactus"];
         delete?: never;
         options?: never;
@@ -106,7 +106,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a message once more, with the same event id. */
+        /** Sends a message again, with the same event id. */
         post: operations["post_delivery_resend"];
         delete?: never;
         options?: never;
@@ -122,8 +122,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and
-         *     `missed` when some were lost and the list should be read again.
+         * A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
+         *     events were lost and the list should be loaded again.
          */
         get: operations["get_events"];
         put?: never;
@@ -144,8 +144,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes an API key pair, whose keys are shown this once, or gives the one whose
-         *     `apikeyid` is sent another name.
+         * Creates an API key pair, whose keys are shown only once, or renames the one with the
+         *     given `apikeyid`.
          */
         post: operations["post_integrations_apikey_save"];
         delete?: never;
@@ -164,7 +164,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes an API key; calls with it fail from now on. */
+        /** Deletes an API key; calls with it fail immediately. */
         delete: operations["delete_integrations_apikey_delete"];
         options?: never;
         head?: never;
@@ -214,7 +214,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session whose token the request carries. */
+        /** Ends the session of the request's token. */
         post: operations["post_logout"];
         delete?: never;
         options?: never;
@@ -231,7 +231,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends all sessions of the caller; API keys stay. */
+        /** Ends all sessions of the caller. API keys remain valid. */
         post: operations["post_logoutall"];
         delete?: never;
         options?: never;
@@ -246,7 +246,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells the team's plan and what is paid. */
+        /** Returns the team's plan and its payment status. */
         get: operations["get_membership_get"];
         put?: never;
         post?: never;
@@ -290,6 +290,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/membership/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns what `membership/save` would charge for a plan. Nothing is charged or changed. */
+        post: operations["post_membership_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/membership/save": {
         parameters: {
             query?: never;
@@ -299,7 +316,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives the team a plan and charges its first period, or changes plan or method. */
+        /**
+         * Subscribes the team to a plan and charges the first period, or changes the plan or the
+         *     payment method.
+         */
         post: operations["post_membership_save"];
         delete?: never;
         options?: never;
@@ -316,7 +336,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives the plan up at the end of what is paid. */
+        /** Cancels the plan at the end of the paid period. */
         post: operations["post_membership_stop"];
         delete?: never;
         options?: never;
@@ -333,7 +353,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns MFA off, with the password and a code. */
+        /** Turns MFA off; requires the password and a code. */
         post: operations["post_mfa_disable"];
         delete?: never;
         options?: never;
@@ -350,7 +370,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns MFA on; answers ten recovery codes, shown this once. */
+        /** Turns MFA on and returns ten recovery codes, which are shown only once. */
         post: operations["post_mfa_enable"];
         delete?: never;
         options?: never;
@@ -367,7 +387,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a secret for an authenticator app; MFA is on once a code proved it. */
+        /**
+         * Creates a secret for an authenticator app; MFA is on once `mfa/enable` has verified a
+         *     code.
+         */
         post: operations["post_mfa_setup"];
         delete?: never;
         options?: never;
@@ -384,7 +407,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reports a status to a monitor: one heartbeat with that status. */
+        /** Reports the status of a monitor, which records one heartbeat with that status. */
         post: operations["post_monitor_notify"];
         delete?: never;
         options?: never;
@@ -402,8 +425,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Creates a monitor, or changes the one whose `monitorid` is given; what a
-         *     change leaves out stays as it is.
+         * Creates a monitor, or changes the one with the given `monitorid`. Omitted fields retain
+         *     their values.
          */
         post: operations["post_monitor_save"];
         delete?: never;
@@ -421,7 +444,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Looks once at what a monitor would watch, and keeps nothing. */
+        /**
+         * Runs a check once with the given settings and the timeout that the monitor would have.
+         *     Nothing is stored.
+         */
         post: operations["post_monitor_try"];
         delete?: never;
         options?: never;
@@ -436,7 +462,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The alerts of one monitor. */
+        /** Lists the alerts of one monitor. */
         get: operations["get_monitor_alerts"];
         put?: never;
         post?: never;
@@ -455,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Checks a monitor now; it counts as any other check. */
+        /** Checks a monitor now. The result counts like that of any other check. */
         post: operations["post_monitor_check"];
         delete?: never;
         options?: never;
@@ -473,7 +499,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a monitor with everything that is known of it. */
+        /** Deletes a monitor and its history. */
         delete: operations["delete_monitor_delete"];
         options?: never;
         head?: never;
@@ -487,7 +513,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells all of one monitor. */
+        /** Returns a monitor with all its details. */
         get: operations["get_monitor_get"];
         put?: never;
         post?: never;
@@ -504,7 +530,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The heartbeats of a monitor: of the last day, or from `from` until `to`. */
+        /** Lists the heartbeats of a monitor: those of the last day, or from `from` to `to`. */
         get: operations["get_monitor_heartbeats"];
         put?: never;
         post?: never;
@@ -524,8 +550,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces a monitor's push address, such as one that has leaked. The old one stops
-         *     working at once.
+         * Replaces a monitor's push URL, for example after it has leaked. The old one stops
+         *     working immediately.
          */
         post: operations["post_monitor_push_rotate"];
         delete?: never;
@@ -541,7 +567,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A monitor's figures in equal steps, for a chart. */
+        /** Returns a monitor's statistics in equal steps, for a chart. */
         get: operations["get_monitor_series"];
         put?: never;
         post?: never;
@@ -558,7 +584,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The figures of a monitor over the usual spans, or from `from` until `to`. */
+        /** Returns the statistics of a monitor for the standard periods, or from `from` to `to`. */
         get: operations["get_monitor_stats"];
         put?: never;
         post?: never;
@@ -575,10 +601,44 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the team's monitors: all of them, or a page when `limit` is given. */
+        /** Lists the team's monitors: all of them, or a page if `limit` is given. */
         get: operations["get_monitors"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes settings of many monitors: all or nothing. */
+        post: operations["post_monitors_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes many monitors and their history: all or none. */
+        post: operations["post_monitors_delete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -592,7 +652,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the team's monitors as short rows, for lists that show many. */
+        /** Lists the team's monitors in short form, for long lists. */
         get: operations["get_monitors_rows"];
         put?: never;
         post?: never;
@@ -609,7 +669,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Up to 200 monitors in short; ids that are not the team's are left out. */
+        /** Returns short summaries of up to 200 monitors. Unknown ids are ignored. */
         get: operations["get_monitors_summary"];
         put?: never;
         post?: never;
@@ -629,8 +689,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Shows what a notifier that is still being written would send about an
-         *     invented monitor. Nothing is sent and nothing is kept.
+         * Previews the message that a notifier with the given settings would send about an
+         *     example monitor. Nothing is sent or stored.
          */
         post: operations["post_notifier_preview"];
         delete?: never;
@@ -649,8 +709,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Creates a notifier, or changes the one whose `notifierid` is given; what a
-         *     change leaves out stays as it is. Answers the notifier itself.
+         * Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
+         *     retain their values. Returns the notifier.
          */
         post: operations["post_notifier_save"];
         delete?: never;
@@ -668,7 +728,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a test message; `message` is what the receiver answered. */
+        /**
+         * Sends a test message and returns the receiver's response in `message`. The notifier is a
+         *     saved one (`notifierid`), one that is not saved yet (the fields of `notifier/save`), or a
+         *     saved one with changes that are not saved yet (both).
+         */
         post: operations["post_notifier_test"];
         delete?: never;
         options?: never;
@@ -686,7 +750,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a notifier that no monitor is linked to. */
+        /** Deletes a notifier that no monitor uses. */
         delete: operations["delete_notifier_delete"];
         options?: never;
         head?: never;
@@ -700,7 +764,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was sent by a notifier, newest first. */
+        /** Lists the deliveries of a notifier, newest first. */
         get: operations["get_notifier_deliveries"];
         put?: never;
         post?: never;
@@ -720,8 +784,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a new signing secret, shown this once; the old one signs beside it
-         *     for 24 hours.
+         * Creates a new signing secret, shown only once. Messages are signed with the old one as
+         *     well for 24 hours.
          */
         post: operations["post_notifier_rotate"];
         delete?: never;
@@ -757,8 +821,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mails a link for a new password, if the address has an account. The answer
-         *     is the same either way.
+         * Emails a link to set a new password, if the address has an account. The response is
+         *     the same either way.
          */
         post: operations["post_password_lost"];
         delete?: never;
@@ -777,8 +841,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sets a new password by the token of a mailed link or a Bearer Token. A mailed
-         *     link also ends all sessions and removes all API keys of the user.
+         * Sets a new password with the token of an emailed link or a bearer token. With an
+         *     emailed link, all sessions and API keys of the user are deleted as well.
          */
         post: operations["post_password_update"];
         delete?: never;
@@ -796,7 +860,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a signed event of Stripe. */
+        /** Receives a signed event from Stripe. */
         post: operations["post_payment_callback_stripe"];
         delete?: never;
         options?: never;
@@ -830,7 +894,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes a payment method here and at the processor. */
+        /** Deletes a payment method here and with the payment processor. */
         post: operations["post_paymentmethod_delete"];
         delete?: never;
         options?: never;
@@ -847,7 +911,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Saves a card at the processor; the team's first becomes the default. */
+        /** Saves a card with the payment processor; the team's first card becomes the default. */
         post: operations["post_paymentmethod_save"];
         delete?: never;
         options?: never;
@@ -879,7 +943,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The regions with live probes, and those that the team's monitors name. */
+        /** Lists the regions with live probes, and those that the team's monitors use. */
         get: operations["get_regions"];
         put?: never;
         post?: never;
@@ -896,8 +960,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The figures of a month of all monitors, or of those with a tag. */
+        /**
+         * Returns the statistics of a month, or of the days from `from` to `to`, for all monitors or
+         *     for those with a tag.
+         */
         get: operations["get_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns the user that the credentials belong to, or null without valid credentials. For
+         *     clients that do not know whether they are logged in, such as a web page that was just opened.
+         */
+        get: operations["get_session"];
         put?: never;
         post?: never;
         delete?: never;
@@ -916,7 +1003,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends one of the caller's sessions; its token opens nothing from now on. */
+        /** Ends one of the caller's sessions; its token stops working immediately. */
         delete: operations["delete_session_delete"];
         options?: never;
         head?: never;
@@ -930,7 +1017,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's sessions, the one used last first. */
+        /** Lists the caller's sessions, most recently used first. */
         get: operations["get_sessions"];
         put?: never;
         post?: never;
@@ -949,7 +1036,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the caller's email and, when both password fields are sent, password. */
+        /** Changes the caller's email and, if both password fields are sent, the password. */
         post: operations["post_settings_save"];
         delete?: never;
         options?: never;
@@ -966,7 +1053,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates a user and a new team around them. */
+        /** Creates a user and their team. */
         post: operations["post_signup"];
         delete?: never;
         options?: never;
@@ -983,7 +1070,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes the listed users, all or none. */
+        /** Deletes the listed users. If one of them is not in the team, none is deleted. */
         post: operations["post_team_delete"];
         delete?: never;
         options?: never;
@@ -1017,7 +1104,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends all sessions and API keys of the listed users, of all or of none. */
+        /**
+         * Ends all sessions and deletes all API keys of the listed users. If one of them is not in
+         *     the team, nothing is changed.
+         */
         post: operations["post_team_revoke"];
         delete?: never;
         options?: never;
@@ -1034,7 +1124,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds a user to the team, or changes the one whose `userid` is given. */
+        /** Adds a user to the team, or changes the one with the given `userid`. */
         post: operations["post_team_save"];
         delete?: never;
         options?: never;
@@ -1051,9 +1141,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes the caller's account; the last user takes the team along. */
+        /** Deletes the caller's account, and the team too if it has no other user. */
         post: operations["post_user_delete"];
-        /** Deletes the caller's account; the last user takes the team along. */
+        /** Deletes the caller's account, and the team too if it has no other user. */
         delete: operations["delete_user_delete"];
         options?: never;
         head?: never;
@@ -1067,7 +1157,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells who the credentials belong to. */
+        /** Returns the user that the credentials belong to. */
         get: operations["get_users_me"];
         put?: never;
         post?: never;
@@ -1088,22 +1178,26 @@ export interface components {
             deliveries: components["schemas"]["Delivery"][];
             /**
              * Format: date-time
-             * @description Null while it lasts.
+             * @description Null while the alert is open.
              */
             ended?: string | null;
-            /** @description outage or certificate. */
-            kind: string;
+            kind: components["schemas"]["AlertKind"];
             monitor: components["schemas"]["AlertMonitor"];
             /**
              * Format: date-time
-             * @description The first failing check.
+             * @description The time of the first failed check.
              */
             started: string;
         };
+        /**
+         * @description What an alert is about.
+         * @enum {string}
+         */
+        AlertKind: "outage" | "certificate";
         AlertList: {
             /** @description Newest first. */
             alerts: components["schemas"]["Alert"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
@@ -1114,23 +1208,23 @@ export interface components {
         };
         ApiKeyList: {
             apikeys: components["schemas"]["ListedKey"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
         ApiKeySaved: {
-            /** @description For the header X-API-Key; shown when it is made and never again. */
+            /** @description For the header X-API-Key; shown only when it is created. */
             apikey?: string;
             /** Format: uuid */
             apikeyid: string;
-            /** @description For the header X-Enc-Key; shown when it is made and kept nowhere. */
+            /** @description For the header X-Enc-Key; shown only when it is created, and not stored. */
             enckey?: string;
             message: string;
             success: boolean;
         };
-        /** @description How `Authenticate` looks on the wire. */
+        /** @description The JSON form of `Authenticate`. */
         AuthenticateBody: {
-            /** @description Required when MFA is on. */
+            /** @description Required if MFA is on. */
             mfacode?: string | null;
             password: string;
             /** @description The email address. */
@@ -1145,29 +1239,81 @@ export interface components {
             /** Format: double */
             load_time?: number | null;
             message: string;
-            /** @description up, down or unknown. */
-            status: string;
+            status: components["schemas"]["HeartbeatStatus"];
         };
         Certificate: {
-            /** @description What the target sent along to prove it, from whoever signed it upwards; five at most. */
-            chain: components["schemas"]["Signer"][];
+            /**
+             * @description The intermediate certificates that the target presented, from the issuer upward; five
+             *     at most.
+             */
+            chain: components["schemas"]["ChainCertificate"][];
             /** Format: date-time */
             expires: string;
-            /** @description Who signed it. */
+            /** @description The issuer as a distinguished name. */
             issuer: string;
-            /** @description The first ten of the names and addresses it is good for. */
+            /** @description The first ten of the names and addresses that the certificate is valid for. */
             names: string[];
             /**
              * Format: date-time
-             * @description When it was first seen.
+             * @description When the certificate was first seen.
              */
             since: string;
-            /** @description Whose it is, as a distinguished name; may be empty. */
+            /** @description The subject as a distinguished name; may be empty. */
             subject: string;
-            /** @description Whether it is good for this target: signed by somebody we trust, in date, for its name. */
+            /**
+             * @description Whether the certificate is valid for this target: signed by a trusted authority,
+             *     not expired, and issued for its name.
+             */
             trusted: boolean;
         };
-        /** @description How many heartbeats of each kind; pending ones failed and no outage came of it. */
+        /** @description A certificate of the chain. */
+        ChainCertificate: {
+            /** Format: date-time */
+            expires: string;
+            issuer: string;
+            subject: string;
+        };
+        /**
+         * @description Settings to change in many monitors; omitted ones retain their values. Exactly one of
+         *     `ids` and `filter` selects the monitors.
+         */
+        ChangeMonitors: {
+            /** @description Only report what would change; nothing is saved. */
+            dry_run?: boolean | null;
+            filter?: components["schemas"]["SelectMonitors"] | null;
+            /**
+             * Format: int32
+             * @description Seconds between checks.
+             */
+            heartbeat_interval?: number | null;
+            ids?: string[] | null;
+            isactive?: boolean | null;
+            notifiers_add?: components["schemas"]["TextOrList"] | null;
+            notifiers_remove?: components["schemas"]["TextOrList"] | null;
+            /**
+             * Format: int32
+             * @description Seconds between reminders while a monitor is down; 0 for none.
+             */
+            resend_interval?: number | null;
+            /**
+             * Format: int32
+             * @description The number of re-checks that confirm a failure.
+             */
+            retries?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds between re-checks; 0 for the default.
+             */
+            retry_interval?: number | null;
+            tags_add?: components["schemas"]["TextOrList"] | null;
+            tags_remove?: components["schemas"]["TextOrList"] | null;
+            /**
+             * Format: int32
+             * @description Seconds that a check may take, at most the interval; 0 for the default.
+             */
+            timeout?: number | null;
+        };
+        /** @description The number of heartbeats by status. Pending ones failed but did not lead to an outage. */
         Checks: {
             /** Format: int64 */
             down: number;
@@ -1188,7 +1334,20 @@ export interface components {
             "contact-name": string;
             "contact-subject": string;
         };
-        /** @description One event on its way to one notifier. */
+        CurrentSession: {
+            /** @description Whether sign-up is open and nobody has signed up yet. */
+            first_signup: boolean;
+            success: boolean;
+            user?: components["schemas"]["Me"] | null;
+        };
+        /** @description The monitors to delete: exactly one of `ids` and `filter`. */
+        DeleteMonitors: {
+            /** @description Only report how many would be deleted; none is. */
+            dry_run?: boolean | null;
+            filter?: components["schemas"]["SelectMonitors"] | null;
+            ids?: string[] | null;
+        };
+        /** @description The delivery of one event by one notifier. */
         Delivery: {
             /** Format: int64 */
             attempts: number;
@@ -1204,13 +1363,14 @@ export interface components {
             next_try?: string | null;
             /** Format: uuid */
             notifierid: string;
-            /** @description waiting, delivered or failed. */
-            state: string;
-            type: string;
+            /** @description For a mail, once its server has responded to the recipients. */
+            recipients?: components["schemas"]["Recipients"];
+            state: components["schemas"]["DeliveryState"];
+            type: components["schemas"]["EventType"];
         };
         DeliveryList: {
             deliveries: components["schemas"]["NotifierDelivery"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
@@ -1219,36 +1379,55 @@ export interface components {
             monitorid: string;
             name: string;
         };
+        /**
+         * @description The state of a delivery; waiting if it will be sent, or sent again.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "delivered" | "failed";
         DisableMfa: {
-            /** @description A code of the authenticator app or a recovery code. */
+            /** @description A code from the authenticator app, or a recovery code. */
             mfacode: string;
             password: string;
         };
+        /**
+         * @description A DNS record type.
+         * @enum {string}
+         */
+        DnsRecordType: "A" | "AAAA" | "CAA" | "CNAME" | "MX" | "NS" | "PTR" | "SOA" | "SRV" | "TXT";
         Done: {
             message: string;
             /** @description Always true. */
             success: boolean;
         };
         EnableMfa: {
-            /** @description A code of the authenticator app. */
+            /** @description A code from the authenticator app. */
             mfacode: string;
         };
-        /** @description An error as clients read it. */
+        /** @description The body of every error response. */
         ErrorBody: {
-            /** @description A stable word for programs. */
-            code: string;
-            /** @description Every wrong field; only with status 422. */
+            /** @description A stable identifier for programs. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description All invalid fields; with status 422 only. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description One sentence: what happened and what to do. */
+            /** @description One sentence for people: what happened and what to do. */
             message: string;
             /** @description Always false. */
             success: boolean;
         };
+        /** @description The code of an error; later versions may have more. */
+        ErrorCode: components["schemas"]["KnownErrorCode"] | string;
+        /** @description The type of an event; later versions may have more. */
+        EventType: components["schemas"]["KnownEventType"] | string;
         FieldError: {
             /** @description The field's path, such as `http.url`. */
             field: string;
             message: string;
         };
+        /**
+         * @description Whether a notifier works; unused until something has been sent with its settings.
+         * @enum {string}
+         */
+        HealthState: "healthy" | "failing" | "off" | "unused";
         Heartbeat: {
             /** Format: date-time */
             at: string;
@@ -1259,10 +1438,9 @@ export interface components {
             load_time?: number | null;
             message: string;
             phases: components["schemas"]["Phases"];
-            /** @description What each region saw; empty when only the service itself looked. */
+            /** @description The result of each region; empty if only the service itself checked. */
             regions: components["schemas"]["RegionBeat"][];
-            /** @description up, down, or unknown when the check could not be made. */
-            status: string;
+            status: components["schemas"]["HeartbeatStatus"];
         };
         HeartbeatAnswer: {
             heartbeat: components["schemas"]["Heartbeat"];
@@ -1272,21 +1450,36 @@ export interface components {
         HeartbeatList: {
             /** @description Newest first. */
             heartbeats: components["schemas"]["Heartbeat"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
+        /**
+         * @description The result of a check; unknown if it could not be performed.
+         * @enum {string}
+         */
+        HeartbeatStatus: "up" | "down" | "unknown";
+        /**
+         * @description How an HTTP check authenticates.
+         * @enum {string}
+         */
+        HttpAuthentication: "none" | "basic" | "ntlm";
+        /**
+         * @description The method of an HTTP request.
+         * @enum {string}
+         */
+        HttpMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
         InvoiceBody: {
             /**
              * Format: int64
-             * @description What was charged, in cents.
+             * @description The amount that was charged, in cents.
              */
             amount: number;
             /** Format: date-time */
             created: string;
             /**
              * Format: int64
-             * @description What of it was paid by credit, in cents.
+             * @description The part of the price that was paid with credit, in cents.
              */
             credit: number;
             currency: string;
@@ -1294,7 +1487,7 @@ export interface components {
             invoiceid: string;
             /** @description The last four digits of the card. */
             last4: string;
-            /** @description How the amount came about. */
+            /** @description An explanation of the amount. */
             note: string;
             number: string;
             /** Format: date-time */
@@ -1307,24 +1500,53 @@ export interface components {
             plan: string;
             /**
              * Format: int64
-             * @description Of the period, in cents.
+             * @description The price of the period, in cents.
              */
             price: number;
-            /** @description open, paid, or void: never paid and no longer asked for. */
-            state: string;
+            state: components["schemas"]["InvoiceState"];
         };
         InvoiceList: {
             /** @description Newest first. */
             invoices: components["schemas"]["InvoiceBody"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
+        /**
+         * @description The state of an invoice; void if it is unpaid and no longer due.
+         * @enum {string}
+         */
+        InvoiceState: "open" | "paid" | "void";
+        /**
+         * @description The known values of ErrorCode.
+         * @enum {string}
+         */
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "plan_limit" | "administrator_needed" | "signup_closed" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        /**
+         * @description The known values of EventType.
+         * @enum {string}
+         */
+        KnownEventType: "monitor.down" | "monitor.reminder" | "monitor.up" | "monitor.certificate_expiring" | "notifier.test";
+        /**
+         * @description The known values of MonitorType.
+         * @enum {string}
+         */
+        KnownMonitorType: "api" | "dns" | "http" | "http_keyword" | "ping" | "tcp";
+        /**
+         * @description The known values of NotifierType.
+         * @enum {string}
+         */
+        KnownNotifierType: "email" | "webhook";
+        /**
+         * @description The known values of WebhookTemplate.
+         * @enum {string}
+         */
+        KnownWebhookTemplate: "slack" | "discord" | "teams" | "telegram" | "ntfy" | "pagerduty" | "uptime_kuma";
         LinkedNotifier: {
             name: string;
             /** Format: uuid */
             notifierid: string;
-            type: string;
+            type: components["schemas"]["NotifierType"];
         };
         ListedKey: {
             /** Format: uuid */
@@ -1333,21 +1555,21 @@ export interface components {
             created: string;
             /**
              * Format: date-time
-             * @description To the minute; null when it never was.
+             * @description To the minute; null if it has never been used.
              */
             last_used?: string | null;
             name: string;
-            /** @description How the API key begins. */
+            /** @description The first characters of the API key. */
             prefix: string;
         };
         ListedSession: {
-            /** @description Where it was opened from. */
+            /** @description The address that the session was created from. */
             address: string;
-            /** @description What the client called itself. */
+            /** @description The user agent of the client. */
             agent: string;
             /** Format: date-time */
             created: string;
-            /** @description Whether this request came with it. */
+            /** @description Whether this is the session of the request. */
             current: boolean;
             /**
              * Format: date-time
@@ -1357,7 +1579,10 @@ export interface components {
             /** Format: uuid */
             sessionid: string;
         };
-        /** @description Of checks that were up, in milliseconds; percentiles to within one percent. */
+        /**
+         * @description Load times of successful checks, in milliseconds; percentiles are accurate to within
+         *     one percent.
+         */
         LoadTime: {
             /** Format: double */
             max: number;
@@ -1376,14 +1601,19 @@ export interface components {
         };
         LogIn: {
             email: string;
-            /** @description A code of the authenticator app or a recovery code; required when MFA is on. */
+            /** @description A code from the authenticator app, or a recovery code; required if MFA is on. */
             mfacode?: string | null;
             password: string;
         };
         LostPassword: {
             email: string;
         };
-        /** @description The user behind the credentials. */
+        /**
+         * @description How the connection to a mail server is secured; tls is implicit on port 465 and STARTTLS on others.
+         * @enum {string}
+         */
+        MailSecurity: "none" | "tls";
+        /** @description The user that the credentials belong to. */
         Me: {
             /** Format: email */
             email: string;
@@ -1392,34 +1622,37 @@ export interface components {
              * @description The team's id.
              */
             groupid: string;
-            /** @description Whether logins ask for a second factor. */
+            /** @description Whether logins require a second factor. */
             mfa: boolean;
+            /** @description As given at sign-up; may be empty. */
+            name: string;
             success: boolean;
             /** Format: uuid */
             userid: string;
         };
         MembershipAnswer: {
-            /** @description Whether the page shows plans and payment. */
+            /** @description Whether the web app shows plans and payment. */
             billing: boolean;
             membership: components["schemas"]["MembershipBody"];
-            /** @description Who moves the money: sandbox or stripe. */
+            /** @description The payment processor: sandbox or stripe. */
             processor: string;
             /**
-             * @description For Stripe's own card form: with it a card becomes a `token`, and its number
-             *     need not be sent here. Null with the sandbox, and when none is set.
+             * @description For Stripe's own card form, which turns a card into a `token`, so that the card
+             *     number is not sent to Wakeful. Null with the sandbox, and if none is set.
              */
             publishable_key?: string | null;
             success: boolean;
+            usage: components["schemas"]["MembershipUsage"];
         };
         MembershipBody: {
-            /** @description Set by an administrator, who alone can end it. */
+            /** @description Whether the operator set the plan; only the operator can then end it. */
             administered: boolean;
             /**
              * Format: int64
-             * @description What lowers the next payments, in cents.
+             * @description The credit toward the next payments, in cents.
              */
             credit: number;
-            /** @description Null for a team that never had a plan. */
+            /** @description Null for a team that has never had a plan. */
             membershipToken?: string | null;
             methodid?: string | null;
             /**
@@ -1434,16 +1667,79 @@ export interface components {
             period_from?: string | null;
             /** Format: date-time */
             period_until?: string | null;
-            /** @description The plan that serves now. */
+            /** @description The current plan. */
             plan: components["schemas"]["PlanBody"];
-            /** @description none, active, cancelled or past_due. */
-            state: string;
+            state: components["schemas"]["MembershipState"];
+        };
+        /** @description What `membership/save` would charge now. Amounts are in cents. */
+        MembershipPreview: {
+            /**
+             * Format: int64
+             * @description The price of the period that would be paid; 0 if the current period continues.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description What the payment method is charged. An amount that is too small to be charged is
+             *     waived.
+             */
+            charge: number;
+            /**
+             * Format: int64
+             * @description The part of it that is paid with credit, including that for the unused part of the
+             *     current plan.
+             */
+            credit: number;
+            /**
+             * Format: int64
+             * @description The credit that remains for later payments.
+             */
+            credit_left: number;
+            currency: string;
+            /**
+             * Format: date-time
+             * @description The end of the paid period, when the plan renews.
+             */
+            renews?: string | null;
+            success: boolean;
         };
         MembershipSaved: {
-            /** @description The opaque id of the membership. */
+            /** @description The id of the membership. */
             membershipToken: string;
             message: string;
             success: boolean;
+        };
+        /**
+         * @description The state of a team's plan.
+         * @enum {string}
+         */
+        MembershipState: "none" | "active" | "cancelled" | "past_due";
+        /** @description How much of the current plan the team uses. */
+        MembershipUsage: {
+            /** @description Whether the server enforces the limits of plans. */
+            enforced: boolean;
+            /**
+             * Format: int32
+             * @description The maximum of active monitors; null for no limit.
+             */
+            limit?: number | null;
+            /**
+             * Format: int64
+             * @description Active monitors.
+             */
+            monitors: number;
+            /**
+             * Format: int64
+             * @description Active monitors with an interval below the plan's shortest.
+             */
+            too_frequent: number;
+            /**
+             * Format: int32
+             * @description The maximum of users; null for no limit.
+             */
+            user_limit?: number | null;
+            /** Format: int64 */
+            users: number;
         };
         MethodBody: {
             cardholderName: string;
@@ -1455,8 +1751,7 @@ export interface components {
             last4: string;
             /** Format: uuid */
             methodid: string;
-            /** @description Always `credit card`. */
-            type: string;
+            type: components["schemas"]["PaymentMethodType"];
         };
         MethodDefault: {
             message: string;
@@ -1466,12 +1761,12 @@ export interface components {
         };
         MethodDeleted: {
             message: string;
-            /** @description Those that remain. */
+            /** @description The remaining payment methods. */
             paymentMethodids: string[];
             success: boolean;
         };
         MethodList: {
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             paymentMethods: components["schemas"]["MethodBody"][];
             success: boolean;
@@ -1488,13 +1783,13 @@ export interface components {
         };
         MfaCodes: {
             message: string;
-            /** @description Each is accepted once in place of a code; shown this once. */
+            /** @description Each is accepted once in place of a code. Shown only once. */
             recovery_codes: string[];
             success: boolean;
         };
         MfaSetUp: {
             message: string;
-            /** @description The URI as a QR code, an SVG picture. */
+            /** @description The URI as a QR code, in SVG. */
             qr: string;
             /** @description The shared secret in base32, to type into an app. */
             secret: string;
@@ -1503,12 +1798,14 @@ export interface components {
             uri: string;
         };
         Monitor: {
+            /** @description Why checks cannot be performed at present; absent if they can. */
+            blocked?: string | null;
             /** Format: date-time */
             created: string;
             dns?: components["schemas"]["MonitorDns"] | null;
             /**
              * Format: int64
-             * @description Seconds; null for the default and for other types than api.
+             * @description Seconds; null for the default and for types other than api.
              */
             grace?: number | null;
             /** Format: int32 */
@@ -1521,7 +1818,7 @@ export interface components {
             last_message: string;
             /**
              * Format: double
-             * @description Milliseconds; null before the first check.
+             * @description Milliseconds; null if the last check measured none.
              */
             load_time?: number | null;
             /** Format: date-time */
@@ -1531,15 +1828,15 @@ export interface components {
             name: string;
             notifiers: components["schemas"]["LinkedNotifier"][];
             port?: string | null;
-            /** @description Where a target reports itself by opening an address. */
+            /** @description The URL with which the target reports its status; for type api only. */
             push_url?: string | null;
             /** @description How many regions must agree before it counts as down: any, majority, all or a number. */
             quorum: string;
-            /** @description Where it is checked from; `local` is the service itself. */
+            /** @description The regions it is checked from; `local` is the node that owns the monitor. */
             regions: string[];
             /**
              * Format: int64
-             * @description Seconds between reminders while it is down; 0: none.
+             * @description Seconds between reminders while the monitor is down; 0 for none.
              */
             resend_interval: number;
             /** Format: int32 */
@@ -1549,11 +1846,16 @@ export interface components {
              * @description Seconds; null for the default.
              */
             retry_interval?: number | null;
-            /** @description pending, up or down. */
-            status: string;
+            /**
+             * Format: int64
+             * @description Increases with every change of the settings; send it as `expected_revision` to
+             *     have a save rejected if someone else has changed the monitor meanwhile.
+             */
+            revision: number;
+            status: components["schemas"]["MonitorStatus"];
             /**
              * Format: date-time
-             * @description When the status became what it is.
+             * @description The time of the last status change.
              */
             status_since?: string | null;
             tags: string[];
@@ -1562,7 +1864,7 @@ export interface components {
              * @description Seconds; null for the default.
              */
             timeout?: number | null;
-            type: string;
+            type: components["schemas"]["MonitorType"];
             upside_down_mode: boolean;
         };
         MonitorAnswer: {
@@ -1571,11 +1873,12 @@ export interface components {
             success: boolean;
         };
         MonitorDns: {
-            record_type: string;
+            record_type: components["schemas"]["DnsRecordType"];
             resolver_server: string;
         };
         MonitorHttp: {
             accepted_status_codes: string[];
+            /** @description none, basic or ntlm, in the letter case the client sent. */
             authentication_type: string;
             body: string;
             certificate_expiry_notification: boolean;
@@ -1584,18 +1887,20 @@ export interface components {
             keyword: string;
             /** Format: int32 */
             max_redirects: number;
-            method: string;
+            method: components["schemas"]["HttpMethod"];
             url: string;
             username: string;
         };
-        /** @description What the pieces of the list come to. */
+        /** @description The list as the client receives it; it is sent in chunks. */
         MonitorList: {
             monitors: components["schemas"]["Monitor"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
         MonitorRow: {
+            /** @description Why checks cannot be performed at present; absent if they can. */
+            blocked?: string | null;
             /** Format: int32 */
             heartbeat_interval: number;
             isactive: boolean;
@@ -1604,40 +1909,64 @@ export interface components {
             last_message: string;
             /**
              * Format: double
-             * @description Milliseconds; null before the first check.
+             * @description Milliseconds; null if the last check measured none.
              */
             load_time?: number | null;
             /** Format: uuid */
             monitorid: string;
             name: string;
-            /** @description The ids of those who are told. */
+            /** @description The ids of the linked notifiers. */
             notifiers: string[];
-            /** @description pending, up or down. */
-            status: string;
+            status: components["schemas"]["MonitorStatus"];
             /**
              * Format: date-time
-             * @description When the status became what it is.
+             * @description The time of the last status change.
              */
             status_since?: string | null;
             tags: string[];
-            /** @description What is watched, in one line; empty for api. */
+            /** @description The monitored target in one line; empty for api. */
             target: string;
-            type: string;
+            type: components["schemas"]["MonitorType"];
         };
-        /** @description What the pieces of the list come to. */
+        /** @description The list as the client receives it; it is sent in chunks. */
         MonitorRows: {
             monitors: components["schemas"]["MonitorRow"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
-        /** @description A monitor with what is told of one alone. */
+        /**
+         * @description The status of a monitor; pending until the first verdict.
+         * @enum {string}
+         */
+        MonitorStatus: "pending" | "up" | "down";
+        /** @description The type of a monitor; later versions may have more. */
+        MonitorType: components["schemas"]["KnownMonitorType"] | string;
+        /** @description A monitor with the details that lists do not have. */
         MonitorWhole: {
             certificate?: components["schemas"]["Certificate"] | null;
             monitor: components["schemas"]["Monitor"];
             success: boolean;
         };
-        /** @description A notifier as it is returned. */
+        /** @description The outcome of a change of many monitors. */
+        MonitorsChanged: {
+            /** @description How many of them changed; the others had these settings already. */
+            changed: number;
+            /** @description The number of selected monitors. */
+            matched: number;
+            message: string;
+            success: boolean;
+        };
+        /** @description The outcome of a deletion of many monitors. */
+        MonitorsDeleted: {
+            /** @description How many of them were deleted, or would be. */
+            deleted: number;
+            /** @description The number of selected monitors. */
+            matched: number;
+            message: string;
+            success: boolean;
+        };
+        /** @description A notifier. */
         Notifier: {
             /** Format: date-time */
             created: string;
@@ -1647,19 +1976,21 @@ export interface components {
             disabled_reason: string;
             /** @description For type email. */
             email?: components["schemas"]["NotifierEmail"];
-            /** @description Whether anything is sent by it. */
+            health: components["schemas"]["NotifierHealth"];
+            /** @description Whether the notifier sends messages. */
             isactive: boolean;
+            /** @description Whether new monitors use the notifier unless they name their own. */
+            isdefault: boolean;
             /** Format: date-time */
             modified: string;
             name: string;
             /** Format: uuid */
             notifierid: string;
-            /** @description email or webhook. */
-            type: string;
+            type: components["schemas"]["NotifierType"];
             /** @description For type webhook. */
             webhook?: components["schemas"]["NotifierWebhook"];
         };
-        /** @description A message on its way to one notifier. */
+        /** @description The delivery of a message by a notifier. */
         NotifierDelivery: {
             /** Format: uuid */
             alertid?: string | null;
@@ -1677,13 +2008,13 @@ export interface components {
             monitor: components["schemas"]["DeliveryMonitor"];
             /**
              * Format: date-time
-             * @description Null: delivered or given up.
+             * @description Null once the message was delivered or has failed permanently.
              */
             next_try?: string | null;
-            /** @description waiting, delivered or failed. */
-            state: string;
-            /** @description monitor.down, monitor.up or monitor.certificate_expiring. */
-            type: string;
+            /** @description For a mail, once its server has responded to the recipients. */
+            recipients?: components["schemas"]["Recipients"];
+            state: components["schemas"]["DeliveryState"];
+            type: components["schemas"]["EventType"];
         };
         NotifierEmail: {
             from_email: string;
@@ -1692,6 +2023,7 @@ export interface components {
             password: string;
             /** Format: int32 */
             port: number;
+            /** @description As it was saved: none or tls in any letter case. */
             security: string;
             subject: string;
             to_bcc: string;
@@ -1699,40 +2031,70 @@ export interface components {
             to_email: string;
             username: string;
         };
+        /** @description Whether the latest messages of a notifier arrived. A test counts only if it succeeds. */
+        NotifierHealth: {
+            /** @description The response to the latest failed attempt; null after a success. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description The first of the failed attempts in a row, the first success after a failure, or when
+             *     the notifier was turned off; null if it is unused.
+             */
+            since?: string | null;
+            state: components["schemas"]["HealthState"];
+        };
         NotifierList: {
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             notifiers: components["schemas"]["Notifier"][];
             success: boolean;
         };
-        /** @description A message about an invented monitor, as a receiver would get it. */
+        /** @description A message about an example monitor, as a receiver would get it. */
         NotifierPreview: {
+            /** @description The body of a webhook, or the text of a mail. */
             body: string;
             content_type: string;
             /** @description The HTML part of a mail, otherwise null. */
             html?: string | null;
-            /** @description Of a mail, otherwise null. */
+            /** @description The subject of a mail, otherwise null. */
             subject?: string | null;
             success: boolean;
+            /** @description The text part of a mail, otherwise null. */
+            text?: string | null;
         };
+        /** @description The response to a test. */
+        NotifierTested: {
+            /** @description The receiver's response. */
+            message: string;
+            /** @description For a mail. */
+            recipients?: components["schemas"]["Recipients"];
+            success: boolean;
+        };
+        /** @description The type of a notifier; later versions may have more. */
+        NotifierType: components["schemas"]["KnownNotifierType"] | string;
         NotifierWebhook: {
             headers: string;
-            /** @description What signs the messages; shown when it is made and never again. */
+            /** @description The signing secret; shown only when it is created. */
             secret?: string;
-            template: string;
+            template: components["schemas"]["WebhookTemplate"];
             url: string;
         };
-        /** @description What a target says of itself. */
+        /** @description A report of a target about its own status. */
         Notify: {
             /**
-             * @description Travels on to the notifications. `message`, if it is text, and `load_time`,
-             *     if it is a number of milliseconds up to a day, become those of the heartbeat.
+             * @description Passed on to the notifications. `message`, if it is a string, and `load_time`, if it
+             *     is a number of milliseconds up to one day, are stored in the heartbeat.
              */
             payload?: Record<string, never> | null;
-            /** @description up or down, in any letter case. */
-            status: string;
+            /** @description Case-insensitive. */
+            status: components["schemas"]["ReportStatus"];
         };
-        /** @description Where the time went in the mean; null for what was never reached. */
+        /**
+         * @description The type of a payment method.
+         * @enum {string}
+         */
+        PaymentMethodType: "credit card";
+        /** @description The mean time of each phase; null for phases that were never reached. */
         PhaseMeans: {
             /** Format: double */
             connect?: number | null;
@@ -1755,7 +2117,7 @@ export interface components {
             /** Format: double */
             p99: number;
         };
-        /** @description Where the time went; null for what was never reached. */
+        /** @description The time of each phase; null for phases that were never reached. */
         PhaseTimes: {
             connect?: components["schemas"]["PhaseTime"] | null;
             first_byte?: components["schemas"]["PhaseTime"] | null;
@@ -1763,7 +2125,7 @@ export interface components {
             tls?: components["schemas"]["PhaseTime"] | null;
             transfer?: components["schemas"]["PhaseTime"] | null;
         };
-        /** @description Where the time went, each in milliseconds. */
+        /** @description The duration of each phase in milliseconds. */
         Phases: {
             /** Format: double */
             connect?: number | null;
@@ -1782,14 +2144,14 @@ export interface components {
             history_days: number;
             /**
              * Format: int32
-             * @description The most active monitors; null: no limit.
+             * @description The maximum number of active monitors; null for no limit.
              */
             monitors?: number | null;
             name: string;
             planid: string;
             /**
              * Format: int64
-             * @description A month, in cents; null: by contract, set by an administrator.
+             * @description Per month, in cents; null if the operator sets the plan by contract.
              */
             price?: number | null;
             /**
@@ -1799,12 +2161,12 @@ export interface components {
             shortest_interval: number;
             /**
              * Format: int32
-             * @description The most users; null: no limit.
+             * @description The maximum number of users; null for no limit.
              */
             users?: number | null;
         };
         PlanList: {
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             /** @description From the smallest to the largest. */
             plans: components["schemas"]["PlanBody"][];
@@ -1837,20 +2199,27 @@ export interface components {
             /** Format: double */
             uptime?: number | null;
         };
-        /** @description As much of a notifier as decides what its messages look like. */
+        /** @description The plan to preview. The other fields of `membership/save` are ignored. */
+        PreviewMembership: {
+            /** @description The plan's id or name; case-insensitive. */
+            plan: string;
+        };
+        /**
+         * @description The settings of a notifier that determine the content of its messages. They need not be
+         *     saved; with `notifierid`, omitted ones are those of the saved notifier.
+         */
         PreviewNotifier: {
             email?: components["schemas"]["SaveEmail"] | null;
-            /** @description monitor.down, monitor.up, monitor.certificate_expiring or notifier.test. */
-            event?: string | null;
+            event?: components["schemas"]["KnownEventType"] | null;
             name?: string | null;
-            /** @description email or webhook. */
-            type: string;
+            notifierid?: string | null;
+            type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
         Probe: {
             /**
              * Format: int64
-             * @description Milliseconds that checks waited for their turn lately.
+             * @description Milliseconds that recent checks waited before they started.
              */
             lag: number;
             /** Format: date-time */
@@ -1860,7 +2229,7 @@ export interface components {
             since: string;
             version: string;
         };
-        /** @description The new address of a monitor that targets report to. */
+        /** @description The new push URL of a monitor. */
         PushRotated: {
             message: string;
             push_url: string;
@@ -1870,13 +2239,29 @@ export interface components {
             msg?: string;
             ok: boolean;
         };
+        /** @description How the mail server responded to the recipients of a mail. */
+        Recipients: {
+            /** @description How many recipients have been accepted. */
+            accepted: number;
+            /**
+             * @description The recipients that have not been accepted. While the delivery is waiting, those with
+             *     a 4xx answer are retried.
+             */
+            refused: components["schemas"]["RefusedRecipient"][];
+            total: number;
+        };
+        RefusedRecipient: {
+            address: string;
+            /** @description The server's latest reply, such as `550 5.1.1 no such user`. */
+            answer: string;
+        };
         Region: {
-            /** @description How many probes are there. */
+            /** @description The number of live probes. */
             live: number;
-            /** @description How many active monitors of the team are checked from here. */
+            /** @description The number of the team's active monitors that are checked from here. */
             monitors: number;
             probes: components["schemas"]["Probe"][];
-            /** @description Why nothing can be checked from here; null when it can. */
+            /** @description Why monitors cannot be checked from here; null if they can. */
             problem?: string | null;
             region: string;
         };
@@ -1888,18 +2273,12 @@ export interface components {
             load_time?: number | null;
             message: string;
             region: string;
-            /** @description up, down, or unknown when it could not look. */
-            status: string;
-        };
-        RegionLine: {
-            /** @description Steps in which it was not asked are left out. */
-            points: components["schemas"]["RegionPoint"][];
-            region: string;
+            status: components["schemas"]["HeartbeatStatus"];
         };
         RegionList: {
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
-            /** @description `local`, the service itself, stands first. */
+            /** @description `local`, the service itself, comes first. */
             regions: components["schemas"]["Region"][];
             success: boolean;
         };
@@ -1912,28 +2291,35 @@ export interface components {
             max?: number | null;
             /**
              * Format: double
-             * @description Of looks that were up, in milliseconds.
+             * @description Load time of successful checks, in milliseconds.
              */
             p50?: number | null;
             /**
              * Format: int64
-             * @description How often it could not look.
+             * @description The number of times that the region could not check.
              */
             unknown: number;
             /** Format: int64 */
             up: number;
         };
+        RegionSeries: {
+            /** @description Steps in which the region did not check are omitted. */
+            points: components["schemas"]["RegionPoint"][];
+            region: string;
+        };
         Report: {
             /** Format: date-time */
             from: string;
             monitors: components["schemas"]["ReportLine"][];
-            /** @description Such as 2026-10. */
-            month: string;
+            /** @description Such as 2026-10; null if `from` and `to` were sent. */
+            month?: string | null;
             success: boolean;
             tag?: string | null;
+            /** @description The name given at sign-up, or else the email of the team's first user. */
+            team: string;
             /**
              * Format: date-time
-             * @description The end of the month, or now while it lasts.
+             * @description The end of the period, or now if it is not over.
              */
             to: string;
             total: components["schemas"]["ReportTotal"];
@@ -1970,13 +2356,18 @@ export interface components {
             p99?: number | null;
             tags: string[];
             target: string;
-            type: string;
+            type: components["schemas"]["MonitorType"];
             /**
              * Format: double
-             * @description By duration, in percent; null without data.
+             * @description Time-based, in percent; null without data.
              */
             uptime?: number | null;
         };
+        /**
+         * @description The status that a target reports.
+         * @enum {string}
+         */
+        ReportStatus: "up" | "down";
         ReportTotal: {
             /**
              * Format: int64
@@ -1988,23 +2379,22 @@ export interface components {
             outages: number;
             /**
              * Format: double
-             * @description All monitors' up seconds among all their up and down seconds, in percent.
+             * @description The up time of all monitors as a share of their up and down time, in percent.
              */
             uptime?: number | null;
         };
-        /** @description A key pair to make (no `apikeyid`), or one to be called otherwise. */
+        /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: {
             apikeyid?: string | null;
             name: string;
         };
-        /** @description What is asked of which resolver. */
+        /** @description The DNS query and the resolver. */
         SaveDns: {
-            /** @description A, AAAA, CAA, CNAME, MX, NS, PTR, SOA, SRV or TXT. */
-            record_type?: string | null;
+            record_type?: components["schemas"]["DnsRecordType"] | null;
             /** @description `ip` or `ip:port`. */
             resolver_server?: string | null;
         };
-        /** @description The mail server, and the mail itself. */
+        /** @description The mail server, and the sender, recipients and subject of the mail. */
         SaveEmail: {
             /** @description Required. */
             from_email?: string | null;
@@ -2013,38 +2403,36 @@ export interface components {
             ignore_tls_errors?: boolean | null;
             password?: string | null;
             port?: components["schemas"]["TextOrNumber"] | null;
-            /** @description none or tls: from the first byte on port 465, by STARTTLS on others. */
-            security?: string | null;
-            /** @description A template with the webhook's fields; empty: written by Wakeful. */
+            security?: components["schemas"]["MailSecurity"] | null;
+            /** @description A template with the same fields as in webhooks; empty for the default subject. */
             subject?: string | null;
             to_bcc?: components["schemas"]["TextOrList"] | null;
             to_cc?: components["schemas"]["TextOrList"] | null;
             to_email?: components["schemas"]["TextOrList"] | null;
-            /** @description Empty: no authentication. */
+            /** @description Empty for no authentication. */
             username?: string | null;
         };
-        /** @description How a page is asked for and what counts as up. */
+        /** @description The HTTP request and the responses that count as up. */
         SaveHttp: {
             accepted_status_codes?: components["schemas"]["Codes"] | null;
-            /** @description none, basic or ntlm. */
-            authentication_type?: string | null;
+            authentication_type?: components["schemas"]["HttpAuthentication"] | null;
             body?: string | null;
             certificate_expiry_notification?: boolean | null;
             /** @description A JSON object as text, or `Name: value` lines. */
             headers?: string | null;
             ignore_tls_error?: boolean | null;
-            /** @description Text the page must hold; required for http_keyword. */
+            /** @description Text that the response must contain; required for http_keyword. */
             keyword?: string | null;
             /** Format: int32 */
             max_redirects?: number | null;
-            method?: string | null;
-            /** @description Kept sealed and never returned; an empty text removes it. */
+            method?: components["schemas"]["HttpMethod"] | null;
+            /** @description Stored encrypted and never returned; an empty string deletes it. */
             password?: string | null;
             /** @description Required. */
             url?: string | null;
             username?: string | null;
         };
-        /** @description A plan, and what it is paid with. */
+        /** @description A plan and its payment method. */
         SaveMembership: {
             cardNumber?: string | null;
             cardholderName?: string | null;
@@ -2054,15 +2442,21 @@ export interface components {
             expiryMonth?: number | null;
             /** Format: int32 */
             expiryYear?: number | null;
-            /** @description `new` with the card's fields or a `token`, `methodID` with `methodID`, or the id of a saved method. */
+            /**
+             * @description `new` with the card's fields or a `token`, `methodID` with the field `methodID`, or the
+             *     id of a saved method.
+             */
             method: string;
             methodID?: string | null;
-            /** @description The plan's id or name, in any letter case. */
+            /** @description The plan's id or name; case-insensitive. */
             plan: string;
             token?: string | null;
             zipCode?: string | null;
         };
-        /** @description A card to save; `token` in place of its fields when the processor's own page took it. */
+        /**
+         * @description A card to save. `token` replaces the other fields if the card was entered in the
+         *     processor's own form.
+         */
         SaveMethod: {
             /** @description Digits, spaces and dashes. */
             cardNumber: string;
@@ -2083,14 +2477,19 @@ export interface components {
             zipCode: string;
         };
         /**
-         * @description A monitor to make (no `monitorid`) or to change. Fields may also be sent in
-         *     the shape they are returned in.
+         * @description A monitor to create (without `monitorid`) or to change. Fields may also be sent in the
+         *     form in which they are returned.
          */
         SaveMonitor: {
             dns?: components["schemas"]["SaveDns"] | null;
             /**
+             * Format: int64
+             * @description The `revision` that the change is based on; 409 if it is not the stored one.
+             */
+            expected_revision?: number | null;
+            /**
              * Format: int32
-             * @description For api: seconds that a report may be late.
+             * @description For api: seconds by which a report may be late.
              */
             grace?: number | null;
             /**
@@ -2112,12 +2511,12 @@ export interface components {
             regions?: components["schemas"]["TextOrList"] | null;
             /**
              * Format: int32
-             * @description Seconds between reminders while it is down; 0 for none.
+             * @description Seconds between reminders while the monitor is down; 0 for none.
              */
             resend_interval?: number | null;
             /**
              * Format: int32
-             * @description Re-checks that confirm a failure.
+             * @description The number of re-checks that confirm a failure.
              */
             retries?: number | null;
             /**
@@ -2128,60 +2527,62 @@ export interface components {
             tags?: components["schemas"]["TextOrList"] | null;
             /**
              * Format: int32
-             * @description Seconds a check may take; 0 for the default, 80 % of the interval.
+             * @description Seconds that a check may take; 0 for the default, 80 % of the interval.
              */
             timeout?: number | null;
-            /** @description api, dns, http, http_keyword, ping or tcp; required for a new monitor. */
-            type?: string | null;
-            /** @description Reverses every verdict; required for a new monitor. */
+            type?: components["schemas"]["KnownMonitorType"] | null;
+            /** @description Inverts up and down; required for a new monitor. */
             upside_down_mode?: boolean | null;
         };
-        /** @description A notifier to make (no `notifierid`) or to change. */
+        /** @description A notifier to create (without `notifierid`) or to change. */
         SaveNotifier: {
             email?: components["schemas"]["SaveEmail"] | null;
-            /** @description Whether anything is sent by it; left out: as it is. */
+            /** @description Whether the notifier sends messages; unchanged if omitted. */
             isactive?: boolean | null;
+            /**
+             * @description Whether new monitors use the notifier unless they name their own; unchanged if
+             *     omitted, and false for a new notifier.
+             */
+            isdefault?: boolean | null;
             /** @description Required for a new notifier. */
             name?: string | null;
             notifierid?: string | null;
-            /** @description email or webhook; required for a new notifier. */
-            type?: string | null;
+            type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
-        /** @description The caller's email and, to change it, password. */
+        /** @description The caller's email and, optionally, a new password. */
         SaveSettings: {
             /** Format: email */
             email: string;
-            /** @description Leave both password fields out to keep the password. */
+            /** @description Omit both password fields to retain the password. */
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
         };
-        /** @description A user to add (no `userid`) or to change. */
+        /** @description A user to add (without `userid`) or to change. */
         SaveUser: {
             /** Format: email */
             email: string;
-            /** @description Required for a new user; leave both out to keep a user's password. */
+            /** @description Required for a new user; omit both fields to retain a user's password. */
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
             userid?: string | null;
         };
-        /** @description Where messages are posted. */
+        /** @description The webhook that messages are posted to. */
         SaveWebhook: {
             /** @description A JSON object as text, or `Name: value` lines. */
             headers?: string | null;
-            /** @description What signs the messages: whsec_ and base64. Left out: as it is, or a new one. */
-            secret?: string | null;
             /**
-             * @description Empty, slack, discord, teams, telegram, ntfy, pagerduty, uptime_kuma, or
-             *     a template of your own.
+             * @description The signing secret: `whsec_` and base64. If omitted, the stored one is retained, or a
+             *     new one is created.
              */
-            template?: string | null;
+            secret?: string | null;
+            template?: components["schemas"]["WebhookTemplate"] | null;
             /** @description http or https; required. */
             url?: string | null;
         };
-        /** @description For how many seconds heartbeats of each kind spoke. */
+        /** @description The number of seconds with each status. */
         Seconds: {
             /** Format: int64 */
             down: number;
@@ -2189,7 +2590,7 @@ export interface components {
             maintenance: number;
             /**
              * Format: int64
-             * @description Nothing was heard.
+             * @description Seconds without data.
              */
             no_data: number;
             /** Format: int64 */
@@ -2199,20 +2600,29 @@ export interface components {
             /** Format: int64 */
             up: number;
         };
+        /** @description Selects all monitors, or those that match every condition. Other fields are rejected. */
+        SelectMonitors: {
+            /** @description true selects all monitors; it excludes the conditions. */
+            all?: boolean | null;
+            /** @description Part of a name, target or tag. */
+            search?: string | null;
+            status?: components["schemas"]["MonitorStatus"] | null;
+            tag?: string | null;
+            type?: components["schemas"]["KnownMonitorType"] | null;
+        };
         Series: {
             /** Format: date-time */
             from: string;
             /** Format: uuid */
             monitorid: string;
-            /** @description Steps without a heartbeat are left out. */
+            /** @description Steps without a heartbeat are omitted. */
             points: components["schemas"]["Point"][];
             /**
-             * @description Only with `by=region`: what each region saw. Empty when it was checked from
-             *     one place only, and when the source is hour or day, which do not hold it.
+             * @description Only with `by=region`: the results of each region. Empty if the monitor was checked
+             *     from one region only, and if the source is hour or day, which have no such data.
              */
-            regions?: components["schemas"]["RegionLine"][];
-            /** @description raw, hour or day: what the points are made of. */
-            source: string;
+            regions?: components["schemas"]["RegionSeries"][];
+            source: components["schemas"]["SeriesSource"];
             /**
              * Format: int64
              * @description Seconds from one point to the next.
@@ -2222,13 +2632,18 @@ export interface components {
             /** Format: date-time */
             to: string;
         };
+        /**
+         * @description The resolution of the data that points are computed from.
+         * @enum {string}
+         */
+        SeriesSource: "raw" | "hour" | "day";
         SessionList: {
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             sessions: components["schemas"]["ListedSession"][];
             success: boolean;
         };
-        /** @description A new account and a new team around it. */
+        /** @description A new account with its own team. */
         SignUp: {
             /** Format: email */
             email: string;
@@ -2237,16 +2652,9 @@ export interface components {
         };
         SignedIn: {
             success: boolean;
-            /** @description A Bearer Token; empty for the page, which has it in a cookie. */
+            /** @description A bearer token; empty for the web app, which gets it in a cookie. */
             token: string;
             user: components["schemas"]["User"];
-        };
-        /** @description A certificate of the chain. */
-        Signer: {
-            /** Format: date-time */
-            expires: string;
-            issuer: string;
-            subject: string;
         };
         Stats: {
             /** Format: uuid */
@@ -2254,44 +2662,48 @@ export interface components {
             spans: components["schemas"]["StatsSpan"][];
             success: boolean;
         };
+        /**
+         * @description A standard period of statistics.
+         * @enum {string}
+         */
+        StatsPeriod: "24h" | "7d" | "30d" | "90d" | "365d";
         StatsSpan: {
             checks: components["schemas"]["Checks"];
             /**
              * Format: date-time
-             * @description What the figures cover: the usual spans begin with a full hour, and where
-             *     single heartbeats are no longer kept, others do too.
+             * @description The start of the period that the statistics cover. The standard periods start at a
+             *     full hour; others do too where single heartbeats are no longer stored.
              */
             from: string;
             load_time?: components["schemas"]["LoadTime"] | null;
             /**
              * Format: int64
-             * @description Seconds of the longest one within the span.
+             * @description Seconds of the longest outage within the period.
              */
             longest_outage?: number | null;
             /**
              * Format: int64
-             * @description Seconds, of those that ended within the span.
+             * @description Seconds; covers the outages that ended within the period.
              */
             mean_time_to_recover?: number | null;
             /**
              * Format: int64
-             * @description Outages that touch the span.
+             * @description Outages that overlap the period.
              */
             outages: number;
             phases: components["schemas"]["PhaseTimes"];
             seconds: components["schemas"]["Seconds"];
-            /** @description 24h, 7d, 30d, 90d or 365d; null for a span that was asked for. */
-            span?: string | null;
+            span?: components["schemas"]["StatsPeriod"] | null;
             /** Format: date-time */
             to: string;
             /**
              * Format: double
-             * @description By duration: up seconds among up and down seconds, in percent; null without data.
+             * @description Time-based: the up time as a share of up and down time, in percent; null without data.
              */
             uptime?: number | null;
             /**
              * Format: double
-             * @description By heartbeats.
+             * @description Based on the number of heartbeats, in percent.
              */
             uptime_checks?: number | null;
         };
@@ -2304,7 +2716,7 @@ export interface components {
             beats: components["schemas"]["Beat"][];
             /**
              * Format: double
-             * @description The median of 24 hours, in milliseconds.
+             * @description The median of the last 24 hours, in milliseconds.
              */
             load_time?: number | null;
             /** Format: uuid */
@@ -2317,7 +2729,7 @@ export interface components {
         TeamList: {
             /** @description The team's users. */
             message: components["schemas"]["TeamUser"][];
-            /** @description Only with `limit`: where the next page begins, null at the end. */
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
             success: boolean;
         };
@@ -2327,27 +2739,23 @@ export interface components {
             /** Format: uuid */
             userid: string;
         };
-        /** @description Which notifier to try. */
-        TestNotifier: {
-            notifierid: string;
-        };
         TextOrList: string | unknown[];
         TextOrNumber: string | number;
         Token: {
             success: boolean;
-            /** @description A Bearer Token. */
+            /** @description A bearer token. */
             token: string;
         };
         UpdatePassword: {
             /**
              * Format: email
-             * @description Must be the address of the account that tokenid belongs to.
+             * @description The email of the account that tokenid belongs to.
              */
             email: string;
             password1: string;
             /** @description Must equal password1. */
             password2: string;
-            /** @description The token of the mailed link, or a live Bearer Token of the account. */
+            /** @description The token of the emailed link, or a valid bearer token of the account. */
             tokenid: string;
         };
         User: {
@@ -2371,6 +2779,8 @@ export interface components {
         Users: {
             userids: string[];
         };
+        /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
+        WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
     };
     responses: never;
     parameters: never;
@@ -2429,7 +2839,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description An administrator is needed */
+            /** @description Only the operator can change this plan */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2447,7 +2857,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A payment is under way */
+            /** @description A payment is in progress */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2474,7 +2884,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2483,7 +2893,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2501,7 +2911,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2519,7 +2929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2533,8 +2943,8 @@ export interface operations {
     get_push: {
         parameters: {
             query?: {
-                /** @description up or down */
-                status?: string;
+                /** @description Default: up */
+                status?: components["schemas"]["ReportStatus"];
                 /** @description The message */
                 msg?: string;
                 /** @description Load time in milliseconds */
@@ -2549,7 +2959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2558,7 +2968,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            /** @description The query cannot be read */
+            /** @description The query cannot be parsed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2567,7 +2977,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No active monitor has this address */
+            /** @description No active monitor has this push URL */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2585,7 +2995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2594,7 +3004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2612,7 +3022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2621,7 +3031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2635,8 +3045,8 @@ export interface operations {
     put_push: {
         parameters: {
             query?: {
-                /** @description up or down */
-                status?: string;
+                /** @description Default: up */
+                status?: components["schemas"]["ReportStatus"];
                 /** @description The message */
                 msg?: string;
                 /** @description Load time in milliseconds */
@@ -2651,7 +3061,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2660,7 +3070,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            /** @description The query cannot be read */
+            /** @description The query cannot be parsed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2669,7 +3079,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No active monitor has this address */
+            /** @description No active monitor has this push URL */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2687,7 +3097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2696,7 +3106,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2714,7 +3124,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2723,7 +3133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2737,8 +3147,8 @@ export interface operations {
     post_push: {
         parameters: {
             query?: {
-                /** @description up or down */
-                status?: string;
+                /** @description Default: up */
+                status?: components["schemas"]["ReportStatus"];
                 /** @description The message */
                 msg?: string;
                 /** @description Load time in milliseconds */
@@ -2753,7 +3163,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2762,7 +3172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            /** @description The query cannot be read */
+            /** @description The query cannot be parsed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2771,7 +3181,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No active monitor has this address */
+            /** @description No active monitor has this push URL */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2789,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2798,7 +3208,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2816,7 +3226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2825,7 +3235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2839,8 +3249,8 @@ export interface operations {
     delete_push: {
         parameters: {
             query?: {
-                /** @description up or down */
-                status?: string;
+                /** @description Default: up */
+                status?: components["schemas"]["ReportStatus"];
                 /** @description The message */
                 msg?: string;
                 /** @description Load time in milliseconds */
@@ -2855,7 +3265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2864,7 +3274,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            /** @description The query cannot be read */
+            /** @description The query cannot be parsed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2873,7 +3283,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No active monitor has this address */
+            /** @description No active monitor has this push URL */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2891,7 +3301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2900,7 +3310,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2918,7 +3328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2927,7 +3337,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2941,8 +3351,8 @@ export interface operations {
     patch_push: {
         parameters: {
             query?: {
-                /** @description up or down */
-                status?: string;
+                /** @description Default: up */
+                status?: components["schemas"]["ReportStatus"];
                 /** @description The message */
                 msg?: string;
                 /** @description Load time in milliseconds */
@@ -2957,7 +3367,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2966,7 +3376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            /** @description The query cannot be read */
+            /** @description The query cannot be parsed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2975,7 +3385,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No active monitor has this address */
+            /** @description No active monitor has this push URL */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2993,7 +3403,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3002,7 +3412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3020,7 +3430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3029,7 +3439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3043,9 +3453,9 @@ export interface operations {
     get_alerts: {
         parameters: {
             query?: {
-                /** @description Alerts a page */
+                /** @description Alerts per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3081,7 +3491,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3090,7 +3500,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3108,7 +3518,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3117,7 +3527,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3137,7 +3547,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The credentials are good */
+            /** @description The credentials are valid */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3164,7 +3574,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3182,7 +3592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3191,7 +3601,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3215,7 +3625,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The credentials are good */
+            /** @description The credentials are valid */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3260,7 +3670,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3269,7 +3679,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3287,7 +3697,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3296,7 +3706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3356,7 +3766,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3365,7 +3775,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3383,7 +3793,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3392,7 +3802,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3415,7 +3825,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description On its way */
+            /** @description Queued */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,7 +3870,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3478,7 +3888,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3487,7 +3897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3534,7 +3944,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3552,7 +3962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3561,7 +3971,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3585,7 +3995,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made or renamed */
+            /** @description Created or renamed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3639,7 +4049,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3648,7 +4058,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3666,7 +4076,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3675,7 +4085,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3698,7 +4108,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description Deleted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3734,7 +4144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3752,7 +4162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3761,7 +4171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3775,9 +4185,9 @@ export interface operations {
     get_integrations_apikeys: {
         parameters: {
             query?: {
-                /** @description Keys a page */
+                /** @description Keys per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -3813,7 +4223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3822,7 +4232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3840,7 +4250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3849,7 +4259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3918,7 +4328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3927,7 +4337,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3945,7 +4355,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3954,7 +4364,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4001,7 +4411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4019,7 +4429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4028,7 +4438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4075,7 +4485,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4093,7 +4503,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4102,7 +4512,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4149,7 +4559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4167,7 +4577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4176,7 +4586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4190,9 +4600,9 @@ export interface operations {
     get_membership_invoices: {
         parameters: {
             query?: {
-                /** @description Invoices a page */
+                /** @description Invoices per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -4228,7 +4638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4237,7 +4647,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4255,7 +4665,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4264,7 +4674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4278,9 +4688,9 @@ export interface operations {
     get_membership_plans: {
         parameters: {
             query?: {
-                /** @description Plans a page */
+                /** @description Plans per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -4316,7 +4726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4325,7 +4735,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4343,7 +4753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4352,7 +4762,130 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_membership_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewMembership"];
+            };
+        };
+        responses: {
+            /** @description The amounts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipPreview"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Only the operator can change this plan */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A payment is in progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4412,7 +4945,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description An administrator is needed */
+            /** @description Only the operator can change this plan */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4430,7 +4963,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A payment is under way */
+            /** @description A payment is in progress */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4457,7 +4990,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4466,7 +4999,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4484,7 +5017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4502,7 +5035,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4522,7 +5055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Cancelled */
+            /** @description Canceled */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4540,7 +5073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description An administrator is needed */
+            /** @description Only the operator can change this plan */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4567,7 +5100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4585,7 +5118,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4594,7 +5127,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4672,7 +5205,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4681,7 +5214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4699,7 +5232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4708,7 +5241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4786,7 +5319,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4795,7 +5328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4813,7 +5346,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4822,7 +5355,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4878,7 +5411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4896,7 +5429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4905,7 +5438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4932,7 +5465,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4995,7 +5528,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5004,7 +5537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5022,7 +5555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5031,7 +5564,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5100,7 +5633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Others keep changing it; nothing was saved */
+            /** @description Modified concurrently, or `expected_revision` is not the stored one; nothing was saved */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5127,7 +5660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5136,7 +5669,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5154,7 +5687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5163,7 +5696,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5187,7 +5720,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was seen */
+            /** @description The result */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5223,7 +5756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A monitor of this type only listens */
+            /** @description Monitors of type api cannot be checked on demand */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5250,7 +5783,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5259,7 +5792,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5277,7 +5810,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5286,7 +5819,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5300,9 +5833,9 @@ export interface operations {
     get_monitor_alerts: {
         parameters: {
             query?: {
-                /** @description Alerts a page */
+                /** @description Alerts per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5350,7 +5883,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,7 +5892,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5377,7 +5910,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5386,7 +5919,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5409,7 +5942,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was seen */
+            /** @description The result */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5436,7 +5969,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The monitor is not active, or only listens */
+            /** @description The monitor is not active, or is of type api */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5454,7 +5987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5472,7 +6005,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5481,7 +6014,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5540,7 +6073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5558,7 +6091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5567,7 +6100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5626,7 +6159,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5644,7 +6177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5653,7 +6186,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5667,13 +6200,13 @@ export interface operations {
     get_monitor_heartbeats: {
         parameters: {
             query?: {
-                /** @description Not before; default: a day before `to` */
+                /** @description Start of the range, inclusive; default: a day before `to` */
                 from?: string;
-                /** @description Before; default: now */
+                /** @description End of the range, exclusive; default: now */
                 to?: string;
-                /** @description Heartbeats a page; default: 1000 */
+                /** @description Heartbeats per page; default: 1000 */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5721,7 +6254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5730,7 +6263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5748,7 +6281,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5757,7 +6290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5780,7 +6313,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new push address */
+            /** @description The new push URL */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5807,7 +6340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The monitor has no push address, or others keep changing it */
+            /** @description The monitor has no push URL, or was modified concurrently */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5825,7 +6358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5843,7 +6376,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +6385,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5870,9 +6403,9 @@ export interface operations {
                 from?: string;
                 /** @description Default: now */
                 to?: string;
-                /** @description At most so many; default: 300 */
+                /** @description The maximum number of points; default: 300 */
                 points?: number;
-                /** @description `region`: adds what each region saw */
+                /** @description `region`: adds the results of each region */
                 by?: string;
             };
             header?: never;
@@ -5920,7 +6453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5929,7 +6462,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5947,7 +6480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5956,7 +6489,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5970,9 +6503,9 @@ export interface operations {
     get_monitor_stats: {
         parameters: {
             query?: {
-                /** @description With `to`: one span instead of the usual ones */
+                /** @description With `to`: one range instead of the standard periods */
                 from?: string;
-                /** @description With `from`: the end of the span */
+                /** @description With `from`: the end of the range */
                 to?: string;
             };
             header?: never;
@@ -5984,7 +6517,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The figures */
+            /** @description The statistics */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6020,7 +6553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6029,7 +6562,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6047,7 +6580,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6056,7 +6589,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6070,15 +6603,15 @@ export interface operations {
     get_monitors: {
         parameters: {
             query?: {
-                /** @description Monitors a page */
+                /** @description Monitors per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
                 /** @description Only this type */
-                type?: string;
-                /** @description Only pending, up or down */
-                status?: string;
-                /** @description Only with this tag */
+                type?: components["schemas"]["KnownMonitorType"];
+                /** @description Only this status */
+                status?: components["schemas"]["MonitorStatus"];
+                /** @description Only monitors with this tag */
                 tag?: string;
                 /** @description Part of a name, target or tag */
                 q?: string;
@@ -6116,7 +6649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6125,7 +6658,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6143,7 +6676,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6152,7 +6685,262 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitors_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeMonitors"];
+            };
+        };
+        responses: {
+            /** @description Changed, or with `dry_run` what would change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorsChanged"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team's plan does not allow it */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team does not have one of the monitors; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_monitors_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteMonitors"];
+            };
+        };
+        responses: {
+            /** @description Deleted, or with `dry_run` what would be */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorsDeleted"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team does not have one of the monitors; none was deleted */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Modified concurrently; none was deleted */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6166,15 +6954,15 @@ export interface operations {
     get_monitors_rows: {
         parameters: {
             query?: {
-                /** @description Monitors a page */
+                /** @description Monitors per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
                 /** @description Only this type */
-                type?: string;
-                /** @description Only pending, up or down */
-                status?: string;
-                /** @description Only with this tag */
+                type?: components["schemas"]["KnownMonitorType"];
+                /** @description Only this status */
+                status?: components["schemas"]["MonitorStatus"];
+                /** @description Only monitors with this tag */
                 tag?: string;
                 /** @description Part of a name, target or tag */
                 q?: string;
@@ -6212,7 +7000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6221,7 +7009,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6239,7 +7027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6248,7 +7036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6262,9 +7050,9 @@ export interface operations {
     get_monitors_summary: {
         parameters: {
             query: {
-                /** @description 1 to 200 ids, with commas */
+                /** @description 1 to 200 comma-separated ids */
                 ids: string;
-                /** @description Newest heartbeats of each; default: 40 */
+                /** @description The number of latest heartbeats of each; default: 40 */
                 beats?: number;
             };
             header?: never;
@@ -6273,7 +7061,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The monitors in short */
+            /** @description The summaries */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6300,7 +7088,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6309,7 +7097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6327,7 +7115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6336,7 +7124,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6387,6 +7175,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The team has no such notifier */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -6405,7 +7202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6414,7 +7211,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6432,7 +7229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6441,7 +7238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6501,7 +7298,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Others keep changing it; nothing was saved */
+            /** @description Modified concurrently; nothing was saved */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6528,7 +7325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6537,7 +7334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6555,7 +7352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6564,7 +7361,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6584,17 +7381,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TestNotifier"];
+                "application/json": components["schemas"]["SaveNotifier"];
             };
         };
         responses: {
-            /** @description Taken by the receiver */
+            /** @description Accepted by the receiver */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["NotifierTested"];
                 };
             };
             /** @description The body is not valid JSON */
@@ -6642,7 +7439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6651,7 +7448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6669,7 +7466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6678,7 +7475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not taken by the receiver */
+            /** @description Not accepted by the receiver */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -6687,7 +7484,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6737,7 +7534,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Monitors are still linked to it */
+            /** @description Monitors still use it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6755,7 +7552,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6773,7 +7570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6782,7 +7579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6796,9 +7593,9 @@ export interface operations {
     get_notifier_deliveries: {
         parameters: {
             query?: {
-                /** @description Deliveries a page */
+                /** @description Deliveries per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -6846,7 +7643,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6855,7 +7652,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6873,7 +7670,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6882,7 +7679,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6932,7 +7729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It is no webhook and signs nothing */
+            /** @description The notifier is not a webhook and has no secret */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6950,7 +7747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6968,7 +7765,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6977,7 +7774,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6991,9 +7788,9 @@ export interface operations {
     get_notifiers: {
         parameters: {
             query?: {
-                /** @description Notifiers a page */
+                /** @description Notifiers per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -7029,7 +7826,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7038,7 +7835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7056,7 +7853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7065,7 +7862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7089,7 +7886,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Noted */
+            /** @description Recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7125,7 +7922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7134,7 +7931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7152,7 +7949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7161,7 +7958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7185,7 +7982,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Set */
+            /** @description Changed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7203,7 +8000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The token is not good for this address */
+            /** @description The token is not valid for this email */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7230,7 +8027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7239,7 +8036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7257,7 +8054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7266,7 +8063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7289,7 +8086,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Taken */
+            /** @description Accepted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7316,7 +8113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7334,7 +8131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7343,7 +8140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7367,7 +8164,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is the default now */
+            /** @description It is now the default */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7421,7 +8218,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7430,7 +8227,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7448,7 +8245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7457,7 +8254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7535,7 +8332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7544,7 +8341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7562,7 +8359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7571,7 +8368,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7649,7 +8446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7658,7 +8455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7676,7 +8473,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7694,7 +8491,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7708,9 +8505,9 @@ export interface operations {
     get_paymentmethods_get: {
         parameters: {
             query?: {
-                /** @description Methods a page */
+                /** @description Methods per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -7746,7 +8543,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7755,7 +8552,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7773,7 +8570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7782,7 +8579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7796,9 +8593,9 @@ export interface operations {
     get_regions: {
         parameters: {
             query?: {
-                /** @description Regions a page */
+                /** @description Regions per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -7834,7 +8631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7843,7 +8640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7861,7 +8658,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7870,7 +8667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7886,10 +8683,18 @@ export interface operations {
             query?: {
                 /** @description Such as 2026-10; default: this month */
                 month?: string;
+                /** @description The first day, such as 2026-10-01, instead of a month */
+                from?: string;
+                /** @description The last day, at most 731 days in total; default: today */
+                to?: string;
                 /** @description Only monitors with this tag */
                 tag?: string;
-                /** @description json, csv or html; default: what Accept says, else json */
-                format?: string;
+                /** @description Default: name */
+                sort?: "name" | "uptime";
+                /** @description The language of the page; default: according to Accept-Language */
+                lang?: "en" | "de";
+                /** @description Default: according to Accept, otherwise json */
+                format?: "json" | "csv" | "html";
             };
             header?: never;
             path?: never;
@@ -7926,7 +8731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7935,7 +8740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7953,7 +8758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7962,7 +8767,72 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller, if any */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentSession"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8021,7 +8891,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8039,7 +8909,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8048,7 +8918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8062,9 +8932,9 @@ export interface operations {
     get_sessions: {
         parameters: {
             query?: {
-                /** @description Sessions a page */
+                /** @description Sessions per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -8100,7 +8970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8109,7 +8979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8127,7 +8997,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8136,7 +9006,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8187,7 +9057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The email is used by another user */
+            /** @description Another user has this email */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8214,7 +9084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8223,7 +9093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8241,7 +9111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8250,7 +9120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8301,7 +9171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The email is used by another user */
+            /** @description Another user has this email */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8328,7 +9198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8337,7 +9207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8355,7 +9225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8364,7 +9234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8415,7 +9285,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description One of them is not of the team */
+            /** @description One of the users is not in the team */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8442,7 +9312,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8451,7 +9321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8469,7 +9339,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8478,7 +9348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8492,9 +9362,9 @@ export interface operations {
     get_team_get: {
         parameters: {
             query?: {
-                /** @description Users a page */
+                /** @description Users per page */
                 limit?: number;
-                /** @description next_cursor of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -8530,7 +9400,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A part of the query is wrong */
+            /** @description A query parameter is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8539,7 +9409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8557,7 +9427,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8566,7 +9436,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8617,7 +9487,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description One of them is not of the team */
+            /** @description One of the users is not in the team */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8644,7 +9514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8653,7 +9523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8671,7 +9541,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8680,7 +9550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8749,7 +9619,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The email is used by another user */
+            /** @description Another user has this email */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8776,7 +9646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Fields are wrong; all of them are listed */
+            /** @description Fields are invalid; `errors` lists all of them */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8785,7 +9655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8803,7 +9673,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8812,7 +9682,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8859,7 +9729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8877,7 +9747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8886,7 +9756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8933,7 +9803,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8951,7 +9821,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8960,7 +9830,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9007,7 +9877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too often; Retry-After says when to come back */
+            /** @description Too many requests; Retry-After says when to retry */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9025,7 +9895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A defect of ours; the log has it under the X-Request-Id */
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9034,7 +9904,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Storage is not available; Retry-After says when to come back */
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,6 @@
 /** The logged-in user, and what changes when they log in or out. */
 import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
-import { GET, POST, unwrap } from "./client";
+import { GET, POST, reportUnauthenticated, unwrap } from "./client";
 import { ApiError } from "./error";
 import type { components } from "./schema";
 
@@ -10,16 +10,22 @@ export type Me = components["schemas"]["Me"];
 export const me = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
-    try {
-      return await unwrap(GET("/api/v1/users/me", { signal }));
-    } catch (error) {
-      // A user whose session ended over an open form stays; session-expiry.ts asks them to log in again.
-      if (error instanceof ApiError && error.status === 401) return client.getQueryData<Me | null>(["me"]) ?? null;
-      throw error;
-    }
+    const { user, first_signup } = await unwrap(GET("/api/v1/session", { signal }));
+    client.setQueryData(FIRST_SIGNUP, first_signup);
+    if (user) return user;
+    reportUnauthenticated();
+    // A user whose session ended over an open form stays; session-expiry.ts asks them to log in again.
+    return client.getQueryData<Me | null>(["me"]) ?? null;
   },
   staleTime: 60_000,
 });
+
+const FIRST_SIGNUP = ["first-signup"];
+
+/** Whether the visitor of a new installation is still to create its first account. */
+export function isFirstSignup(client: QueryClient): boolean {
+  return client.getQueryData<boolean>(FIRST_SIGNUP) ?? false;
+}
 
 /** The user, in views that require a login. */
 export function useMe(): Me {
@@ -30,7 +36,9 @@ export function useMe(): Me {
 
 /** Starts with an empty cache after a login: nothing of another user remains. */
 export function signedIn(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
-  setUser(client, { success: true, mfa, ...user });
+  setUser(client, { success: true, mfa, name: "", ...user });
+  // The response to a login has no name.
+  void client.invalidateQueries(me);
 }
 
 export function signedOut(client: QueryClient): void {

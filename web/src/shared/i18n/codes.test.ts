@@ -1,36 +1,34 @@
-/** Every error code of the service has a German text. */
+/** Every error code of the service has a text in each language. */
 import { expect, test } from "vitest";
-import { de } from "./de";
-import { en } from "./en";
+import openapi from "../../../../docs/openapi.json";
+import type { ErrorCode } from "../api/closed-sets";
+import { service as de } from "./service.de";
+import { service as en } from "./service.en";
 
-const read = (files: Record<string, string>) => Object.values(files).join("\n");
-const api = read(import.meta.glob<string>("../../../../crates/wakeful-api/src/**/*.rs", { query: "?raw", import: "default", eager: true }));
-const payment = read(
-  import.meta.glob<string>("../../../../crates/wakeful-outbound/src/payment/mod.rs", { query: "?raw", import: "default", eager: true }),
-);
+const codes = openapi.components.schemas.KnownErrorCode.enum as ErrorCode[];
 
-const refusals = [...api.matchAll(/(?:StatusCode::\w+,|unauthorized\(|conflict\()\s*"([a-z_]+)"/g)].map(([, code]) => code ?? "");
-const declines = [...payment.matchAll(/Self::\w+ => "([a-z_]+)"/g)].map(([, code]) => code ?? "");
+/** The messages of these carry details; the tables of sentences translate them. */
+const detailed: ErrorCode[] = ["invalid_fields", "notifier_linked", "not_delivered", "plan_limit"];
 
-/** The messages of these carry details; refusals.de.ts translates them. */
-const detailed = ["invalid_fields", "notifier_linked", "not_delivered", "plan_limit"];
-
-test("the error codes are found in the service's source", () => {
-  expect(refusals).toEqual(
-    expect.arrayContaining(["not_authenticated", "bad_credentials", "notifier_linked", "unavailable", "body_too_large"]),
-  );
-  expect(declines).toEqual(expect.arrayContaining(["card_declined", "method_gone"]));
+test("the error codes are in the OpenAPI document", () => {
+  expect(codes).toEqual(expect.arrayContaining([...detailed, "not_authenticated", "body_too_large", "card_declined", "method_gone"]));
 });
 
-test("every code has a German text", () => {
-  const missing = [...new Set([...refusals, ...declines])].filter(
-    (code) => !detailed.includes(code) && de.errors.codes[code] === undefined,
-  );
-  expect(missing).toEqual([]);
+test.each([
+  ["English", en],
+  ["German", de],
+])("every code has a text in %s", (_, texts) => {
+  expect(codes.filter((code) => !detailed.includes(code) && texts.codes[code] === undefined)).toEqual([]);
+});
+
+test("there are no texts for codes that the service does not have", () => {
+  const unknown = [en, de].flatMap((texts) => Object.keys(texts.codes)).filter((code) => !codes.includes(code as ErrorCode));
+  expect(unknown).toEqual([]);
 });
 
 test("no text mentions fields or calls of the API", () => {
-  for (const { codes } of [en.errors, de.errors]) {
-    for (const [code, text] of Object.entries(codes)) expect(text, code).not.toMatch(/\w+_\w+|mfacode|tokenid|isactive|Bearer|\w\/\w/);
+  for (const texts of [en, de]) {
+    for (const [code, text] of Object.entries(texts.codes))
+      expect(text, code).not.toMatch(/\w+_\w+|mfacode|tokenid|isactive|Bearer|\w\/\w/);
   }
 });

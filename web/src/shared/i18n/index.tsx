@@ -8,9 +8,18 @@ import type { Texts } from "./en";
 export type { Texts };
 export type Language = "en" | "de";
 
-const loaders: Record<Language, () => Promise<Texts>> = {
-  en: async () => (await import("./en")).en,
-  de: async () => (await import("./de")).de,
+/** Each shows its texts as soon as they are loaded, and adds the messages of the service, which the first screen does not need. */
+const loaders: Record<Language, (show: (texts: Texts) => void) => Promise<void>> = {
+  en: async (show) => {
+    const { en } = await import("./en");
+    show(en);
+    show({ ...en, service: (await import("./service.en")).service });
+  },
+  de: async (show) => {
+    const { de } = await import("./de");
+    show(de);
+    show({ ...de, service: (await import("./service.de")).service });
+  },
 };
 
 const LOAD_RETRY_DELAY = 2_000;
@@ -19,7 +28,7 @@ const STORAGE_KEY = "wakeful.language";
 
 interface I18n {
   language: Language;
-  /** The regional variant for times and dates: en-GB, de-AT. */
+  /** The regional variant for times, dates and numbers: en-GB, de-AT. */
   locale: string;
   texts: Texts;
   setLanguage: (language: Language) => void;
@@ -33,8 +42,11 @@ export function preferred(stored: string | null, browser: readonly string[]): La
   return browser.map((tag) => tag.slice(0, 2).toLowerCase()).find(known) ?? "en";
 }
 
+/** The language in the reader's region: that of the browser's variant of it, otherwise of its first language with a region. */
 export function localeOf(language: Language, browser: readonly string[]): string {
-  return browser.find((tag) => tag.toLowerCase().startsWith(language)) ?? language;
+  const regions = browser.map((tag) => /^(\w+)(?:-\w{4})?-(\w{2}|\d{3})$/.exec(tag)).filter((match) => match !== null);
+  const [, , region] = regions.find(([, spoken]) => spoken === language) ?? regions[0] ?? [];
+  return region === undefined ? language : `${language}-${region}`;
 }
 
 export function TextProvider({ children }: { children: ReactNode }) {
@@ -43,17 +55,16 @@ export function TextProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let current = true;
+    const show = (texts: Texts) => {
+      if (!current) return;
+      document.documentElement.lang = language;
+      document.getElementById("boot")?.remove();
+      setLoaded({ language, texts });
+    };
     const load = () => {
-      loaders[language]().then(
-        (texts) => {
-          if (!current) return;
-          document.documentElement.lang = language;
-          setLoaded({ language, texts });
-        },
-        () => {
-          if (current) timer = setTimeout(load, LOAD_RETRY_DELAY);
-        },
-      );
+      loaders[language](show).catch(() => {
+        if (current) timer = setTimeout(load, LOAD_RETRY_DELAY);
+      });
     };
     load();
     return () => {

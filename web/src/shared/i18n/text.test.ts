@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { de } from "./de";
 import { en } from "./en";
+import { extra as extraDe } from "./extra.de";
+import { extra as extraEn } from "./extra.en";
 import { localeOf, preferred } from "./index";
 
 test("the user's choice has priority over the browser's, and an unknown language means English", () => {
@@ -11,7 +13,11 @@ test("the user's choice has priority over the browser's, and an unknown language
 
 test("times are formatted for the reader's region", () => {
   expect(localeOf("en", ["de-DE", "en-GB"])).toBe("en-GB");
-  expect(localeOf("de", ["en-US"])).toBe("de");
+  expect(localeOf("en", ["en", "en-GB"])).toBe("en-GB");
+  expect(localeOf("en", ["de-DE", "de", "en"])).toBe("en-DE");
+  expect(localeOf("de", ["en-US", "de-AT"])).toBe("de-AT");
+  expect(localeOf("de", ["zh-Hant-TW", "de"])).toBe("de-TW");
+  expect(localeOf("en", ["en"])).toBe("en");
 });
 
 /** Every text with its path. */
@@ -22,8 +28,9 @@ function texts(node: unknown, path = ""): [string, string][] {
 }
 
 test("no text is empty, and no German text is still English", () => {
-  const english = new Map(texts(en));
-  for (const [path, text] of texts(de)) expect(text.trim(), path).not.toBe("");
-  const same = texts(de).filter(([path, text]) => text.length > 12 && english.get(path) === text);
+  const english = new Map(texts({ ...en, ...extraEn }));
+  const german = texts({ ...de, ...extraDe });
+  for (const [path, text] of german) expect(text.trim(), path).not.toBe("");
+  const same = german.filter(([path, text]) => text.length > 12 && english.get(path) === text);
   expect(same).toEqual([]);
 });

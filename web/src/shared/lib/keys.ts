@@ -1,4 +1,4 @@
-/** Single-key shortcuts, ignored while the user is typing or a dialog or menu is open. */
+/** Keyboard shortcuts. Single keys are ignored while the user is typing or a dialog or menu is open. */
 import { useEffect, useRef } from "react";
 
 type Commands = Partial<Record<string, () => void>>;
@@ -32,4 +32,21 @@ export function useKeys(commands: Commands) {
     window.addEventListener("keydown", listen);
     return () => window.removeEventListener("keydown", listen);
   }, []);
+}
+
+/** A shortcut with Ctrl or Cmd, which also works while the user is typing. */
+export function useModifiedKey(key: string, command: () => void) {
+  const latest = useRef(command);
+  useEffect(() => {
+    latest.current = command;
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== key) return;
+      event.preventDefault();
+      latest.current();
+    };
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, [key]);
 }

@@ -12,7 +12,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** Creating a formatter is far more expensive than using it, and a list uses one in every row. */
-function cached<F>(make: (language: string) => F): (language: string) => F {
+export function cached<F>(make: (language: string) => F): (language: string) => F {
   const formats = new Map<string, F>();
   return (language) => {
     const format = formats.get(language) ?? make(language);

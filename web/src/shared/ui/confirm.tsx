@@ -11,22 +11,33 @@ interface Props {
   title: string;
   children: ReactNode;
   action: string;
+  /** Red unless it can be undone easily. */
+  color?: string;
   /** The label of the other button. */
   cancel?: string;
-  /** The text to type before the action is enabled. */
+  /** The text to type before the action is enabled; of a long one, only its beginning. */
   typed?: string;
   run: () => Promise<void>;
   close: () => void;
 }
 
+/** How much of a name has to be typed. */
+const MAX_TYPED = 30;
+
+/** The first characters of a name, without splitting one of several code units. */
+function beginningOf(name: string): string {
+  return Array.from(name.trim()).slice(0, MAX_TYPED).join("").trim();
+}
+
 /** Rendered while the dialog is open. */
-export function Confirm({ title, children, action, cancel, typed, run, close }: Props) {
+export function Confirm({ title, children, action, color = "red", cancel, typed, run, close }: Props) {
   const t = useTexts();
   const errorMessage = useErrorMessage();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
-  const ready = typed === undefined || text.trim() === typed.trim();
+  const wanted = typed === undefined ? "" : beginningOf(typed);
+  const ready = text.trim() === wanted || text.trim() === typed?.trim();
   const go = async () => {
     setBusy(true);
     try {
@@ -49,7 +60,7 @@ export function Confirm({ title, children, action, cancel, typed, run, close }: 
         <div className={styles.words}>{children}</div>
         {typed !== undefined && (
           <TextInput
-            label={t.common.typeName(typed)}
+            label={t.common.typeName(wanted)}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
             autoComplete="off"
@@ -61,7 +72,7 @@ export function Confirm({ title, children, action, cancel, typed, run, close }: 
           <Button variant="default" onClick={close}>
             {cancel ?? t.common.cancel}
           </Button>
-          <Button type="submit" color="red" disabled={!ready} loading={busy}>
+          <Button type="submit" color={color} disabled={!ready} loading={busy}>
             {action}
           </Button>
         </div>

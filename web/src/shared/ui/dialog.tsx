@@ -3,7 +3,7 @@ import { Modal, type ModalProps } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
 import { useTexts } from "../i18n";
 
-interface Props extends Pick<ModalProps, "size" | "closeOnClickOutside" | "closeOnEscape" | "withCloseButton"> {
+interface Props extends Pick<ModalProps, "size" | "closeOnClickOutside" | "closeOnEscape" | "withCloseButton" | "centered" | "classNames"> {
   title: string;
   close: () => void;
   children: ReactNode;

@@ -2,10 +2,18 @@
 import type { ReactNode } from "react";
 import styles from "./empty-state.module.css";
 
-export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+interface Props {
+  title: string;
+  /** Whether it is the whole page, whose heading the title then is. */
+  page?: boolean;
+  children?: ReactNode;
+}
+
+export function EmptyState({ title, page = false, children }: Props) {
+  const Title = page ? "h1" : "p";
   return (
     <div className={styles.empty}>
-      <p className={styles.title}>{title}</p>
+      <Title className={styles.title}>{title}</Title>
       {children}
     </div>
   );

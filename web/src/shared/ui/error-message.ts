@@ -1,13 +1,14 @@
 /** The message of an error: our text if we have one for its code, else the service's message. */
+import type { ErrorCode } from "../api/closed-sets";
 import { ApiError, Offline, UNKNOWN_CODE } from "../api/error";
 import { useTexts, type Texts } from "../i18n";
-import { translate } from "../i18n/refusals";
+import { translate } from "../i18n/service";
 
 export function errorMessage(texts: Texts, error: unknown): string {
   if (error instanceof Offline) return texts.errors.offline;
   if (!(error instanceof ApiError)) return texts.errors.unexpected;
   if (error.code === UNKNOWN_CODE) return texts.errors.httpStatus(error.status);
-  return texts.errors.codes[error.code] ?? translate(error.message, texts.refusals);
+  return texts.service.codes[error.code as ErrorCode] ?? translate(error.message, texts.service);
 }
 
 export function useErrorMessage(): (error: unknown) => string {

@@ -11,13 +11,15 @@ interface Props<V> {
   action: string;
   /** Without it, the submit button has the full width. */
   cancel?: () => void;
+  /** The label of the other button. */
+  cancelLabel?: string;
   color?: string;
   disabled?: boolean;
   after?: ReactNode;
   children: ReactNode;
 }
 
-export function FormLayout<V>({ form, action, cancel, color, disabled = false, after, children }: Props<V>) {
+export function FormLayout<V>({ form, action, cancel, cancelLabel, color, disabled = false, after, children }: Props<V>) {
   const t = useTexts();
   return (
     <form className={styles.sheet} onSubmit={form.submit} noValidate>
@@ -26,7 +28,7 @@ export function FormLayout<V>({ form, action, cancel, color, disabled = false, a
       {cancel ? (
         <div className={styles.buttons}>
           <Button variant="default" onClick={cancel}>
-            {t.common.cancel}
+            {cancelLabel ?? t.common.cancel}
           </Button>
           <Button type="submit" color={color} loading={form.busy} disabled={disabled}>
             {action}

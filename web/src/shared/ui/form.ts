@@ -5,7 +5,7 @@
 import { useCallback, useState, type SyntheticEvent } from "react";
 import { ApiError } from "../api/error";
 import { useTexts } from "../i18n";
-import { translate } from "../i18n/refusals";
+import { translate } from "../i18n/service";
 import { useErrorMessage } from "./error-message";
 
 type Errors = Partial<Record<string, string>>;
@@ -17,19 +17,20 @@ export interface Form<V> {
   fault: string | null;
   busy: boolean;
   dirty: boolean;
-  set: <K extends keyof V>(field: K, value: V[K]) => void;
+  /** A method, so that a form with more fields can be passed where fewer are expected. */
+  set<K extends keyof V>(field: K, value: V[K]): void;
   refuse: (errors: Errors) => void;
   submit: (event: SyntheticEvent) => void;
 }
 
 export function useForm<V extends object>(
   initial: V,
-  send: (values: V) => Promise<unknown>,
+  send: (values: V, set: Form<V>["set"]) => Promise<unknown>,
   /** Client-side checks before the form is submitted. */
   check: (values: V) => Errors = () => ({}),
 ): Form<V> {
   const errorMessage = useErrorMessage();
-  const { refusals } = useTexts();
+  const { service } = useTexts();
   const [start] = useState(initial);
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<Errors>({});
@@ -43,7 +44,7 @@ export function useForm<V extends object>(
   }, []);
 
   const refuse = (found: Errors) => {
-    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && translate(text, refusals)])));
+    setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && translate(text, service)])));
     focusFirst(found);
   };
 
@@ -58,7 +59,7 @@ export function useForm<V extends object>(
     setBusy(true);
     setFault(null);
     setErrors({});
-    send(values)
+    send(values, set)
       .catch((error: unknown) => {
         const fields = error instanceof ApiError ? error.fields : {};
         if (Object.keys(fields).length > 0) refuse(fields);

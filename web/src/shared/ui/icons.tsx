@@ -24,6 +24,9 @@ function icon(drawing: ReactNode) {
 
 export const Pulse = icon(<path d="M1.5 8.5h3l2-5 3 9 2-4h3" />);
 export const Bell = icon(<path d="M4 6.5a4 4 0 0 1 8 0c0 3.5 1.5 4.5 1.5 4.5h-11S4 10 4 6.5M6.75 13.5a1.5 1.5 0 0 0 2.5 0" />);
+export const BellOff = icon(
+  <path d="M2 2l12 12M4.5 4.6C3.6 6.6 4.6 9 2.5 11H11M6.3 3A4 4 0 0 1 12 6.5c0 1.6.3 2.7.7 3.4M6.75 13.5a1.5 1.5 0 0 0 2.5 0" />,
+);
 export const People = icon(
   <>
     <circle cx="6" cy="5.5" r="2.5" />
@@ -90,6 +93,8 @@ export const Tag = icon(
 );
 export const Back = icon(<path d="M9.5 3.5 5 8l4.5 4.5" />);
 export const Chevron = icon(<path d="m4.5 6.5 3.5 3.5 3.5-3.5" />);
+/** Points down; turned by its button. */
+export const SortArrow = icon(<path d="M8 2.5v11M3.5 9 8 13.5 12.5 9" strokeWidth={2} />);
 export const Key = icon(
   <>
     <circle cx="5.25" cy="10.75" r="2.75" />

@@ -10,7 +10,7 @@ export function NotFound({ instead: [to, name] }: { instead: readonly [string, s
   const t = useTexts();
   useTitle(t.errors.notFound);
   return (
-    <EmptyState title={t.errors.notFound}>
+    <EmptyState title={t.errors.notFound} page>
       <p>{t.errors.notFoundHelp}</p>
       <Button component={Link} to={to}>
         {name}

@@ -34,6 +34,8 @@ export function Page({ title, lead, actions, narrow = false, children }: PagePro
 }
 
 interface PanelProps {
+  /** The target of links to this panel. */
+  id?: string;
   title?: string;
   lead?: ReactNode;
   actions?: ReactNode;
@@ -41,9 +43,9 @@ interface PanelProps {
   children: ReactNode;
 }
 
-export function Panel({ title, lead, actions, flush = false, children }: PanelProps) {
+export function Panel({ id, title, lead, actions, flush = false, children }: PanelProps) {
   return (
-    <section className={styles.panel}>
+    <section id={id} className={styles.panel}>
       {title !== undefined && (
         <header className={styles.panelHead}>
           <div>

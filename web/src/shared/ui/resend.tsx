@@ -2,13 +2,13 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { resend, type DeliveryState } from "../api/deliveries";
+import { resend, type ShownDeliveryState } from "../api/deliveries";
 import { useTexts } from "../i18n";
 import { Refresh } from "./icons";
 import { showToast } from "./toast";
 import { useErrorMessage } from "./error-message";
 
-export function Resend({ deliveryid, state, about }: { deliveryid: string; state: DeliveryState; about: string }) {
+export function Resend({ deliveryid, state, about }: { deliveryid: string; state: ShownDeliveryState; about: string }) {
   const t = useTexts();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();

@@ -4,7 +4,8 @@ import styles from "./segmented-control.module.css";
 interface Props<C extends string | number> {
   label: string;
   choices: readonly (readonly [C, string])[];
-  chosen: C;
+  /** Null if none is. */
+  chosen: C | null;
   choose: (choice: C) => void;
 }
 

@@ -13,6 +13,9 @@ export const theme = createTheme({
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // The scroll lock would add a style element, which the content security policy forbids.
     // Configured by name, without importing it: most first screens have no dialog.
-    Modal: { defaultProps: { lockScroll: false, centered: true, transitionProps: { duration: 120 } } },
+    // Its header element would be a second banner.
+    Modal: {
+      defaultProps: { attributes: { header: { role: "none" } }, lockScroll: false, centered: true, transitionProps: { duration: 120 } },
+    },
   },
 });

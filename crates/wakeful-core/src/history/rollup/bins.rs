@@ -1,40 +1,47 @@
-//! The bins of a sketch as bits: a bin is about as full as the two below it.
+//! Encodes the bins of a sketch: a bin is expected to be about as full as the
+//! two before it.
 
-use crate::history::bits::{Meter, Side, bits_of};
-use crate::history::coder::{fold, unfold};
+use crate::history::bit_stream::{BitCoder, BitCounter, bits_of};
+use crate::history::range_coder::{unzigzag, zigzag};
 use crate::history::sketch::{LAST_BIN, Sketch};
 
-/// `total` says how many values there are: when they are all seen, the sketch
-/// ends. Times that were measured coarsely leave gaps between bins that are
-/// full; then each bin says first whether it is empty.
-pub(super) fn code(side: &mut impl Side, low: usize, total: u64, told: &[u32]) -> Sketch {
-    let has_gaps = side.flag(is_shorter_with_gaps(low, total, told));
-    Sketch { low, counts: counts(side, has_gaps, low, total, told) }
+/// `total` is the number of values: the sketch ends when all have been counted.
+/// Coarsely measured times leave gaps between full bins; then each bin starts
+/// with a flag that says whether it is empty.
+pub(super) fn code(coder: &mut impl BitCoder, low: usize, total: u64, input: &[u32]) -> Sketch {
+    let has_gaps = coder.flag(is_shorter_with_gaps(low, total, input));
+    Sketch { low, counts: counts(coder, has_gaps, low, total, input) }
 }
 
-/// Nothing to tell: it is being read.
-fn is_shorter_with_gaps(low: usize, total: u64, told: &[u32]) -> bool {
-    if told.is_empty() {
+/// While decoding, the input is empty and the result is not used.
+fn is_shorter_with_gaps(low: usize, total: u64, input: &[u32]) -> bool {
+    if input.is_empty() {
         return false;
     }
     let cost = |has_gaps| {
-        let mut meter = Meter::default();
-        counts(&mut meter, has_gaps, low, total, told);
-        meter.bits
+        let mut counter = BitCounter::default();
+        counts(&mut counter, has_gaps, low, total, input);
+        counter.bits
     };
     cost(true) < cost(false)
 }
 
-fn counts(side: &mut impl Side, has_gaps: bool, low: usize, total: u64, told: &[u32]) -> Vec<u32> {
-    let mut counts = Vec::with_capacity(told.len().max(96));
+fn counts(
+    coder: &mut impl BitCoder,
+    has_gaps: bool,
+    low: usize,
+    total: u64,
+    input: &[u32],
+) -> Vec<u32> {
+    let mut counts = Vec::with_capacity(input.len().max(96));
     let mut near = [0_u32; 2];
     let mut left = total;
     while left > 0 && low + counts.len() <= LAST_BIN {
-        let told = told.get(counts.len()).copied().unwrap_or(0);
+        let input = input.get(counts.len()).copied().unwrap_or(0);
         let mut count = 0;
-        if !has_gaps || side.flag(told > 0) {
+        if !has_gaps || coder.flag(input > 0) {
             let least = u32::from(has_gaps);
-            count = one(side, near, told.wrapping_sub(least)).saturating_add(least);
+            count = one(coder, near, input.wrapping_sub(least)).saturating_add(least);
             near = [near[1], count];
         }
         left = left.saturating_sub(count.into());
@@ -43,32 +50,26 @@ fn counts(side: &mut impl Side, has_gaps: bool, low: usize, total: u64, told: &[
     counts
 }
 
-/// Few are told as they are, many by how far they are from the two before.
-fn one(side: &mut impl Side, near: [u32; 2], told: u32) -> u32 {
-    const MANY: u64 = 6;
+/// Small counts are encoded directly, large ones relative to the two before.
+fn one(coder: &mut impl BitCoder, near: [u32; 2], input: u32) -> u32 {
+    const MANY_VALUES: u64 = 6;
     let both = u64::from(near[0]) + u64::from(near[1]);
-    let count = if both < MANY {
-        side.small(u32::from(both > MANY / 2), told.into())
+    let count = if both < MANY_VALUES {
+        coder.small(u32::from(both > MANY_VALUES / 2), input.into())
     } else {
-        // What counts differ by grows with their root.
-        let offset = side.small(bits_of(both) / 2, offset(both / 2, told.into()));
+        // Differences between counts grow with their square root.
+        let offset = coder.small(bits_of(both) / 2, offset(both / 2, input.into()));
         at(both / 2, offset)
     };
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Where a count lies around the middle: those on both sides come in turn, and
-/// behind twice the middle there is but one side left.
+/// The position of a count around the middle, alternating between both sides;
+/// beyond twice the middle only one side is left.
 fn offset(middle: u64, count: u64) -> u64 {
-    match count <= 2 * middle {
-        true => fold(count.cast_signed() - middle.cast_signed()),
-        false => count,
-    }
+    if count <= 2 * middle { zigzag(count.cast_signed() - middle.cast_signed()) } else { count }
 }
 
 fn at(middle: u64, offset: u64) -> u64 {
-    match offset <= 2 * middle {
-        true => middle.saturating_add_signed(unfold(offset)),
-        false => offset,
-    }
+    if offset <= 2 * middle { middle.saturating_add_signed(unzigzag(offset)) } else { offset }
 }

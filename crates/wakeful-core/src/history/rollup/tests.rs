@@ -1,7 +1,6 @@
 use super::*;
+use crate::heartbeat::{Beat, Heartbeat, Phases};
 use crate::history::checksum;
-use crate::observation::Phases;
-use crate::verdict::{Beat, Heartbeat};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ pub(in crate::history) fn entry() -> impl Strategy<Value = Entry> {
             let (at, message, status) = (Millis(at), String::new(), Beat::Up);
             let heartbeat =
                 Heartbeat { at, status, message, load_time, phases, regions: Vec::new() };
-            Entry { seq: at.0, standing: Standing::of(standing), interval, heartbeat }
+            Entry { seq: at.0, standing: HistoryStatus::of(standing), interval, heartbeat }
         },
     )
 }
@@ -23,17 +22,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn roll_ups_are_read_as_they_were_written(
+    fn roll_ups_round_trip(
         hours in prop::collection::vec(prop::collection::vec(entry(), 1..16), 0..26),
     ) {
         let rollups: Vec<Rollup> = hours
             .into_iter()
             .filter_map(|hour| Rollup::of(&super::super::in_order(hour)))
             .collect();
-        let bytes = pack(&rollups, Depth::Whole);
-        prop_assert_eq!(unpack(&bytes, Depth::Whole), Ok(rollups.clone()));
-        let means = unpack(&bytes, Depth::Means).unwrap();
-        prop_assert_eq!(unpack(&pack(&rollups, Depth::Means), Depth::Whole), Ok(means.clone()));
+        let bytes = pack(&rollups, Detail::Full);
+        prop_assert_eq!(unpack(&bytes, Detail::Full), Ok(rollups.clone()));
+        let means = unpack(&bytes, Detail::Means).unwrap();
+        prop_assert_eq!(unpack(&pack(&rollups, Detail::Means), Detail::Full), Ok(means.clone()));
         prop_assert_eq!(means.len(), rollups.len());
         for (mean, whole) in means.iter().zip(&rollups) {
             prop_assert_eq!(&mean.times.load, &whole.times.load);
@@ -44,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn no_time_is_too_long_or_too_far_away(
+    fn extreme_times_round_trip(
         beats in prop::collection::vec((-(1_i64 << 55)..1 << 55, any::<u64>(), any::<u32>()), 1..12),
     ) {
         let rollups: Vec<Rollup> = beats
@@ -60,31 +59,31 @@ proptest! {
                     phases,
                     regions: Vec::new(),
                 };
-                Rollup::of([&Entry { seq: 1, standing: Standing::Up, interval, heartbeat }])
+                Rollup::of([&Entry { seq: 1, standing: HistoryStatus::Up, interval, heartbeat }])
             })
             .collect();
-        prop_assert_eq!(unpack(&pack(&rollups, Depth::Whole), Depth::Whole), Ok(rollups));
+        prop_assert_eq!(unpack(&pack(&rollups, Detail::Full), Detail::Full), Ok(rollups));
     }
 
     #[test]
-    fn a_damaged_roll_up_is_told(
+    fn a_damaged_roll_up_is_reported(
         hour in prop::collection::vec(entry(), 1..40), at in any::<prop::sample::Index>(), bit in 0_u8..8,
     ) {
         let rollup = Rollup::of(&super::super::in_order(hour)).unwrap();
-        let mut bytes = pack(&[rollup], Depth::Whole);
+        let mut bytes = pack(&[rollup], Detail::Full);
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
-        prop_assert_eq!(unpack(&bytes, Depth::Whole), Err(Damaged));
+        prop_assert_eq!(unpack(&bytes, Detail::Full), Err(Damaged));
     }
 }
 
 #[test]
 fn roll_ups_of_another_version_are_not_read() {
-    let mut bytes = pack(&[], Depth::Whole);
+    let mut bytes = pack(&[], Detail::Full);
     bytes.truncate(bytes.len() - 4);
-    assert_eq!(unpack(&checksum::close(bytes.clone()), Depth::Whole), Ok(Vec::new()));
+    assert_eq!(unpack(&checksum::close(bytes.clone()), Detail::Full), Ok(Vec::new()));
     bytes[0] += 1;
-    assert_eq!(unpack(&checksum::close(bytes), Depth::Whole), Err(Damaged));
+    assert_eq!(unpack(&checksum::close(bytes), Detail::Full), Err(Damaged));
 }
 
 #[test]
@@ -102,8 +101,8 @@ fn only_checks_that_were_up_have_load_times() {
         60,
         &[],
     );
-    assert_eq!(Rollup::of([&entry]).unwrap().times, Times::default());
-    entry.standing = Standing::Up;
+    assert_eq!(Rollup::of([&entry]).unwrap().times, LoadTimes::default());
+    entry.standing = HistoryStatus::Up;
     let times = Rollup::of([&entry]).unwrap().times;
     assert_eq!((times.shortest, times.longest, times.load.sum), (5_000, 5_000, 5_000));
     assert_eq!(times.percentile(0.99), Some(5_000.0));

@@ -1,5 +1,5 @@
-//! Card numbers and codes are nowhere on disk: not in the database, its log or
-//! a mail.
+//! Card numbers and codes are never written to disk: neither to the database and its log nor
+//! to a mail.
 
 use serde_json::json;
 use std::fs;
@@ -8,7 +8,7 @@ use wakeful_testkit::{Engine, Setup};
 
 use super::choose;
 
-/// A number that nothing else could hold by chance, and its code.
+/// A number that appears nowhere else by chance.
 const NUMBER: &str = "4929000000006";
 const SPACED: &str = "4929 0000 00006";
 
@@ -19,8 +19,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether the digits stand for themselves: ids in hexadecimal hold any four
-/// digits sooner or later.
+/// Whether the digits appear on their own: hexadecimal ids contain any four digits sooner or
+/// later.
 fn stands_alone(bytes: &[u8], digits: &[u8]) -> bool {
     let part_of_more =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
@@ -33,7 +33,7 @@ fn stands_alone(bytes: &[u8], digits: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn no_file_holds_a_card_number_or_a_code() {
+async fn no_file_contains_a_card_number_or_a_code() {
     let app = Setup::on(Engine::Sqlite).start().await;
     let ann = app.sign_up("ann@example.com").await.client;
     for (number, cvc) in [(NUMBER, "9173"), (SPACED, "9173")] {
@@ -53,13 +53,13 @@ async fn no_file_holds_a_card_number_or_a_code() {
     let mut last4 = 0;
     for path in all {
         let bytes = fs::read(&path).unwrap();
-        let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        let contains = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         for secret in [NUMBER, SPACED, "4000000000000002"] {
-            assert!(!holds(secret), "{secret} is in {}", path.display());
+            assert!(!contains(secret), "{secret} is in {}", path.display());
         }
         assert!(!stands_alone(&bytes, b"9173"), "the code is in {}", path.display());
-        last4 += usize::from(holds("0006"));
+        last4 += usize::from(contains("0006"));
     }
-    assert!(last4 > 0, "the search finds what is there");
+    assert!(last4 > 0, "the search finds the last four digits");
     app.stop().await;
 }

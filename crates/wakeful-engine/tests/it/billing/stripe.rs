@@ -1,5 +1,5 @@
-//! The Stripe processor against localstripe, which the test starts and ends:
-//! cards, plans, failures off-session, removal, refunds and callbacks.
+//! Tests of the Stripe processor against localstripe, which each test starts and stops:
+//! cards, plans, off-session failures, removal, refunds and callbacks.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use url::Url;
-use wakeful_core::billing::{Card, CardNumber, Cvc, Expiry, Money, Source};
+use wakeful_core::billing::{Card, CardNumber, CardSource, Cvc, Expiry, Money};
 use wakeful_core::id::TeamId;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock as _, Millis};
@@ -22,7 +22,7 @@ use super::{DAY, choose, invoiced, later, state};
 
 const SECRET: &str = "whsec_of_the_test";
 
-/// localstripe on a port of its own; it ends with this value.
+/// localstripe on its own port; it stops when this value is dropped.
 struct Localstripe {
     url: String,
     _process: Child,
@@ -56,14 +56,14 @@ impl Localstripe {
         Stripe::new(base, Secret::new("sk_test_12345"), Secret::new(SECRET), clock)
     }
 
-    /// What localstripe itself says.
+    /// A response of localstripe itself.
     async fn get(&self, path: &str) -> Value {
         let client = Client::new(&self.url).with("authorization", "Bearer sk_test_12345");
         client.get(&format!("/v1/{path}")).await.json()
     }
 
-    /// The amounts that moved.
-    async fn moved(&self) -> Vec<i64> {
+    /// The charged amounts.
+    async fn charged(&self) -> Vec<i64> {
         let list = self.get("payment_intents?limit=100").await;
         let intents = list["data"].as_array().unwrap().iter();
         let paid = intents.filter(|intent| intent["status"] == "succeeded");
@@ -100,25 +100,25 @@ async fn plans_are_paid_renewed_and_declined_at_stripe() {
     ] {
         ann.client.post("membership/save", &with_card("pro", number)).await.refused(402, code);
     }
-    assert!(stripe.moved().await.is_empty());
+    assert!(stripe.charged().await.is_empty());
     ann.client.post("membership/save", &with_card("pro", "4242424242424242")).await.ok();
-    assert_eq!(stripe.moved().await, [2900]);
+    assert_eq!(stripe.charged().await, [2900]);
 
     let client = later(&app, &ann, DAY * 30).await;
-    assert_eq!(stripe.moved().await, [2900, 2900]);
+    assert_eq!(stripe.charged().await, [2900, 2900]);
     assert_eq!(invoiced(&client).await, [2900, 2900]);
 
-    // A card that is saved and fails later, without its owner present.
+    // A card that can be saved and fails later, off-session.
     let fails = client.post("paymentmethod/save", &with_card("pro", "4000000000000341")).await.ok();
     let body = json!({"plan": "pro", "method": fails["methodid"]});
     client.post("membership/save", &body).await.ok();
     let client = later(&app, &ann, DAY * 31).await;
     assert_eq!(state(&client).await, "pro past_due");
-    assert_eq!(stripe.moved().await.len(), 2);
+    assert_eq!(stripe.charged().await.len(), 2);
 
-    // Removed here, removed there.
+    // A method that is deleted here is detached at Stripe.
     let team = app.store.team(TeamId::parse(&ann.team).unwrap());
-    for method in team.methods().await.unwrap() {
+    for method in team.payment_methods().await.unwrap() {
         let path = format!("payment_methods/{}", method.reference);
         assert!(stripe.get(&path).await["customer"].is_string());
         let body = json!({"methodid": method.id.to_string()});
@@ -134,7 +134,7 @@ async fn plans_are_paid_renewed_and_declined_at_stripe() {
 }
 
 #[tokio::test]
-async fn a_callback_counts_with_a_good_and_fresh_signature_only() {
+async fn a_callback_requires_a_valid_and_recent_signature() {
     let stripe = Localstripe::start().await;
     let mut setup = Setup::on(Engine::Sqlite);
     setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
@@ -143,7 +143,7 @@ async fn a_callback_counts_with_a_good_and_fresh_signature_only() {
     let body = with_card("pro", "4242424242424242");
     ann.client.post("paymentmethod/save", &body).await.ok();
     let team = app.store.team(TeamId::parse(&ann.team).unwrap());
-    let reference = team.methods().await.unwrap().remove(0).reference;
+    let reference = team.payment_methods().await.unwrap().remove(0).reference;
     let event = json!({"type": "payment_method.detached",
         "data": {"object": {"id": reference}}})
     .to_string();
@@ -161,26 +161,26 @@ async fn a_callback_counts_with_a_good_and_fresh_signature_only() {
     ] {
         call(&bad).await.refused(400, "bad_signature");
     }
-    assert_eq!(team.methods().await.unwrap().len(), 1);
+    assert_eq!(team.payment_methods().await.unwrap().len(), 1);
     call(&signature(now, &event, SECRET)).await.ok();
-    assert!(team.methods().await.unwrap().is_empty());
-    // Again, and about what nobody knows: taken, and nothing happens.
+    assert!(team.payment_methods().await.unwrap().is_empty());
+    // A repeated callback and one about an unknown object are accepted without effect.
     call(&signature(now, &event, SECRET)).await.ok();
     let other = json!({"type": "payment_intent.succeeded", "data": {"object": {}}}).to_string();
     let caller = app.anonymous().with("stripe-signature", &signature(now, &other, SECRET));
     caller.post("payment/callback/stripe", &serde_json::from_str(&other).unwrap()).await.ok();
-    billing::round(&app.engine).await.unwrap();
+    billing::run_due(&app.engine).await.unwrap();
     app.stop().await;
 }
 
 #[tokio::test]
-async fn a_charge_is_found_again_and_given_back() {
+async fn a_charge_is_found_again_and_refunded() {
     let app = Setup::on(Engine::Sqlite).start().await;
     let stripe = Localstripe::start().await;
     let processor = stripe.processor(Arc::default());
     let customer = processor.customer("k0", TeamId::new(Millis(1), [7; 10])).await.unwrap();
     let source = |number: &str| {
-        Source::Card(Card {
+        CardSource::Card(Card {
             name: "Ann".into(),
             number: CardNumber::parse(&Secret::new(number)).unwrap(),
             expiry: Expiry::new(12, 2030),
@@ -188,18 +188,18 @@ async fn a_charge_is_found_again_and_given_back() {
             zip: "12345".into(),
         })
     };
-    let made = processor.create("k1", &source("4242424242424242")).await.unwrap();
-    assert_eq!((made.last4.as_str(), made.expiry), ("4242", Expiry::new(12, 2030)));
-    processor.attach("k1", &customer, &made.reference).await.unwrap();
+    let method = processor.create("k1", &source("4242424242424242")).await.unwrap();
+    assert_eq!((method.last4.as_str(), method.expiry), ("4242", Expiry::new(12, 2030)));
+    processor.attach("k1", &customer, &method.reference).await.unwrap();
     let order = Order {
         customer: customer.clone(),
-        method: made.reference,
+        method: method.reference,
         amount: Money::cents(2900),
         description: "Wakeful Pro".into(),
     };
-    assert_eq!(processor.find("k2", &order).await, Ok(None));
+    assert_eq!(processor.find_charge("k2", &order).await, Ok(None));
     let charge = processor.charge("k2", &order).await.unwrap();
-    assert_eq!(processor.find("k2", &order).await, Ok(Some(charge.clone())));
+    assert_eq!(processor.find_charge("k2", &order).await, Ok(Some(charge.clone())));
     processor.refund("k2", &charge).await.unwrap();
     let refunds = stripe.get("refunds?limit=10").await;
     assert_eq!(refunds["data"][0]["amount"], 2900);
@@ -209,17 +209,17 @@ async fn a_charge_is_found_again_and_given_back() {
     let order = Order { method: fails.reference, ..order };
     let declined = Err(PaymentError::Declined(Decline::Generic));
     assert_eq!(processor.charge("k4", &order).await, declined);
-    assert!(processor.find("k4", &order).await.is_err());
-    assert_eq!(processor.knows(&customer).await, Ok(true));
-    processor.forget(&customer).await.unwrap();
-    assert_eq!(processor.knows(&customer).await, Ok(false));
+    assert!(processor.find_charge("k4", &order).await.is_err());
+    assert_eq!(processor.customer_exists(&customer).await, Ok(true));
+    processor.delete_customer(&customer).await.unwrap();
+    assert_eq!(processor.customer_exists(&customer).await, Ok(false));
     let rejected = processor.charge("k5", &order).await;
     assert!(matches!(rejected, Err(PaymentError::Rejected(_))), "{rejected:?}");
     app.stop().await;
 }
 
 #[tokio::test]
-async fn a_customer_that_was_removed_at_stripe_is_made_anew() {
+async fn a_customer_removed_at_stripe_is_recreated() {
     let stripe = Localstripe::start().await;
     let mut setup = Setup::on(Engine::Sqlite);
     setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
@@ -228,13 +228,13 @@ async fn a_customer_that_was_removed_at_stripe_is_made_anew() {
     ann.client.post("membership/save", &with_card("pro", "4242424242424242")).await.ok();
     let team = app.store.team(TeamId::parse(&ann.team).unwrap());
     let customer = team.customer("stripe").await.unwrap().unwrap();
-    stripe.processor(Arc::default()).forget(&customer).await.unwrap();
+    stripe.processor(Arc::default()).delete_customer(&customer).await.unwrap();
     let held = ann.client.get("membership/get").await.ok()["membership"].clone();
     let saved = json!({"plan": "business", "method": held["methodid"]});
     ann.client.post("membership/save", &saved).await.refused(402, "method_gone");
     let body = with_card("business", "4242424242424242");
     ann.client.post("membership/save", &body).await.ok();
-    assert_eq!(stripe.moved().await, [2900, 7000]);
+    assert_eq!(stripe.charged().await, [2900, 7000]);
     assert_ne!(team.customer("stripe").await.unwrap(), Some(customer));
     app.stop().await;
 }

@@ -1,5 +1,5 @@
-//! Jobs that report by themselves, all the time, to nodes that die and to a
-//! database that goes away: whoever reports is never told to be down.
+//! Jobs that report continuously while nodes die and the database is down: a job that
+//! reports is never marked as down.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use wakeful_testkit::{Client, Engine, Hook, PostgresServer, Receiver, User, until};
 
-use super::town::KEY;
-use crate::home::{Home, Server};
+use super::testbed::KEY;
+use crate::process::{Installation, Server};
 
 const JOBS: usize = 12;
-/// A job is late after both of them, in seconds.
+/// A job is late after both together, in seconds.
 const INTERVAL: u64 = 2;
 const GRACE: u64 = 2;
-const SILENCE: Duration = Duration::from_secs(INTERVAL + GRACE);
+const MAX_SILENCE: Duration = Duration::from_secs(INTERVAL + GRACE);
 /// How often each job reports.
-const EVERY: Duration = Duration::from_millis(300);
-/// Longer than a job may be silent: a node that dies leaves its jobs unheard for so long.
+const REPORT_INTERVAL: Duration = Duration::from_millis(300);
+/// Longer than a job may be silent: after a node dies, reports of its jobs are not
+/// processed for this long.
 const LEASE: u64 = 5;
 
-/// What each job has been answered so far.
+/// The number of accepted and rejected reports of each job.
 #[derive(Default)]
 struct Answers {
     taken: [AtomicU64; JOBS],
@@ -30,10 +31,10 @@ struct Answers {
 }
 
 impl Answers {
-    /// Waits until each job was answered so many times more.
+    /// Waits for `count` more responses to each job.
     async fn more(&self, which: &[AtomicU64; JOBS], count: u64) {
         let before: Vec<u64> = which.iter().map(|one| one.load(Ordering::SeqCst)).collect();
-        until("reports to be answered", || async {
+        until("responses to reports", || async {
             let mut now = which.iter().zip(&before);
             now.all(|(now, before)| now.load(Ordering::SeqCst) >= before + count).then_some(())
         })
@@ -41,10 +42,10 @@ impl Answers {
     }
 }
 
-struct Works {
+struct JobCluster {
     postgres: PostgresServer,
-    one: Home,
-    two: Home,
+    one: Installation,
+    two: Installation,
     first: Server,
     receiver: Receiver,
     ann: User,
@@ -53,7 +54,7 @@ struct Works {
     reporting: JoinSet<()>,
 }
 
-impl Works {
+impl JobCluster {
     async fn build() -> Self {
         let postgres = PostgresServer::start().await;
         let (one, two) = (node(&postgres).await, node(&postgres).await);
@@ -81,11 +82,11 @@ impl Works {
         wakeful_testkit::number(&self.postgres.url(), sql).await
     }
 
-    /// Nobody was told of anything, and all are up.
-    async fn nothing_was_told(&self, after: &str) {
+    /// Asserts that nothing was notified and all jobs are up.
+    async fn assert_no_notifications(&self, after: &str) {
         let logs = || format!("{}\n---\n{}", self.one.log(), self.two.log());
-        let told: Vec<Value> = self.receiver.hooks().iter().map(Hook::json).collect();
-        assert!(told.is_empty(), "{after}: {told:?}\n{}", logs());
+        let events: Vec<Value> = self.receiver.hooks().iter().map(Hook::json).collect();
+        assert!(events.is_empty(), "{after}: {events:?}\n{}", logs());
         for job in &self.jobs {
             let seen = self.ann.client.get(&format!("monitor/{job}/get")).await.ok();
             assert_eq!(seen["monitor"]["status"], "up", "{after}\n{}", logs());
@@ -93,8 +94,8 @@ impl Works {
     }
 }
 
-async fn node(postgres: &PostgresServer) -> Home {
-    Home::new(Engine::Sqlite)
+async fn node(postgres: &PostgresServer) -> Installation {
+    Installation::new(Engine::Sqlite)
         .await
         .without_limits()
         .set("DATABASE_URL", &postgres.url())
@@ -112,20 +113,20 @@ async fn save(client: &Client, number: usize, hook: &Value) -> String {
     saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
 }
 
-/// Reports for ever, and does not mind what it is answered.
+/// Reports forever and only counts the responses.
 async fn report(client: Client, job: String, number: usize, answers: Arc<Answers>) {
     let path = format!("monitor/notify/{job}");
     loop {
         let answer = client.post(&path, &json!({"status": "up"})).await;
         let counted = if answer.status == 200 { &answers.taken } else { &answers.refused };
         counted[number].fetch_add(1, Ordering::SeqCst);
-        sleep(EVERY).await;
+        sleep(REPORT_INTERVAL).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn jobs_that_report_are_not_told_down_when_a_node_dies_or_the_database_is_away() {
-    let mut works = Works::build().await;
+async fn reporting_jobs_stay_up_when_a_node_dies_or_the_database_is_down() {
+    let mut works = JobCluster::build().await;
     let second = works.two.serve().await;
     until("both to hold slots", || async { (works.owners().await == 2).then_some(()) }).await;
     works.answers.more(&works.answers.taken, 2).await;
@@ -138,39 +139,54 @@ async fn jobs_that_report_are_not_told_down_when_a_node_dies_or_the_database_is_
     })
     .await;
     works.answers.more(&works.answers.taken, 5).await;
-    works.nothing_was_told("a node was killed").await;
+    works.assert_no_notifications("a node was killed").await;
 
     works.postgres.stop().await;
     let gone = Instant::now();
     works.answers.more(&works.answers.refused, 1).await;
-    until("more than enough silence", || async { (gone.elapsed() > 2 * SILENCE).then_some(()) })
-        .await;
+    until("more than enough silence", || async {
+        (gone.elapsed() > 2 * MAX_SILENCE).then_some(())
+    })
+    .await;
     works.postgres.begin().await;
     works.answers.more(&works.answers.taken, 5).await;
-    works.nothing_was_told("the database was away").await;
+    works.assert_no_notifications("the database was down").await;
 
-    // Now they fall silent, and that is told.
+    // Now the jobs fall silent, and that is notified.
     works.reporting.shutdown().await;
-    let hooks = works.receiver.received(JOBS).await;
+    let hooks = works.receiver.wait_for_hooks(JOBS).await;
     assert!(hooks.iter().all(|hook| hook.json()["type"] == "monitor.down"));
     works.first.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_nodes_of_one_name_at_one_path_do_not_bury_each_other() {
-    let home = Home::new(Engine::Postgres).await.set("SECRETS_MASTER_KEY", KEY);
-    let first = home.serve().await;
-    // What a clone of the machine sees: the same path, and another folder there.
-    let (data, before) = (home.data(), home.data().with_extension("first"));
+async fn two_nodes_of_one_name_at_one_path_do_not_evict_each_other() {
+    let installation = Installation::new(Engine::Postgres).await.set("SECRETS_MASTER_KEY", KEY);
+    let first = installation.serve().await;
+    // As on a clone of the machine: the same path, but another folder.
+    let (data, before) = (installation.data(), installation.data().with_extension("first"));
     std::fs::rename(&data, &before).unwrap();
     std::fs::create_dir(&data).unwrap();
-    let second = home.serve().await;
-    assert_eq!(home.number("select count(*) from nodes").await, 2, "{}", home.log());
-    assert_eq!(home.number("select count(distinct home) from nodes where home <> ''").await, 2);
-    // Who starts again in the same folder follows at once.
+    let second = installation.serve().await;
+    assert_eq!(
+        installation.number("select count(*) from nodes").await,
+        2,
+        "{}",
+        installation.log()
+    );
+    assert_eq!(
+        installation.number("select count(distinct home) from nodes where home <> ''").await,
+        2
+    );
+    // A node that restarts in the same folder replaces its predecessor at once.
     second.kill().await;
-    let third = home.serve().await;
-    assert_eq!(home.number("select count(*) from nodes").await, 2, "{}", home.log());
+    let third = installation.serve().await;
+    assert_eq!(
+        installation.number("select count(*) from nodes").await,
+        2,
+        "{}",
+        installation.log()
+    );
     third.stop().await;
     first.stop().await;
     std::fs::remove_dir_all(&before).unwrap();

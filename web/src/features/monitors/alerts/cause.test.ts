@@ -4,7 +4,7 @@ import { en } from "../../../shared/i18n/en";
 import rust from "../../../../../crates/wakeful-core/src/certificate.rs?raw";
 import { causeOf } from "./cause";
 
-const certificate = (cause: string) => ({ kind: "certificate", cause });
+const certificate = (cause: string) => ({ kind: "certificate" as const, cause });
 
 test("the day a certificate expires is shown as a date, in the reader's language", () => {
   const soon = certificate("the certificate of CN=shop.example expires in 7 days, on 2027-01-15T08:00:00.000Z");

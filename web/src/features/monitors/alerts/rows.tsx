@@ -1,10 +1,12 @@
 /** Alerts as rows: the cause, the start, the duration, and who was notified. */
 import { Link } from "react-router";
-import { deliveryStateOf } from "../../../shared/api/deliveries";
+import { deliveryStateOf, isPartly } from "../../../shared/api/deliveries";
+import { isEventType } from "../../../shared/api/events";
 import { useNow } from "../../../shared/lib/now";
 import { span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
+import { RefusedRecipients } from "../../../shared/ui/recipients";
 import { Resend } from "../../../shared/ui/resend";
 import { Moment } from "../../../shared/ui/time";
 import type { Alert } from "../data";
@@ -39,8 +41,8 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
         </div>
         {alert.deliveries.length > 0 && (
           <ul className={styles.deliveries}>
-            {alert.deliveries.map((delivery) => (
-              <DeliveryStatus key={delivery.deliveryid} delivery={delivery} about={alert.monitor.name} />
+            {byNotifier(alert.deliveries).map((deliveries) => (
+              <NotifierLine key={deliveries[0].notifierid} deliveries={deliveries} about={alert.monitor.name} />
             ))}
           </ul>
         )}
@@ -54,31 +56,79 @@ function Row({ alert, named }: { alert: Alert; named: boolean }) {
   );
 }
 
-/** The delivery to one notifier; if it has not arrived, why, and when the next attempt is. */
-function DeliveryStatus({ delivery, about }: { delivery: Alert["deliveries"][number]; about: string }) {
+type Delivery = Alert["deliveries"][number];
+type Deliveries = readonly [Delivery, ...Delivery[]];
+
+/** The messages of an alert by notifier, oldest first. */
+export function byNotifier(deliveries: readonly Delivery[]): Deliveries[] {
+  const lines = new Map<string, [Delivery, ...Delivery[]]>();
+  for (const delivery of deliveries.toSorted((a, b) => Date.parse(a.created) - Date.parse(b.created))) {
+    const line = lines.get(delivery.notifierid);
+    if (line) line.push(delivery);
+    else lines.set(delivery.notifierid, [delivery]);
+  }
+  return [...lines.values()];
+}
+
+/** One notifier with the messages it got: outage, reminders and recovery. */
+function NotifierLine({ deliveries, about }: { deliveries: Deliveries; about: string }) {
+  const [{ notifierid, name }] = deliveries;
+  const wrong = deliveries.some((delivery) => isUndelivered(delivery) || isPartly(delivery));
+  return (
+    <li data-undelivered={wrong || undefined}>
+      <span>
+        <Link to={`/notifier/${notifierid}`}>{name}</Link>:{" "}
+        {deliveries.map((delivery, index) => (
+          <span key={delivery.deliveryid}>
+            {index > 0 && " · "}
+            <DeliveryStatus delivery={delivery} />
+          </span>
+        ))}
+      </span>
+      {deliveries.filter(isPartly).map((delivery) => (
+        <span key={delivery.deliveryid} className={styles.answer}>
+          <RefusedRecipients recipients={delivery.recipients} />
+        </span>
+      ))}
+      {deliveries.filter(isUndelivered).map((delivery) => (
+        <Undelivered key={delivery.deliveryid} delivery={delivery} about={about} />
+      ))}
+    </li>
+  );
+}
+
+function isUndelivered(delivery: Delivery): boolean {
+  const state = deliveryStateOf(delivery);
+  return state === "retrying" || state === "failed";
+}
+
+/** What became of one message. */
+function DeliveryStatus({ delivery }: { delivery: Delivery }) {
   const t = useTexts();
   const state = deliveryStateOf(delivery);
-  const undelivered = state === "retrying" || state === "failed";
   return (
-    <li data-undelivered={undelivered || undefined}>
-      <span>
-        <Link to={`/notifier/${delivery.notifierid}`}>{delivery.name}</Link>: {t.alerts.deliveryStates[state]}
-        {delivery.attempts > 1 && ` (${t.notifiers.attempts(delivery.attempts)})`}
-        {undelivered && delivery.next_try && (
-          <>
-            {" · "}
-            {t.notifiers.nextAttempt} <Moment at={delivery.next_try} />
-          </>
-        )}
-      </span>
-      {undelivered && (
+    <>
+      {isEventType(delivery.type) ? t.alerts.events[delivery.type] : delivery.type}{" "}
+      {isPartly(delivery) ? t.alerts.partly : t.alerts.deliveryStates[state]}
+      {delivery.attempts > 1 && ` (${t.notifiers.attempts(delivery.attempts)})`}
+      {isUndelivered(delivery) && delivery.next_try && (
         <>
-          <Resend deliveryid={delivery.deliveryid} state={state} about={about} />
-          <span className={styles.answer}>
-            <ExpandableText text={delivery.last_answer} />
-          </span>
+          {", "}
+          {t.notifiers.nextAttempt} <Moment at={delivery.next_try} />
         </>
       )}
-    </li>
+    </>
+  );
+}
+
+/** Why a message has not arrived, and a button to send it again. */
+function Undelivered({ delivery, about }: { delivery: Delivery; about: string }) {
+  return (
+    <>
+      <Resend deliveryid={delivery.deliveryid} state={deliveryStateOf(delivery)} about={about} />
+      <span className={styles.answer}>
+        <ExpandableText text={delivery.last_answer} />
+      </span>
+    </>
   );
 }

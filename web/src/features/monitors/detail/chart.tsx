@@ -7,24 +7,31 @@ import { useLanguage, useTexts, type Texts } from "../../../shared/i18n";
 import { useScheme } from "../../../shared/ui/scheme";
 import type { Point, RegionLine, Series } from "../data";
 import { LOCAL } from "../regions";
+import { timeTicks, valueTicks, type Measure } from "./axis";
+import { hatchUntil, leaveOutOutages, placeLabels, shadeOutages } from "./chart-layers";
 import styles from "./detail.module.css";
 import { byRegion, percentiles, phases, regionColour, stacked, withGaps, type Outage } from "./series";
 
 const HEIGHT = 240;
-const DAY = 86_400;
+/** The distance of the values' labels from the lines. */
+const LABEL_SPACE = 16;
 
 export type Mode = "percentiles" | "phases" | "regions";
 
 interface Props {
+  /** What is measured. */
+  title: string;
   series: Series;
   down: readonly Outage[];
+  /** The first check of the monitor, in seconds, if it is within the range. */
+  first: number | null;
   mode: Mode;
   /** Seconds between checks. */
   interval: number;
   zoom: (from: number, to: number) => void;
 }
 
-export default function Chart({ series, down, mode, interval, zoom }: Props) {
+export default function Chart({ title, series, down, first, mode, interval, zoom }: Props) {
   const t = useTexts();
   const { locale } = useLanguage();
   const { shown: scheme } = useScheme();
@@ -34,11 +41,11 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
     zoomed.current = zoom;
   });
   const most = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(series.points.length, millis(most, locale), down.length);
+  const label = t.detail.chartLabel(title, series.points.length, millis(most, locale), down.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const plot = draw(element, { series, down, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
+    const plot = draw(element, { title, series, down, first, mode, interval, zoom: (from, to) => zoomed.current(from, to) }, t, locale);
     enableTouch(plot);
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
@@ -46,8 +53,12 @@ export default function Chart({ series, down, mode, interval, zoom }: Props) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [series, down, mode, interval, t, locale, scheme]);
-  return <div ref={box} className={styles.plot} role="img" aria-label={label} />;
+  }, [title, series, down, first, mode, interval, t, locale, scheme]);
+  return (
+    <div ref={box} className={styles.plot} role="img" aria-label={label}>
+      {series.points.length === 0 && <p className={styles.empty}>{t.detail.noChart}</p>}
+    </div>
+  );
 }
 
 /** Reads colours of the current scheme. */
@@ -56,21 +67,15 @@ function palette() {
   return (name: string) => style.getPropertyValue(name).trim();
 }
 
-function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
+function draw(element: HTMLElement, { title, series, down, first, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
   const colour = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];
   const columns = mode === "regions" ? byRegion(points, lines) : mode === "phases" ? stacked(points) : percentiles(points);
   const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
-  const first = at[0] ?? from;
-  // The chart of a new monitor starts with its first check instead of being mostly empty.
-  const begin = first - from > (to - from) / 2 ? first - (to - first) * 0.02 : from;
-  const axis: uPlot.Axis = {
-    stroke: colour("--ink-3"),
-    font: `12px ${colour("--font-text")}`,
-    grid: { stroke: colour("--line"), width: 1 },
-    ticks: { show: false },
-  };
+  const values = valueTicks(Math.max(0, ...columns.flat().map((value) => value ?? 0)), locale);
+  const measure = measureIn(`12px ${colour("--font-text")}`);
+  const bare: uPlot.Axis = { ticks: { show: false }, values: (_, ticks) => ticks.map(() => "") };
   return new uPlot(
     {
       width: element.clientWidth,
@@ -78,16 +83,33 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
       padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false, drag: { x: true, y: false, setScale: false } },
-      scales: { x: { range: () => [begin, to] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      scales: { x: { range: () => [from, to] }, y: { range: () => [0, values.at(-1)?.at || 1] } },
       series: [{}, ...linesOf(mode, colour, points, lines.length)],
       bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(colour) : percentileBands(colour),
       axes: [
-        { ...axis, size: 28, grid: { show: false }, space: 72, values: (_, ticks) => ticks.map(timeOf(to - begin, locale)) },
-        { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : millis(tick, locale))) },
+        { ...bare, size: 28, grid: { show: false } },
+        {
+          ...bare,
+          size: Math.max(...values.map(({ label }) => measure(label))) + LABEL_SPACE,
+          splits: () => values.map((tick) => tick.at),
+          grid: { stroke: colour("--line"), width: 1 },
+        },
       ],
       hooks: {
-        drawClear: [(plot) => shade(plot, down, colour("--down-bar"))],
-        setCursor: [(plot) => showTooltip(plot, element, points, (point) => tooltipLines(point, mode, series, t, locale), locale)],
+        drawClear: [
+          (plot) => {
+            if (first !== null) hatchUntil(plot, first, colour("--line"));
+            shadeOutages(plot, down, colour("--down-bar"));
+          },
+        ],
+        drawAxes: [(plot) => leaveOutOutages(plot, down)],
+        draw: [
+          (plot) => {
+            plot.ctx.restore();
+            placeLabels(plot, timeTicks(from, to, plot.over.clientWidth, measure, locale), values);
+          },
+        ],
+        setCursor: [(plot) => showTooltip(plot, element, points, (point) => tooltipLines(point, mode, series, title, t, locale), locale)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
@@ -100,6 +122,14 @@ function draw(element: HTMLElement, { series, down, mode, interval, zoom }: Prop
     [at, ...columns],
     element,
   );
+}
+
+/** Measures texts in a font. */
+function measureIn(font: string): Measure {
+  const context = document.createElement("canvas").getContext("2d");
+  if (!context) return (text) => text.length * 8;
+  context.font = font;
+  return (text) => context.measureText(text).width;
 }
 
 /** The library supports only the mouse. Dragging sideways selects a range; dragging vertically scrolls the page. */
@@ -166,33 +196,6 @@ function phaseBands(colour: Colour): uPlot.Band[] {
     .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${colour(`--phase-${phase}`)}99` }));
 }
 
-/** Shades outages behind the lines; a short one is still visible. */
-function shade(plot: uPlot, down: readonly Outage[], red: string) {
-  const { ctx, bbox } = plot;
-  ctx.save();
-  ctx.fillStyle = red;
-  ctx.globalAlpha = 0.22;
-  for (const { from, to } of down) {
-    const begin = Math.max(bbox.left, plot.valToPos(from, "x", true));
-    const right = Math.min(bbox.left + bbox.width, Math.max(begin + 2, plot.valToPos(to, "x", true)));
-    const left = Math.min(begin, right - 2);
-    ctx.fillRect(left, bbox.top, right - left, bbox.height);
-  }
-  ctx.restore();
-}
-
-/** Formats ticks: seconds within minutes, hours within two days, then days, then months. */
-function timeOf(seconds: number, locale: string): (tick: number) => string {
-  const parts: Intl.DateTimeFormatOptions =
-    seconds <= 2 * DAY
-      ? { ...(seconds < 600 && { second: "2-digit" }), hour: "2-digit", minute: "2-digit" }
-      : seconds <= 120 * DAY
-        ? { day: "numeric", month: "short" }
-        : { month: "short", year: "2-digit" };
-  const format = new Intl.DateTimeFormat(locale, parts);
-  return (tick) => format.format(tick * 1000);
-}
-
 /** Shows a tooltip for the point under the cursor. */
 function showTooltip(
   plot: uPlot,
@@ -224,14 +227,14 @@ function lineOf(text: string): HTMLElement {
   return line;
 }
 
-function tooltipLines(point: Point, mode: Mode, series: Series, t: Texts, locale: string): string[] {
+function tooltipLines(point: Point, mode: Mode, series: Series, title: string, t: Texts, locale: string): string[] {
   const value = (name: string, ms: number | null | undefined) => valueOf(name, ms, locale);
   if (mode === "regions") return (series.regions ?? []).flatMap((line) => regionLines(line, point.at, t, locale));
   const words =
     mode === "phases"
       ? phases.flatMap((phase) => value(t.monitors.phases[phase], point.phases[phase]))
       : point.up + point.down + point.pending + point.unknown === 1
-        ? value(t.monitors.columns.load, point.p50)
+        ? value(title, point.p50)
         : (["p50", "p95", "p99"] as const).flatMap((which) => value(which, point[which]));
   return point.down > 0 ? [...words, t.detail.failures(point.down)] : words;
 }
@@ -241,7 +244,7 @@ function regionLines({ region, points }: RegionLine, at: string, t: Texts, local
   if (!seen) return [];
   const name = region === LOCAL ? t.regions.local : region;
   const failed = seen.down > 0 ? [`${name}: ${t.detail.failures(seen.down)}`] : [];
-  const unknown = seen.unknown > 0 ? [`${name}: ${t.monitors.unknown}`] : [];
+  const unknown = seen.unknown > 0 ? [`${name}: ${t.monitors.results.unknown}`] : [];
   return [...valueOf(name, seen.p50, locale), ...failed, ...unknown];
 }
 

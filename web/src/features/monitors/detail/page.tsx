@@ -5,10 +5,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError, isNotFound } from "../../../shared/api/error";
-import { useNow } from "../../../shared/lib/now";
-import { exact, interval, millis, span } from "../../../shared/lib/time";
+import { millis } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { ActionMenu } from "../../../shared/ui/action-menu";
+import { Badge } from "../../../shared/ui/badge";
 import { Confirm } from "../../../shared/ui/confirm";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
@@ -16,26 +16,41 @@ import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
-import { DetailLayout, Fact, Facts } from "../../../shared/ui/detail-layout";
+import { DetailLayout } from "../../../shared/ui/detail-layout";
 import { Page, Panel } from "../../../shared/ui/page";
-import { Ago, Milliseconds, Moment } from "../../../shared/ui/time";
+import { Milliseconds, Moment } from "../../../shared/ui/time";
 import { showToast } from "../../../shared/ui/toast";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
 import { HeartbeatBars } from "../heartbeat-bars";
-import { alertsOf, beats, checkNow, monitor, remove, save, stateOf, targetOf, type Heartbeat, type Monitor, type Type } from "../data";
+import {
+  alertsOf,
+  beats,
+  checkNow,
+  MAX_BARS,
+  monitor,
+  remove,
+  save,
+  stateOf,
+  stateOfBeat,
+  targetOf,
+  typeName,
+  type Heartbeat,
+  type Monitor,
+} from "../data";
 import { hasRemoteRegions, LOCAL } from "../regions";
 import { Phases } from "../check-result";
 import { StatusBadge, StatusMark } from "../status";
 import { CertificatePanel } from "./certificate";
 import styles from "./detail.module.css";
-import { ResponseTime } from "./response-time";
+import { MonitorFacts } from "./facts";
+import { DownUnnotified, Notified } from "./notified";
+import { ResponseTimePanel } from "./response-time";
 import { RegionsPanel } from "./regions";
 import { PushLines } from "./push";
 import { Uptime } from "./uptime";
 
-/** Bars across the full width of a screen or a phone. */
-const MAX_BARS = 120;
+/** Bars across the full width of a phone. */
 const MAX_BARS_ON_PHONES = 48;
 /** How many checks the list shows at first, and after "Show older". */
 const LOG_LIMITS = [50, MAX_BARS] as const;
@@ -63,13 +78,18 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       back={["/", t.nav.monitors]}
       under={
         <>
-          <span>{t.monitors.types[shown.type as Type]}</span>
+          <span>{typeName(shown.type, t)}</span>
           {url ? (
             <a href={url} target="_blank" rel="noreferrer noopener">
               {url}
             </a>
           ) : (
             targetOf(shown) !== "" && <span className="code">{targetOf(shown)}</span>
+          )}
+          {shown.upside_down_mode && (
+            <span title={t.form.invertedHelp}>
+              <Badge tone="accent">{t.form.inverted}</Badge>
+            </span>
           )}
           {shown.tags.map((tag) => (
             <Link key={tag} to={`/?tag=${encodeURIComponent(tag)}`} className={styles.tag}>
@@ -80,13 +100,20 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       }
       actions={<Actions monitor={shown} />}
     >
+      <DownUnnotified monitor={shown} />
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
+      {shown.isactive && shown.blocked && (
+        <p className={styles.blocked} role="status">
+          {t.detail.blocked(shown.blocked)}
+        </p>
+      )}
       <MonitorFacts monitor={shown} />
       <Recent monitor={shown} />
       {hasRemoteRegions(shown) && <RegionsPanel monitor={shown} room={MAX_BARS} />}
-      <ResponseTime monitor={shown} />
+      <ResponseTimePanel monitor={shown} />
       <Uptime id={shown.monitorid} />
       <CertificatePanel monitor={shown} />
+      <Notified monitor={shown} />
       <Alerts id={shown.monitorid} />
     </DetailLayout>
   );
@@ -168,28 +195,6 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   );
 }
 
-function MonitorFacts({ monitor: shown }: { monitor: Monitor }) {
-  const t = useTexts();
-  const now = useNow();
-  const { locale } = useLanguage();
-  const state = stateOf(shown);
-  const since = shown.status_since ? Date.parse(shown.status_since) : null;
-  return (
-    <Facts>
-      <Fact label={t.detail.since[state]}>
-        {since === null || state === "paused" ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>}
-      </Fact>
-      <Fact label={t.monitors.columns.load}>
-        <Milliseconds ms={shown.load_time} />
-      </Fact>
-      <Fact label={t.monitors.columns.check}>
-        <Ago at={shown.last_check} />
-      </Fact>
-      <Fact label={shown.type === "api" ? t.form.expected : t.form.interval}>{interval(shown.heartbeat_interval)}</Fact>
-    </Facts>
-  );
-}
-
 const NO_BEATS: never[] = [];
 
 function Recent({ monitor: shown }: { monitor: Monitor }) {
@@ -231,10 +236,8 @@ function Log({ beats: list }: { beats: Heartbeat[] }) {
       <ol className={styles.beats}>
         {newest.map((beat) => (
           <li key={beat.at}>
-            <StatusMark state={beat.status === "up" || beat.status === "down" ? beat.status : "pending"} size={12} />
-            <span className="sr-only">
-              {beat.status === "up" ? t.monitors.states.up : beat.status === "down" ? t.monitors.states.down : t.monitors.unknown}
-            </span>
+            <StatusMark state={stateOfBeat(beat.status)} size={12} />
+            <span className="sr-only">{t.monitors.results[beat.status]}</span>
             <span className={styles.when}>
               <Moment at={beat.at} />
             </span>
@@ -264,13 +267,7 @@ function RegionResults({ beat }: { beat: Heartbeat }) {
       {beat.regions.map(({ region, status, load_time }) => (
         <span key={region} data-status={status}>
           {region === LOCAL ? t.regions.local : region}{" "}
-          {status === "up"
-            ? typeof load_time === "number"
-              ? millis(load_time, locale)
-              : t.monitors.states.up
-            : status === "down"
-              ? t.monitors.states.down
-              : t.monitors.unknown}
+          {status === "up" && typeof load_time === "number" ? millis(load_time, locale) : t.monitors.results[status]}
         </span>
       ))}
     </span>

@@ -4,7 +4,7 @@ import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
 import { Milliseconds, Moment } from "../../../shared/ui/time";
-import { beats, type Heartbeat, type Monitor } from "../data";
+import { beats, stateOfBeat, type Heartbeat, type Monitor } from "../data";
 import { LOCAL, regions } from "../regions";
 import { StatusMark } from "../status";
 import styles from "./detail.module.css";
@@ -45,8 +45,8 @@ function RegionRow({
   at: string | undefined;
 }) {
   const t = useTexts();
-  const state = seen?.status === "up" || seen?.status === "down" ? seen.status : "pending";
-  const words = seen ? (state === "pending" ? t.monitors.unknown : t.monitors.states[state]) : t.regions.notYet;
+  const state = seen ? stateOfBeat(seen.status) : "pending";
+  const words = seen ? t.monitors.results[seen.status] : t.regions.notYet;
   return (
     <li>
       <StatusMark state={state} size={12} />

@@ -2,36 +2,45 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
+import { useSearchParams } from "react-router";
 import { useTexts } from "../../../shared/i18n";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
-import { alertsIn, series, type Monitor, type RegionLine, type Window } from "../data";
+import { alertsIn, series, stats, type Monitor, type RegionLine } from "../data";
 import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
-import { outages, phases, regionColour } from "./series";
+import { isZoom, rangeOf, ranges, windowOf, withoutZoom, withRange, withZoom, zoomOf, type Range } from "./range";
+import { firstCheck, outages, phases, regionColour } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
-const HOUR = 3600;
-const ranges = [1, 6, 24, 7 * 24, 30 * 24, 90 * 24, 365 * 24].map((hours) => hours * HOUR);
-/** The shortest range to zoom into, in ms. */
-const MIN_ZOOM = 60_000;
+const names = Object.keys(ranges) as Range[];
 
-export function ResponseTime({ monitor }: { monitor: Monitor }) {
+/** Nothing is requested from a push monitor: there is a chart only if its reports contain a duration. */
+export function ResponseTimePanel({ monitor }: { monitor: Monitor }) {
+  const { data } = useQuery(stats(monitor.monitorid));
+  const measured = typeof monitor.load_time === "number" || data?.some((span) => typeof span.load_time?.p50 === "number");
+  return monitor.type !== "api" || measured ? <ResponseTime monitor={monitor} /> : null;
+}
+
+function ResponseTime({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
-  const { monitorid, heartbeat_interval } = monitor;
-  const [range, setRange] = useState(HOUR);
-  const [zoomed, setZoomed] = useState<{ from: number; to: number } | null>(null);
+  const { monitorid, heartbeat_interval, created } = monitor;
+  const title = monitor.type === "api" ? t.detail.reportedTime : t.detail.loadTime;
+  const [search, setSearch] = useSearchParams();
+  const change = (next: URLSearchParams) => setSearch(next, { replace: true, preventScrollReset: true });
+  const zoomed = zoomOf(search) !== null;
   const [mode, setMode] = useState<Mode>("percentiles");
-  const window: Window = zoomed ?? { last: range };
+  const window = windowOf(search);
   const split = hasRemoteRegions(monitor);
   const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window, split && mode === "regions"));
   const { data: alerts } = useQuery(alertsIn(monitorid, window));
   const down = useMemo(() => (data ? outages(alerts ?? [], data) : []), [alerts, data]);
+  const first = data ? firstCheck(data, created) : null;
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
   const modes = (["percentiles", ...(phased ? ["phases"] : []), ...(split ? ["regions"] : [])] as Mode[]).map(
     (each) => [each, t.detail.modes[each]] as const,
@@ -40,17 +49,14 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
   const lines = shown === "regions" ? (data?.regions ?? []) : [];
   return (
     <Panel
-      title={t.detail.loadTime}
+      title={title}
       lead={t.detail.loadTimeHelp}
       actions={
         <SegmentedControl
           label={t.detail.range}
-          choices={ranges.map((seconds) => [seconds, t.detail.spans(seconds / HOUR)] as const)}
-          chosen={zoomed ? 0 : range}
-          choose={(seconds) => {
-            setZoomed(null);
-            setRange(seconds);
-          }}
+          choices={names.map((name) => [name, t.detail.spans(ranges[name] / 3600)] as const)}
+          chosen={zoomed ? null : rangeOf(search)}
+          choose={(name) => change(withRange(search, name))}
         />
       }
     >
@@ -58,26 +64,26 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
       <div className={styles.chart} data-old={isPlaceholderData || undefined}>
         {data && shown === "regions" && lines.length === 0 && !isPlaceholderData ? (
           <p className={styles.quiet}>{data.source === "raw" ? t.detail.noChart : t.detail.noLines}</p>
-        ) : data && data.points.length > 0 ? (
+        ) : data ? (
           <Suspense fallback={<Loading />}>
             <Chart
+              title={title}
               series={data}
               down={down}
+              first={first}
               mode={shown}
               interval={heartbeat_interval}
-              zoom={(from, to) => to - from >= MIN_ZOOM && setZoomed({ from: Math.floor(from), to: Math.ceil(to) })}
+              zoom={(from, to) => isZoom(from, to) && change(withZoom(search, from, to))}
             />
           </Suspense>
-        ) : data ? (
-          <p className={styles.quiet}>{t.detail.noChart}</p>
         ) : (
           !error && <Loading />
         )}
       </div>
       <div className={styles.chartFoot}>
-        <Legend mode={shown} lines={lines} />
+        <Legend mode={shown} lines={lines} young={first !== null} />
         {zoomed && (
-          <Button variant="default" size="xs" leftSection={<Back />} onClick={() => setZoomed(null)}>
+          <Button variant="default" size="xs" leftSection={<Back />} onClick={() => change(withoutZoom(search))}>
             {t.detail.resetZoom}
           </Button>
         )}
@@ -87,7 +93,7 @@ export function ResponseTime({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Legend({ mode, lines }: { mode: Mode; lines: readonly RegionLine[] }) {
+function Legend({ mode, lines, young }: { mode: Mode; lines: readonly RegionLine[]; young: boolean }) {
   const t = useTexts();
   const marks: [string, string][] =
     mode === "regions"
@@ -107,6 +113,12 @@ function Legend({ mode, lines }: { mode: Mode; lines: readonly RegionLine[] }) {
         <i data-mark="down" aria-hidden="true" />
         {t.detail.shaded}
       </li>
+      {young && (
+        <li>
+          <i data-mark="before" aria-hidden="true" />
+          {t.detail.beforeFirst}
+        </li>
+      )}
     </ul>
   );
 }

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { byRegion, outages, percentiles, regionColour, stacked, withGaps } from "./series";
+import { byRegion, firstCheck, outages, percentiles, regionColour, stacked, withGaps } from "./series";
 
+const time = (second: number) => new Date(second * 1000).toISOString();
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
 
 function point(second: number, extra: Partial<Point> = {}): Point {
   return {
-    at: new Date(second * 1000).toISOString(),
+    at: time(second),
     up: 1,
     down: 0,
     pending: 0,
@@ -25,9 +26,26 @@ function point(second: number, extra: Partial<Point> = {}): Point {
 
 test("missing checks are a gap, but steps shorter than the interval are not", () => {
   const points = [0, 60, 120, 600].map((second) => point(second));
-  expect(withGaps({ points, step: 12 }, 60).at).toEqual([0, 60, 120, 195, 600]);
-  expect(withGaps({ points, step: 12 }, 60).points[3]).toBeNull();
-  expect(withGaps({ points, step: 3600 }, 60).points).not.toContain(null);
+  const series = { points, step: 12, to: time(606) };
+  expect(withGaps(series, 60).at).toEqual([6, 66, 126, 201, 606]);
+  expect(withGaps(series, 60).points[3]).toBeNull();
+  expect(withGaps({ ...series, step: 3600 }, 60).points).not.toContain(null);
+});
+
+test("the last point is held until the end, unless more than the next check is missing", () => {
+  const points = [point(0), point(60)];
+  expect(withGaps({ points, step: 10, to: time(110) }, 60)).toEqual({ at: [5, 65, 110], points: [...points, points[1]] });
+  expect(withGaps({ points, step: 10, to: time(600) }, 60).at).toEqual([5, 65]);
+  // A step that has only begun does not extend beyond the end.
+  expect(withGaps({ points, step: 60, to: time(70) }, 60).at).toEqual([30, 70]);
+});
+
+test("time before the first check is known for a monitor that was created within the range", () => {
+  const hour = { points: [point(1200)], step: 12, from: time(0), to: time(3600) };
+  expect(firstCheck(hour, time(1190))).toBe(1200);
+  expect(firstCheck({ ...hour, points: [] }, time(1190))).toBe(3600);
+  expect(firstCheck(hour, time(-60))).toBeNull();
+  expect(firstCheck({ ...hour, points: [point(6)] }, time(1)), "a step that has only begun").toBeNull();
 });
 
 test("bands are drawn between the percentiles, highest first", () => {
@@ -49,9 +67,8 @@ test("phases are stacked, and a phase that was not reached adds nothing", () => 
   ]);
 });
 
-const time = (second: number) => new Date(second * 1000).toISOString();
 const outage = (started: number, ended: number | null) => ({
-  kind: "outage",
+  kind: "outage" as const,
   started: time(started),
   ended: ended === null ? null : time(ended),
 });
@@ -70,7 +87,7 @@ test("an ongoing outage extends to the end, and an earlier one starts with the c
 
 test("outages outside the range and warnings are not in the chart", () => {
   const hour = { from: time(3600), to: time(7200) };
-  const warning = { kind: "certificate", started: time(4000), ended: null };
+  const warning = { kind: "certificate" as const, started: time(4000), ended: null };
   expect(outages([outage(60, 120), outage(8000, null), warning], hour)).toEqual([]);
 });
 

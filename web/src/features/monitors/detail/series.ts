@@ -10,24 +10,41 @@ type Column = (number | null)[];
 const MAX_GAP_STEPS = 2.5;
 
 /**
- * The series with a gap wherever checks are missing. Steps can be shorter than
- * the check interval, which alone is not a gap.
+ * The series with a gap wherever checks are missing. A point is in the middle of
+ * its step, and the last one is held until the end, if the next check may still be
+ * due. Steps can be shorter than the check interval, which alone is not a gap.
  */
-export function withGaps({ points, step }: Pick<Series, "points" | "step">, interval: number): { at: number[]; points: (Point | null)[] } {
+export function withGaps(
+  { points, step, to }: Pick<Series, "points" | "step" | "to">,
+  interval: number,
+): { at: number[]; points: (Point | null)[] } {
   const at: number[] = [];
   const shown: (Point | null)[] = [];
-  const longest = MAX_GAP_STEPS * Math.max(step, interval);
-  for (const point of points) {
-    const time = Date.parse(point.at) / 1000;
-    const before = at.at(-1);
-    if (before !== undefined && time - before > longest) {
-      at.push(before + longest / 2);
-      shown.push(null);
-    }
+  const add = (time: number, point: Point | null) => {
     at.push(time);
     shown.push(point);
+  };
+  const longest = MAX_GAP_STEPS * Math.max(step, interval);
+  const end = seconds(to);
+  for (const point of points) {
+    const time = Math.min(seconds(point.at) + step / 2, end);
+    const before = at.at(-1);
+    if (before !== undefined && time - before > longest) add(before + longest / 2, null);
+    add(time, point);
   }
+  const last = at.at(-1);
+  if (last !== undefined && last < end && end - last <= longest) add(end, shown.at(-1) ?? null);
   return { at, points: shown };
+}
+
+/**
+ * The first check of a monitor that was created within the chart's range, in
+ * seconds, or the end of the chart if there was none yet. Null if the monitor was
+ * already checked when the chart begins.
+ */
+export function firstCheck({ points, step, from, to }: Pick<Series, "points" | "step" | "from" | "to">, created: string): number | null {
+  const first = seconds(points[0]?.at ?? to);
+  return seconds(created) > seconds(from) && first - seconds(from) > step ? first : null;
 }
 
 /** The percentiles, highest first: the order in which bands are drawn between them. */

@@ -7,7 +7,8 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
 import { Page } from "../../../shared/ui/page";
-import { monitor } from "../data";
+import { notifiers } from "../../../shared/api/notifiers";
+import { monitor, type Type } from "../data";
 import { Editor } from "./editor";
 import { initial, typeOf, valuesOf } from "./values";
 
@@ -17,7 +18,7 @@ export function Component() {
   const [search] = useSearchParams();
   const from = id ?? search.get("from");
   const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
-  if (from === null) return <Editor key="new" start={initial(typeOf(search.get("type")))} />;
+  if (from === null) return <New type={typeOf(search.get("type"))} />;
   if (!data && isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   if (!data) {
     return (
@@ -26,6 +27,21 @@ export function Component() {
       </Page>
     );
   }
-  if (id !== undefined) return <Editor key={id} id={id} was={data.name} start={valuesOf(data)} />;
+  if (id !== undefined) return <Editor key={id} stored={data} start={valuesOf(data)} />;
   return <Editor key={`from ${from}`} start={{ ...valuesOf(data), name: t.form.copyOf(data.name) }} />;
+}
+
+/** A new monitor starts with the team's default notifiers. */
+function New({ type }: { type: Type }) {
+  const t = useTexts();
+  const { data, isPending } = useQuery(notifiers);
+  if (isPending) {
+    return (
+      <Page title={t.form.newTitle}>
+        <Loading />
+      </Page>
+    );
+  }
+  const chosen = (data ?? []).filter(({ isdefault }) => isdefault).map(({ notifierid }) => notifierid);
+  return <Editor key="new" start={{ ...initial(type), notifiers: chosen }} />;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { types, type Monitor } from "../data";
-import { bodyOf, initial, suggestedName, typeOf, valuesOf } from "./values";
+import { en } from "../../../shared/i18n/en";
+import { bodyOf, check, initial, probed, suggestedName, typeOf, valuesOf } from "./values";
 
 const monitor: Monitor = {
   monitorid: "0190",
@@ -29,6 +30,7 @@ const monitor: Monitor = {
   created: "",
   modified: "",
   retries: 0,
+  revision: 1,
   timeout: 5,
   resend_interval: 3600,
   regions: ["local"],
@@ -67,7 +69,7 @@ describe("the form's values", () => {
   });
 
   test("each type sends its own settings and no others", () => {
-    const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: 7 };
+    const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: "7" };
     const keys = (type: (typeof types)[number]) =>
       Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) => ["http", "dns", "hostname", "port", "grace"].includes(key));
     expect(keys("http")).toEqual(["http"]);
@@ -90,12 +92,17 @@ describe("the form's values", () => {
     expect(suggestedName({ ...initial("ping"), hostname: "10.0.0.1" })).toBe("10.0.0.1");
   });
 
-  test("a URL without a scheme becomes https", () => {
-    const url = (typed: string) => bodyOf({ ...initial("http"), "http.url": typed }).http?.url;
-    expect(url(" example.com/x ")).toBe("https://example.com/x");
-    expect(url("http://example.com")).toBe("http://example.com");
-    expect(url("ftp://example.com")).toBe("ftp://example.com");
-    expect(url("")).toBe("");
+  test("durations have units, and what is not a duration is refused", () => {
+    const typed = { ...initial("http"), heartbeat_interval: "5m", timeout: "10", retry_interval: "soon" };
+    expect(bodyOf(typed)).toMatchObject({ heartbeat_interval: 300, timeout: 10, resend_interval: 0 });
+    expect(check(typed, en)).toEqual({ retry_interval: en.form.durationInvalid });
+    expect(check(initial("http"), en)).toEqual({});
+  });
+
+  test("the result of a check depends on the target, not on the name or the tags", () => {
+    const before = bodyOf(valuesOf(monitor));
+    expect(probed(bodyOf({ ...valuesOf(monitor), name: "other", tags: [], retries: 3 }))).toBe(probed(before));
+    expect(probed(bodyOf({ ...valuesOf(monitor), "http.url": "https://example.org" }))).not.toBe(probed(before));
   });
 
   test("an unknown type in the URL is http", () => {

@@ -1,136 +1,103 @@
 /**
  * The values of the form, with the field names that the service uses in its
- * errors, and their conversion into a request. The fields of all types stay in
- * the form while it is open, so switching the type loses nothing.
+ * errors, and their conversion into a request. The fields of one type are in its
+ * file in ../types.
  */
+import { formatDuration, parseDuration } from "../../../shared/lib/duration";
+import { find } from "../../../shared/api/closed-sets";
+import type { Texts } from "../../../shared/i18n";
 import { types, type Monitor, type SaveMonitor, type Type } from "../data";
 import { LOCAL } from "../regions";
+import { defaults, formOf, type TypeValues } from "../types";
 
-export interface Values {
+export interface Values extends TypeValues {
   type: Type;
   name: string;
   isactive: boolean;
-  heartbeat_interval: number;
+  /** Durations, as typed. */
+  heartbeat_interval: string;
+  timeout: string;
+  retry_interval: string;
+  resend_interval: string;
   upside_down_mode: boolean;
   tags: string[];
   /** IDs. */
   notifiers: string[];
   regions: string[];
   quorum: string;
-  hostname: string;
-  port: string;
-  timeout: number | "";
   retries: number | "";
-  retry_interval: number | "";
-  resend_interval: number | "";
-  grace: number | "";
-  "http.url": string;
-  "http.method": string;
-  "http.keyword": string;
-  "http.accepted_status_codes": string;
-  "http.headers": string;
-  "http.body": string;
-  "http.authentication_type": string;
-  "http.username": string;
-  "http.password": string;
-  "http.max_redirects": number | "";
-  "http.ignore_tls_error": boolean;
-  "http.certificate_expiry_notification": boolean;
-  "dns.resolver_server": string;
-  "dns.record_type": string;
 }
-
-export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-export const authentications = ["none", "basic", "ntlm"];
-export const recordTypes = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
 export function initial(type: Type): Values {
   return {
+    ...defaults(),
     type,
     name: "",
     isactive: true,
-    heartbeat_interval: 60,
+    heartbeat_interval: formatDuration(60),
     upside_down_mode: false,
     tags: [],
     notifiers: [],
     regions: [LOCAL],
     quorum: "majority",
-    hostname: "",
-    port: "",
     timeout: "",
     retries: 1,
     retry_interval: "",
     resend_interval: "",
-    grace: "",
-    "http.url": "",
-    "http.method": "GET",
-    "http.keyword": "",
-    "http.accepted_status_codes": "200-299",
-    "http.headers": "",
-    "http.body": "",
-    "http.authentication_type": "none",
-    "http.username": "",
-    "http.password": "",
-    "http.max_redirects": 10,
-    "http.ignore_tls_error": false,
-    "http.certificate_expiry_notification": true,
-    "dns.resolver_server": "1.1.1.1",
-    "dns.record_type": "A",
   };
 }
 
 export function typeOf(word: string | null): Type {
-  return types.find((type) => type === word) ?? "http";
-}
-
-export function isHttp(type: Type): boolean {
-  return type === "http" || type === "http_keyword";
+  return find(types, word) ?? "http";
 }
 
 export function valuesOf(monitor: Monitor): Values {
-  const { http, dns } = monitor;
+  const type = typeOf(monitor.type);
   return {
-    ...initial(typeOf(monitor.type)),
+    ...initial(type),
+    ...formOf(type).valuesOf(monitor),
     name: monitor.name,
     isactive: monitor.isactive,
-    heartbeat_interval: monitor.heartbeat_interval,
+    heartbeat_interval: formatDuration(monitor.heartbeat_interval),
     upside_down_mode: monitor.upside_down_mode,
     tags: monitor.tags,
     notifiers: monitor.notifiers.map(({ notifierid }) => notifierid),
     regions: monitor.regions,
     quorum: monitor.quorum,
-    hostname: monitor.hostname ?? "",
-    port: monitor.port ?? "",
-    timeout: monitor.timeout ?? "",
+    timeout: optional(monitor.timeout),
     retries: monitor.retries,
-    retry_interval: monitor.retry_interval ?? "",
-    resend_interval: monitor.resend_interval === 0 ? "" : monitor.resend_interval,
-    grace: monitor.grace ?? "",
-    ...(http && {
-      "http.url": http.url,
-      "http.method": http.method,
-      "http.keyword": http.keyword,
-      "http.accepted_status_codes": http.accepted_status_codes.join(", "),
-      "http.headers": http.headers,
-      "http.body": http.body,
-      "http.authentication_type": http.authentication_type.toLowerCase(),
-      "http.username": http.username,
-      "http.max_redirects": http.max_redirects,
-      "http.ignore_tls_error": http.ignore_tls_error,
-      "http.certificate_expiry_notification": http.certificate_expiry_notification,
-    }),
-    ...(dns && { "dns.resolver_server": dns.resolver_server, "dns.record_type": dns.record_type }),
+    retry_interval: optional(monitor.retry_interval),
+    resend_interval: optional(monitor.resend_interval),
   };
+}
+
+/** A duration that may be empty, for the default of the service. */
+function optional(seconds: number | null | undefined): string {
+  return seconds ? formatDuration(seconds) : "";
+}
+
+function seconds(text: string): number {
+  return parseDuration(text) ?? 0;
+}
+
+const durations = ["heartbeat_interval", "timeout", "retry_interval", "resend_interval"];
+
+/** Errors that the service could not explain, because it gets numbers. */
+export function check(values: Values, t: Texts): Record<string, string> {
+  const typed = values as unknown as Record<string, string>;
+  const fields = [...durations, ...(formOf(values.type).durations ?? [])];
+  const wrong = fields.filter((field) => typed[field]?.trim() !== "" && parseDuration(typed[field] ?? "") === null);
+  return Object.fromEntries(wrong.map((field) => [field, t.form.durationInvalid]));
 }
 
 /** The request, with the fields of the chosen type; the service has defaults for empty numbers. */
 export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
-  const body: SaveMonitor = {
+  return {
     ...(monitorid !== undefined && { monitorid }),
     type: values.type,
     name: values.name.trim(),
     isactive: values.isactive,
-    heartbeat_interval: values.heartbeat_interval,
+    heartbeat_interval: seconds(values.heartbeat_interval),
     upside_down_mode: values.upside_down_mode,
     tags: values.tags,
     notifiers: values.notifiers,
@@ -138,65 +105,38 @@ export function bodyOf(values: Values, monitorid?: string): SaveMonitor {
     // With fewer regions than that, all of them.
     quorum: Number(values.quorum) > Math.max(1, values.regions.length) ? "all" : values.quorum,
     // 0 means the default, so that a value can be cleared.
-    timeout: values.timeout === "" ? 0 : values.timeout,
-    retry_interval: values.retry_interval === "" ? 0 : values.retry_interval,
-    resend_interval: values.resend_interval === "" ? 0 : values.resend_interval,
+    timeout: seconds(values.timeout),
+    retry_interval: seconds(values.retry_interval),
+    resend_interval: seconds(values.resend_interval),
     ...(values.retries !== "" && { retries: values.retries }),
+    ...formOf(values.type).bodyOf(values),
   };
-  if (isHttp(values.type)) return { ...body, http: httpOf(values) };
-  switch (values.type) {
-    case "api":
-      return { ...body, ...(values.grace !== "" && { grace: values.grace }) };
-    case "dns":
-      return {
-        ...body,
-        hostname: values.hostname.trim(),
-        ...(values.port !== "" && { port: values.port }),
-        dns: { resolver_server: values["dns.resolver_server"].trim(), record_type: values["dns.record_type"] },
-      };
-    case "tcp":
-      return { ...body, hostname: values.hostname.trim(), port: values.port };
-    default:
-      return { ...body, hostname: values.hostname.trim() };
-  }
-}
-
-function httpOf(values: Values): NonNullable<SaveMonitor["http"]> {
-  const authenticates = values["http.authentication_type"] !== "none";
-  return {
-    url: withScheme(values["http.url"]),
-    method: values["http.method"],
-    keyword: values["http.keyword"],
-    accepted_status_codes: values["http.accepted_status_codes"],
-    headers: values["http.headers"],
-    body: values["http.body"],
-    authentication_type: values["http.authentication_type"],
-    ...(authenticates && { username: values["http.username"] }),
-    // The service never returns passwords; an empty field leaves the stored one unchanged.
-    ...(authenticates && values["http.password"] !== "" && { password: values["http.password"] }),
-    max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
-    ignore_tls_error: values["http.ignore_tls_error"],
-    certificate_expiry_notification: values["http.certificate_expiry_notification"],
-  };
-}
-
-/** Adds https:// to a URL without a scheme. */
-export function withScheme(url: string): string {
-  const trimmed = url.trim();
-  return trimmed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`;
-}
-
-/** The host of a URL, or the URL itself if it is invalid. */
-export function hostOf(url: string): string {
-  try {
-    return new URL(url).host;
-  } catch {
-    return url;
-  }
 }
 
 export function suggestedName(values: Values): string {
-  if (isHttp(values.type)) return hostOf(withScheme(values["http.url"]));
-  if (values.type === "tcp" && values.port !== "") return `${values.hostname}:${values.port}`;
-  return values.hostname;
+  return formOf(values.type).suggestedName(values);
+}
+
+/** The part of a request that a check depends on. */
+export function probed({ type, http, dns, hostname, port, timeout, upside_down_mode }: SaveMonitor): string {
+  return JSON.stringify({ type, http, dns, hostname, port, timeout, upside_down_mode });
+}
+
+/** The labels of the fields that all types have. */
+export function labelsOf(t: Texts): Record<string, string> {
+  return {
+    type: t.monitors.type,
+    name: t.form.name,
+    isactive: t.form.active,
+    heartbeat_interval: t.form.interval,
+    upside_down_mode: t.form.inverted,
+    tags: t.form.tags,
+    notifiers: t.notifiers.choose,
+    regions: t.regions.choose,
+    quorum: t.regions.agree,
+    timeout: t.form.timeout,
+    retries: t.form.retries,
+    retry_interval: t.form.retryInterval,
+    resend_interval: t.form.remind,
+  } satisfies Record<Exclude<keyof Values, keyof TypeValues>, string>;
 }

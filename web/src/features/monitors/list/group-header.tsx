@@ -7,28 +7,45 @@ import type { Group } from "./view";
 
 export const GROUP_HEADER_HEIGHT = 40;
 
-/** The states that are counted. */
-const counted = ["down", "pending"] as const;
+/** How many columns the header spans. */
+const COLUMNS = 9;
 
-export function GroupHeader({ group, top, fold }: { group: Group; top: number; fold: () => void }) {
+/** The states that are counted. */
+const counted = ["down", "blocked", "pending"] as const;
+
+interface Props {
+  group: Group;
+  top: number;
+  position: number;
+  fold: () => void;
+}
+
+export function GroupHeader({ group, top, position, fold }: Props) {
   const t = useTexts();
   return (
-    <li className={styles.group} style={{ transform: `translateY(${top}px)`, height: GROUP_HEADER_HEIGHT }}>
-      <button type="button" aria-expanded={group.open} onClick={fold}>
-        <Chevron />
-        <b>{group.tag ?? t.monitors.untagged}</b>
-        <span className={styles.groupCount}>{t.monitors.inGroup(group.total)}</span>
-        <span className={styles.grow} />
-        {counted.map(
-          (state) =>
-            group.counts[state] > 0 && (
-              <span key={state} className={styles.groupCount}>
-                <StatusMark state={state} size={12} />
-                {group.counts[state]} {t.monitors.states[state]}
-              </span>
-            ),
-        )}
-      </button>
-    </li>
+    <div
+      role="row"
+      aria-rowindex={position}
+      className={styles.group}
+      style={{ transform: `translateY(${top}px)`, height: GROUP_HEADER_HEIGHT }}
+    >
+      <span role="cell" aria-colspan={COLUMNS}>
+        <button type="button" aria-expanded={group.open} onClick={fold}>
+          <Chevron />
+          <b>{group.tag ?? t.monitors.untagged}</b>
+          <span className={styles.groupCount}>{t.monitors.inGroup(group.total)}</span>
+          <span className={styles.grow} />
+          {counted.map(
+            (state) =>
+              group.counts[state] > 0 && (
+                <span key={state} className={styles.groupCount}>
+                  <StatusMark state={state} size={12} />
+                  {group.counts[state]} {t.monitors.states[state]}
+                </span>
+              ),
+          )}
+        </button>
+      </span>
+    </div>
   );
 }

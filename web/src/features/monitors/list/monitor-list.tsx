@@ -1,32 +1,46 @@
 /** The list of monitors. It is virtualized: only the lines near the viewport are rendered. */
 import { useMediaQuery } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type Dispatch,
+  type RefObject,
+  type SetStateAction,
+} from "react";
 import { useNavigate } from "react-router";
 import { useKeys } from "../../../shared/lib/keys";
 import { useTexts } from "../../../shared/i18n";
 import type { MonitorRow } from "../data";
+import { ColumnHeaders } from "./column-headers";
 import { GROUP_HEADER_HEIGHT, GroupHeader } from "./group-header";
 import styles from "./list.module.css";
 import { Row, ROW_HEIGHT, TWO_LINE_ROW_HEIGHT } from "./row";
-import { groupsOf, linesOf, toggled, type Line } from "./view";
+import { between, groupsOf, linesOf, toggled, withAll, type Line, type View } from "./view";
 
 /** Where a row needs two lines; list.module.css has the same width. */
-const NARROW = "(max-width: 1000px)";
+const NARROW = "(max-width: 1020px)";
 
 /** Lines that are rendered beyond each end of the viewport. */
 const OVERSCAN = 8;
 
 interface Props {
   rows: MonitorRow[];
-  grouped: boolean;
+  view: View;
+  change: (next: Partial<View>) => void;
   selected: ReadonlySet<string>;
-  toggle: (id: string) => void;
+  select: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
-export function MonitorList({ rows, grouped, selected, toggle }: Props) {
+/** A table: the headers are its first row, and `aria-rowcount` includes the lines that are not rendered. */
+export function MonitorList({ rows, view, change, selected, select }: Props) {
   const t = useTexts();
-  const list = useRef<HTMLUListElement>(null);
+  const { grouped } = view;
+  const list = useRef<HTMLDivElement>(null);
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const lines = useMemo(() => (grouped ? groupsOf(rows, collapsed) : linesOf(rows)), [rows, grouped, collapsed]);
   const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
@@ -35,17 +49,24 @@ export function MonitorList({ rows, grouped, selected, toggle }: Props) {
   const virtualizer = useVirtualLines(lines, height, top);
   // Headers and rows differ in height, and which line is which has changed.
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, grouped, collapsed, height]);
-  const current = useCursor(lines, virtualizer, toggle);
+  const pick = usePick(lines, select);
+  const current = useCursor(lines, virtualizer, pick);
+  const picked = useMemo(() => pickedOf(rows, selected), [rows, selected]);
+  const ids = () => rows.map(({ monitorid }) => monitorid);
   return (
-    <div className={styles.table}>
-      <ColumnHeaders />
-      <ul ref={list} className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label={t.monitors.title}>
+    <div className={styles.table} role="table" aria-label={t.monitors.title} aria-rowcount={lines.length + 1}>
+      <div role="rowgroup">
+        <ColumnHeaders view={view} change={change} picked={picked} pickAll={(all) => select((old) => withAll(old, ids(), all))} />
+      </div>
+      <div ref={list} role="rowgroup" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
         {virtualizer.getVirtualItems().map(({ key, index, start }) => {
           const line = lines[index];
           if (!line) return null;
+          // The headers are the first row.
+          const position = index + 2;
           if ("group" in line) {
             const fold = () => setCollapsed((old) => toggled(old, line.key));
-            return <GroupHeader key={key} group={line.group} top={start - top} fold={fold} />;
+            return <GroupHeader key={key} group={line.group} top={start - top} position={position} fold={fold} />;
           }
           return (
             <Row
@@ -54,35 +75,39 @@ export function MonitorList({ rows, grouped, selected, toggle }: Props) {
               monitor={line.monitor}
               top={start - top}
               height={height}
-              position={index + 1}
-              total={lines.length}
+              position={position}
               selected={selected.has(line.monitor.monitorid)}
               current={line.key === current}
-              toggle={toggle}
+              pick={pick}
             />
           );
         })}
-      </ul>
+      </div>
     </div>
   );
 }
 
-function ColumnHeaders() {
-  const { columns } = useTexts().monitors;
-  return (
-    <div className={styles.columns} aria-hidden="true">
-      <span />
-      <span />
-      <span>{columns.name}</span>
-      <span className={styles.tagsColumn}>{columns.tags}</span>
-      <span className={styles.barsColumn}>{columns.beats}</span>
-      <span className={`${styles.right ?? ""} ${styles.uptime ?? ""}`}>
-        <span>{columns.uptime}</span>
-        <span>24 h / 30 d</span>
-      </span>
-      <span className={styles.right}>{columns.load}</span>
-      <span className={`${styles.right ?? ""} ${styles.checkColumn ?? ""}`}>{columns.check}</span>
-    </div>
+function pickedOf(rows: readonly MonitorRow[], selected: ReadonlySet<string>): "all" | "some" | "none" {
+  const count = rows.filter(({ monitorid }) => selected.has(monitorid)).length;
+  return count === 0 ? "none" : count === rows.length ? "all" : "some";
+}
+
+/** Selects the monitor of a line or deselects it; with `range`, all lines from the previous one to it. */
+export type Pick = (line: string, monitorid: string, range: boolean) => void;
+
+function usePick(lines: readonly Line[], select: Props["select"]): Pick {
+  const latest = useRef(lines);
+  const anchor = useRef<string | null>(null);
+  useEffect(() => {
+    latest.current = lines;
+  }, [lines]);
+  return useCallback(
+    (line, monitorid, range) => {
+      const ids = between(latest.current, range ? anchor.current : null, line);
+      anchor.current = line;
+      select((old) => withAll(old, ids, !old.has(monitorid)));
+    },
+    [select],
   );
 }
 
@@ -115,7 +140,7 @@ function useVirtualLines(lines: readonly Line[], rowHeight: number, top: number)
 let lastCursor: string | null = null;
 
 /** Moves through the monitors by keyboard; returns the key of the current line. */
-function useCursor(lines: readonly Line[], virtualizer: Virtualizer, toggle: (id: string) => void): string | null {
+function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick): string | null {
   const navigate = useNavigate();
   const [current, setCurrent] = useState(lastCursor);
   useEffect(() => {
@@ -126,6 +151,7 @@ function useCursor(lines: readonly Line[], virtualizer: Virtualizer, toggle: (id
   const index = current === null ? -1 : lines.findIndex((line) => line.key === current);
   const line = lines[index];
   const monitor = line && "monitor" in line ? line.monitor.monitorid : null;
+  const pickCurrent = (range: boolean) => line && monitor !== null && pick(line.key, monitor, range);
   const move = (step: 1 | -1) => {
     const next = nextMonitor(lines, index < 0 ? firstVisible(virtualizer) : index + step, step);
     const target = lines[next];
@@ -136,7 +162,8 @@ function useCursor(lines: readonly Line[], virtualizer: Virtualizer, toggle: (id
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    x: () => monitor !== null && toggle(monitor),
+    x: () => pickCurrent(false),
+    X: () => pickCurrent(true),
     Enter: () => monitor !== null && void navigate(`/monitor/${monitor}`),
   });
   return current;

@@ -7,7 +7,8 @@ import { useTexts } from "../../../shared/i18n";
 import { FormError } from "../../../shared/ui/error-notice";
 import { useForm, text } from "../../../shared/ui/form";
 import { save, tryOut, types, type Heartbeat } from "../data";
-import { bodyOf, hostOf, initial, withScheme } from "../edit/values";
+import { bodyOf, initial } from "../edit/values";
+import { hostOf, withScheme } from "../types/url";
 import { CheckResult } from "../check-result";
 import styles from "./onboarding.module.css";
 
@@ -26,7 +27,7 @@ export default function Onboarding() {
     setSaving(true);
     try {
       const saved = await save(client, body(form.values["http.url"]));
-      await navigate(`/monitor/${saved.monitorid}`);
+      await navigate(`/monitor/${saved.monitorid}/notify`);
     } finally {
       setSaving(false);
     }

@@ -8,7 +8,8 @@ import { useOnline } from "../../../shared/lib/online";
 import { useTexts } from "../../../shared/i18n";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { Plus, Search } from "../../../shared/ui/icons";
+import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
+import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, useTitle } from "../../../shared/ui/page";
 import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
@@ -17,11 +18,13 @@ import { StatusMark } from "../status";
 import styles from "./list.module.css";
 import { MonitorList } from "./monitor-list";
 import { RegionWarning } from "./region-warning";
-import { countStates, Ranks, searchOf, shown, sorts, tagsOf, toggled, viewOf, type Sort, type View } from "./view";
+import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, withAll, type Sort, type View } from "./view";
 
 // Not needed on most first screens.
 const Bulk = lazy(() => import("./bulk"));
+const Unnotified = lazy(() => import("./unnotified"));
 const Onboarding = lazy(() => import("./onboarding"));
+const ViewsMenu = lazy(() => import("./views-menu"));
 
 export function Component() {
   const t = useTexts();
@@ -68,20 +71,28 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
     if (wanted) box.current?.focus();
   }, [wanted]);
 
-  const toggle = useCallback((id: string) => setSelected((old) => toggled(old, id)), []);
-
   return (
     <div className={styles.page}>
       <header className={styles.head}>
         <h1>{t.monitors.title}</h1>
         <LiveMark />
         <div className={styles.grow} />
+        <Button
+          component={Link}
+          to={{ pathname: "/wallboard", search: search.toString() }}
+          variant="default"
+          leftSection={<Screen />}
+          className={styles.new}
+        >
+          {t.nav.wallboard}
+        </Button>
         <Button component={Link} to="/monitor/new" leftSection={<Plus />} className={styles.new}>
           {t.nav.newMonitor}
         </Button>
       </header>
       {failed && <ErrorNotice error={failed} />}
       <RegionWarning />
+      <Suspense>{counts.down > 0 && <Unnotified list={list} />}</Suspense>
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
         <TextInput
@@ -117,7 +128,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
           aria-label={t.monitors.sort}
           data={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
           value={view.sort}
-          onChange={(event) => change({ sort: event.currentTarget.value as Sort })}
+          onChange={(event) => change({ sort: event.currentTarget.value as Sort, reversed: false })}
         />
         {tags.length > 0 && (
           <label className={styles.toggle}>
@@ -125,27 +136,38 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
             {t.monitors.byTag}
           </label>
         )}
+        <LazyMenu
+          button={(props) => (
+            <Button variant="default" rightSection={<Chevron />} {...props}>
+              {t.monitors.views}
+            </Button>
+          )}
+          menu={(button) => <ViewsMenu search={searchOf(view).toString()} button={button} />}
+        />
       </div>
-      {chosen.length > 0 && (
-        <Suspense>
-          <Bulk
-            list={chosen}
-            hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
-            all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
-            total={rows.length}
-            select={(ids) => setSelected(new Set(ids))}
-          />
-        </Suspense>
-      )}
-      {rows.length === 0 ? (
-        <EmptyState title={t.monitors.noMatch}>
-          <Button variant="default" onClick={() => setSearch(new URLSearchParams(), { replace: true })}>
-            {t.monitors.showAll}
-          </Button>
-        </EmptyState>
-      ) : (
-        <MonitorList rows={rows} grouped={deferred.grouped} selected={selected} toggle={toggle} />
-      )}
+      <div className={styles.listing}>
+        {chosen.length > 0 && (
+          <Suspense>
+            <Bulk
+              list={chosen}
+              hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
+              all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
+              total={rows.length}
+              clear={() => setSelected(new Set())}
+              deselect={(ids) => setSelected((old) => withAll(old, ids, false))}
+            />
+          </Suspense>
+        )}
+        {rows.length === 0 ? (
+          <EmptyState title={t.monitors.noMatch}>
+            <Button variant="default" onClick={() => setSearch(new URLSearchParams(), { replace: true })}>
+              {t.monitors.showAll}
+            </Button>
+          </EmptyState>
+        ) : (
+          <MonitorList rows={rows} view={deferred} change={change} selected={selected} select={setSelected} />
+        )}
+      </div>
     </div>
   );
 }
@@ -177,9 +199,11 @@ interface SummaryProps {
 /** The number of monitors in each state; each is a filter. */
 function Summary({ counts, chosen, choose }: SummaryProps) {
   const t = useTexts();
+  // Few teams ever have monitors that cannot be checked.
+  const listed = (state: State) => state !== "blocked" || counts.blocked > 0 || chosen === "blocked";
   return (
     <div className={styles.summary} role="group" aria-label={t.monitors.byStatus}>
-      {states.map((state) => (
+      {states.filter(listed).map((state) => (
         <button
           key={state}
           type="button"

@@ -1,16 +1,21 @@
 /** One monitor in the list. */
 import { useQuery } from "@tanstack/react-query";
-import { memo, useEffect, useState, type MouseEvent } from "react";
+import { lazy, memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
+import { BellOff, More } from "../../../shared/ui/icons";
+import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
-import { short, stateOf, type MonitorRow, type Type } from "../data";
+import { short, stateOf, typeName, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
+import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
+
+const RowActions = lazy(() => import("./row-actions"));
 
 /** The height of a row; on narrow screens the recent checks are below the name. */
 export const ROW_HEIGHT = 52;
@@ -22,19 +27,20 @@ interface Props {
   monitor: MonitorRow;
   top: number;
   height: number;
+  /** Its position in the whole table. */
   position: number;
-  total: number;
   selected: boolean;
   current: boolean;
-  toggle: (id: string) => void;
+  pick: Pick;
 }
 
-export const Row = memo(function Row({ line, monitor, top, height, position, total, selected, current, toggle }: Props) {
+export const Row = memo(function Row({ line, monitor, top, height, position, selected, current, pick }: Props) {
   const t = useTexts();
   const state = stateOf(monitor);
-  const target = short(monitor.target);
   return (
-    <li
+    <div
+      role="row"
+      aria-rowindex={position}
       className={styles.row}
       style={{ transform: `translateY(${top}px)`, height }}
       data-row={monitor.monitorid}
@@ -42,27 +48,37 @@ export const Row = memo(function Row({ line, monitor, top, height, position, tot
       data-state={state}
       data-selected={selected || undefined}
       data-current={current || undefined}
-      aria-setsize={total}
-      aria-posinset={position}
     >
-      <label className={styles.select}>
-        <input type="checkbox" checked={selected} onChange={() => toggle(monitor.monitorid)} />
-        <span className="sr-only">{t.monitors.select(monitor.name)}</span>
-      </label>
-      <span className={styles.status} title={t.monitors.states[state]}>
+      <span role="cell" className={styles.selectCell}>
+        <label className={styles.select}>
+          <input
+            type="checkbox"
+            checked={selected}
+            onChange={({ nativeEvent }) => pick(line, monitor.monitorid, (nativeEvent as globalThis.MouseEvent).shiftKey)}
+          />
+          <span className="sr-only">{t.monitors.select(monitor.name)}</span>
+        </label>
+      </span>
+      <span role="cell" className={styles.status} title={t.monitors.states[state]}>
         <StatusMark state={state} />
         <span className="sr-only">{t.monitors.states[state]}</span>
       </span>
-      <span className={styles.names}>
+      <span role="cell" className={styles.names}>
         <Link className={styles.name} to={`/monitor/${monitor.monitorid}`}>
           {monitor.name}
         </Link>
         <span className={styles.target}>
-          <span className={styles.kind}>{t.monitors.types[monitor.type as Type]}</span>
-          {state === "down" && monitor.last_message !== "" ? <em>{monitor.last_message}</em> : target}
+          {monitor.notifiers.length === 0 && (
+            <span className={styles.unnotified} title={t.notifiers.nobody}>
+              <BellOff size={13} />
+              <span className="sr-only">{t.notifiers.nobody}</span>
+            </span>
+          )}
+          <span className={styles.kind}>{typeName(monitor.type, t)}</span>
+          <Target monitor={monitor} />
         </span>
       </span>
-      <span className={`${styles.tags ?? ""} ${styles.tagsColumn ?? ""}`}>
+      <span role="cell" className={`${styles.tags ?? ""} ${styles.tagsColumn ?? ""}`}>
         {monitor.tags.slice(0, 2).map((tag) => (
           <span key={tag} className={styles.tag}>
             {tag}
@@ -71,21 +87,51 @@ export const Row = memo(function Row({ line, monitor, top, height, position, tot
         {monitor.tags.length > 2 && <span className={`${styles.tag ?? ""} ${styles.more ?? ""}`}>+{monitor.tags.length - 2}</span>}
       </span>
       <History id={monitor.monitorid} />
-      <span className={`${styles.load ?? ""} num`}>
+      <span role="cell" className={`${styles.load ?? ""} num`}>
         <Milliseconds ms={monitor.load_time} />
       </span>
-      <span className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
+      <span role="cell" className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />
       </span>
-    </li>
+      <span role="cell" className={styles.actionsCell}>
+        <Actions monitor={monitor} />
+      </span>
+    </div>
   );
 });
+
+/** What is checked, or what is wrong with it. */
+function Target({ monitor }: { monitor: MonitorRow }) {
+  const state = stateOf(monitor);
+  const trouble = state === "down" ? monitor.last_message : monitor.isactive && monitor.blocked;
+  return trouble ? (
+    <em data-state={state} title={trouble}>
+      {trouble}
+    </em>
+  ) : (
+    short(monitor.target)
+  );
+}
+
+function Actions({ monitor }: { monitor: MonitorRow }) {
+  const t = useTexts();
+  return (
+    <LazyMenu
+      button={(props) => (
+        <button type="button" className={styles.actions} aria-label={t.monitors.actions(monitor.name)} {...props}>
+          <More />
+        </button>
+      )}
+      menu={(button) => <RowActions monitor={monitor} button={button} />}
+    />
+  );
+}
 
 const NO_BEATS: never[] = [];
 
 /** The bars cover the row's link to show tooltips, so a click on them is forwarded to it. */
 function follow(event: MouseEvent<HTMLElement>) {
-  event.currentTarget.closest("li")?.querySelector("a")?.click();
+  event.currentTarget.closest("[data-row]")?.querySelector("a")?.click();
 }
 
 /** Recent checks and uptime, requested once scrolling has stopped. */
@@ -98,10 +144,10 @@ function History({ id }: { id: string }) {
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
   return (
     <>
-      <span className={styles.barsColumn} onClick={follow}>
+      <span role="cell" className={styles.barsColumn} onClick={follow}>
         <HeartbeatBars beats={data?.beats ?? NO_BEATS} room={BEATS} />
       </span>
-      <span className={`${styles.uptime ?? ""} num`}>
+      <span role="cell" className={`${styles.uptime ?? ""} num`}>
         <span className="sr-only">{t.monitors.uptimeOf("24 h")}</span>
         <b>{uptime(data?.uptime_24h)}</b>
         <span className="sr-only">{t.monitors.uptimeOf("30 d")}</span>

@@ -1,7 +1,8 @@
 /** Which monitors are shown and in which order: a pure function of the list and the URL. */
+import { find } from "../../../shared/api/closed-sets";
 import { states, stateOf, types, type MonitorRow, type State, type Type } from "../data";
 
-export const sorts = ["status", "name", "load_time", "changed"] as const;
+export const sorts = ["status", "name", "load_time", "check", "changed"] as const;
 export type Sort = (typeof sorts)[number];
 
 export interface View {
@@ -10,22 +11,21 @@ export interface View {
   type: Type | null;
   tag: string | null;
   sort: Sort;
+  /** Whether the order is the opposite of the usual one. */
+  reversed: boolean;
   /** Whether monitors are grouped by tag. */
   grouped: boolean;
-}
-
-function known<T extends string>(words: readonly T[], word: string | null): T | null {
-  return words.find((other) => other === word) ?? null;
 }
 
 /** The view is part of the URL, so it can be linked to and the back button works. */
 export function viewOf(search: URLSearchParams): View {
   return {
     q: search.get("q") ?? "",
-    state: known(states, search.get("status")),
-    type: known(types, search.get("type")),
+    state: find(states, search.get("status")) ?? null,
+    type: find(types, search.get("type")) ?? null,
     tag: search.get("tag"),
-    sort: known(sorts, search.get("sort")) ?? "status",
+    sort: find(sorts, search.get("sort")) ?? "status",
+    reversed: search.get("order") === "reversed",
     grouped: search.get("group") === "tag",
   };
 }
@@ -37,6 +37,7 @@ export function searchOf(view: View): URLSearchParams {
   if (view.type) search.set("type", view.type);
   if (view.tag) search.set("tag", view.tag);
   if (view.sort !== "status") search.set("sort", view.sort);
+  if (view.reversed) search.set("order", "reversed");
   if (view.grouped) search.set("group", "tag");
   return search;
 }
@@ -74,16 +75,40 @@ export class Ranks {
   }
 }
 
-const orders: Record<Sort, (a: MonitorRow, b: MonitorRow) => number> = {
+/** What monitors are sorted by, smallest first; null is last in either direction. */
+const sortKeys: Record<Sort, (monitor: MonitorRow, rank: number) => number | null> = {
   // Monitors that need attention come first.
-  status: (a, b) => states.indexOf(stateOf(a)) - states.indexOf(stateOf(b)),
-  name: () => 0,
-  load_time: (a, b) => (b.load_time ?? -1) - (a.load_time ?? -1),
-  changed: (a, b) => timestamp(b.status_since) - timestamp(a.status_since),
+  status: (monitor) => states.indexOf(stateOf(monitor)),
+  name: (_, rank) => rank,
+  load_time: ({ load_time }) => (typeof load_time === "number" ? -load_time : null),
+  check: ({ last_check }) => newestFirst(last_check),
+  changed: ({ status_since }) => newestFirst(status_since),
 };
 
-function timestamp(at: string | null | undefined): number {
-  return at ? Date.parse(at) : 0;
+function newestFirst(at: string | null | undefined): number | null {
+  return at ? -Date.parse(at) : null;
+}
+
+/** The direction of the usual order, in terms of the values in the column. */
+const usual: Record<Sort, Direction> = {
+  status: "ascending",
+  name: "ascending",
+  load_time: "descending",
+  check: "descending",
+  changed: "descending",
+};
+
+export type Direction = "ascending" | "descending";
+
+/** The direction in which a column is sorted, or undefined if the list is sorted by another one. */
+export function directionOf(view: View, sort: Sort): Direction | undefined {
+  if (view.sort !== sort) return undefined;
+  return view.reversed === (usual[sort] === "ascending") ? "descending" : "ascending";
+}
+
+/** The order after a click on a column header: by that column, then reversed. */
+export function sortedBy(view: Pick<View, "sort" | "reversed">, sort: Sort): Pick<View, "sort" | "reversed"> {
+  return { sort, reversed: view.sort === sort && !view.reversed };
 }
 
 export function matches(monitor: MonitorRow, view: View, words: readonly string[]): boolean {
@@ -97,12 +122,22 @@ export function matches(monitor: MonitorRow, view: View, words: readonly string[
 
 export function shown(list: readonly MonitorRow[], view: View, ranks = Ranks.of(list)): MonitorRow[] {
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
-  const order = orders[view.sort];
-  return list.filter((monitor) => matches(monitor, view, words)).sort((a, b) => order(a, b) || ranks.get(a) - ranks.get(b));
+  const sortKey = sortKeys[view.sort];
+  const sign = view.reversed ? -1 : 1;
+  return list
+    .filter((monitor) => matches(monitor, view, words))
+    .map((monitor) => ({ monitor, rank: ranks.get(monitor), key: sortKey(monitor, ranks.get(monitor)) }))
+    .sort((a, b) => nullsLast(a.key, b.key, sign) || a.rank - b.rank)
+    .map(({ monitor }) => monitor);
+}
+
+function nullsLast(a: number | null, b: number | null, sign: 1 | -1): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return sign * (a - b);
 }
 
 export function countStates(list: readonly MonitorRow[]): Record<State, number> {
-  const counts = { down: 0, pending: 0, up: 0, paused: 0 };
+  const counts = { down: 0, blocked: 0, pending: 0, up: 0, paused: 0 };
   for (const monitor of list) counts[stateOf(monitor)]++;
   return counts;
 }
@@ -149,6 +184,24 @@ export function toggled(set: ReadonlySet<string>, item: string): ReadonlySet<str
   const next = new Set(set);
   if (!next.delete(item)) next.add(item);
   return next;
+}
+
+/** The set with the items added or removed. */
+export function withAll(set: ReadonlySet<string>, items: readonly string[], add: boolean): ReadonlySet<string> {
+  const next = new Set(set);
+  for (const item of items) {
+    if (add) next.add(item);
+    else next.delete(item);
+  }
+  return next;
+}
+
+/** The monitors from one line to another, in either direction; only the second if the first is no longer listed. */
+export function between(lines: readonly Line[], from: string | null, to: string): string[] {
+  const end = lines.findIndex((line) => line.key === to);
+  const start = lines.findIndex((line) => line.key === from);
+  const range = lines.slice(Math.min(start < 0 ? end : start, end), Math.max(start, end) + 1);
+  return range.flatMap((line) => ("monitor" in line ? [line.monitor.monitorid] : []));
 }
 
 export function keyOf(tag: string | null): string {

@@ -1,0 +1,98 @@
+//! API key pairs.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::id::ApiKeyId;
+use wakeful_core::time::Millis;
+use wakeful_engine::{ApiKey, NewKeyPair};
+
+use super::fields::{Fields, FromFields};
+use crate::query::NextCursor;
+
+/// A key pair to create (without `apikeyid`) or to rename.
+#[derive(ToSchema)]
+pub(crate) struct SaveApiKey {
+    #[schema(value_type = Option<String>)]
+    pub(crate) apikeyid: Option<String>,
+    #[schema(max_length = 255, min_length = 1, pattern = r"\S")]
+    pub(crate) name: String,
+}
+
+impl FromFields for SaveApiKey {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let apikeyid = fields.optional_text("apikeyid");
+        Some(Self { apikeyid, name: fields.short_text("name", 255)? })
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ApiKeyList {
+    success: bool,
+    apikeys: Vec<ListedKey>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ListedKey {
+    #[schema(value_type = String, format = Uuid)]
+    apikeyid: ApiKeyId,
+    name: String,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    /// To the minute; null if it has never been used.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used: Option<Millis>,
+    /// The first characters of the API key.
+    prefix: String,
+}
+
+impl ApiKeyList {
+    pub(crate) fn of(keys: Vec<ApiKey>, next_cursor: NextCursor) -> Self {
+        let apikeys = keys
+            .into_iter()
+            .map(|key| ListedKey {
+                apikeyid: key.id,
+                name: key.name,
+                created: key.created,
+                last_used: key.last_used,
+                prefix: key.prefix,
+            })
+            .collect();
+        Self { success: true, apikeys, next_cursor }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ApiKeySaved {
+    success: bool,
+    message: String,
+    #[schema(value_type = String, format = Uuid)]
+    apikeyid: ApiKeyId,
+    /// For the header X-API-Key; shown only when it is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    apikey: Option<String>,
+    /// For the header X-Enc-Key; shown only when it is created, and not stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    enckey: Option<String>,
+}
+
+impl ApiKeySaved {
+    pub(crate) fn renamed(apikeyid: ApiKeyId) -> Self {
+        let message = "API key renamed; both keys remain valid.".into();
+        Self { success: true, message, apikeyid, apikey: None, enckey: None }
+    }
+
+    pub(crate) fn made(pair: &NewKeyPair) -> Self {
+        Self {
+            success: true,
+            message: "API key created. Save both keys: they are shown only once.".into(),
+            apikeyid: pair.id,
+            apikey: Some(pair.apikey.expose().to_owned()),
+            enckey: Some(pair.enckey.expose().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The closed sets of values as OpenAPI schemas. The values come from the types of the
+//! domain, so that the document cannot miss one. Nothing is parsed with these types: reading
+//! stays as lenient as the parsers of the domain.
+
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+use wakeful_core::alerting::alert;
+use wakeful_core::billing;
+use wakeful_core::heartbeat::Beat;
+use wakeful_core::monitors::spec::{self, AuthenticationKind, Method, RecordType};
+use wakeful_core::notifications::notifier::email::SecurityKind;
+use wakeful_core::notifications::notifier::{self, BuiltinTemplate};
+use wakeful_core::notifications::{delivery_state, event};
+use wakeful_core::verdict::{Report, Status};
+use wakeful_engine::billing::Decline;
+use wakeful_engine::history::STANDARD_SPANS;
+use wakeful_engine::{ReportOrder, Source};
+
+use super::payment_methods::METHOD_TYPE;
+use super::report::Format;
+use super::report_page::Language;
+use crate::error;
+
+/// Sets that are complete: clients may rely on them.
+macro_rules! closed_sets {
+    ($($(#[doc = $doc:literal])+ $name:ident = $values:expr;)+) => {$(
+        $(#[doc = $doc])+
+        pub(crate) enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                enumeration(concat!($($doc),+), $values)
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+};
+}
+
+/// Sets that other strings may be added to. The name in parentheses is that of the known
+/// values, which requests use.
+macro_rules! open_sets {
+    ($($(#[doc = $doc:literal])+ $name:ident ($known:ident) = $values:expr;)+) => {$(
+        $(#[doc = $doc])+
+        pub(crate) enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                open_ended(concat!($($doc),+), &$known::name())
+            }
+        }
+
+        impl ToSchema for $name {
+            fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+                schemas.push(($known::name().into_owned(), $known::schema()));
+            }
+        }
+
+        pub(crate) enum $known {}
+
+        impl PartialSchema for $known {
+            fn schema() -> RefOr<Schema> {
+                enumeration(concat!("The known values of ", stringify!($name), "."), $values)
+            }
+        }
+
+        impl ToSchema for $known {}
+    )+};
+}
+
+fn enumeration(description: &str, values: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description.trim()))
+        .enum_values(Some(values));
+    schema.into()
+}
+
+fn open_ended(description: &str, known: &str) -> RefOr<Schema> {
+    let schema = AnyOfBuilder::new()
+        .description(Some(description.trim()))
+        .item(Ref::from_schema_name(known))
+        .item(ObjectBuilder::new().schema_type(Type::String))
+        .build();
+    Schema::from(schema).into()
+}
+
+/// The names of all variants of a `named_enum!`.
+macro_rules! names {
+    ($set:ty) => {
+        <$set>::ALL.iter().map(|one| one.as_str())
+    };
+}
+
+closed_sets! {
+    /// The status of a monitor; pending until the first verdict.
+    MonitorStatus = names!(Status);
+    /// The status that a target reports.
+    ReportStatus = Report::STATUSES.iter().map(|status| status.as_str());
+    /// The result of a check; unknown if it could not be performed.
+    HeartbeatStatus = names!(Beat);
+    /// What an alert is about.
+    AlertKind = names!(alert::AlertKind);
+    /// The state of a delivery; waiting if it will be sent, or sent again.
+    DeliveryState = names!(delivery_state::DeliveryState);
+    /// Whether a notifier works; unused until something has been sent with its settings.
+    HealthState = names!(notifier::HealthState);
+    /// The state of a team's plan.
+    MembershipState = names!(billing::MembershipState);
+    /// The state of an invoice; void if it is unpaid and no longer due.
+    InvoiceState = names!(billing::InvoiceState);
+    /// The type of a payment method.
+    PaymentMethodType = [METHOD_TYPE];
+    /// The method of an HTTP request.
+    HttpMethod = names!(Method);
+    /// How an HTTP check authenticates.
+    HttpAuthentication = names!(AuthenticationKind);
+    /// A DNS record type.
+    DnsRecordType = names!(RecordType);
+    /// How the connection to a mail server is secured; tls is implicit on port 465 and
+    /// STARTTLS on others.
+    MailSecurity = names!(SecurityKind);
+    /// A standard period of statistics.
+    StatsPeriod = STANDARD_SPANS.iter().map(|(name, _)| *name);
+    /// The resolution of the data that points are computed from.
+    SeriesSource = names!(Source);
+    /// The format of a report.
+    ReportFormat = names!(Format);
+    /// The order of a report; uptime has the lowest first.
+    ReportSort = names!(ReportOrder);
+    /// The language of a report's page.
+    ReportLanguage = names!(Language);
+}
+
+open_sets! {
+    /// The type of a monitor; later versions may have more.
+    MonitorType (KnownMonitorType) = names!(spec::Kind);
+    /// The type of a notifier; later versions may have more.
+    NotifierType (KnownNotifierType) = names!(notifier::Kind);
+    /// The type of an event; later versions may have more.
+    EventType (KnownEventType) = event::TYPES.iter().copied();
+    /// The code of an error; later versions may have more.
+    ErrorCode (KnownErrorCode) = names!(error::ErrorCode).chain(names!(Decline));
+    /// The format of a webhook's messages: the name of a built-in template, a custom template,
+    /// or empty for Wakeful's own format.
+    WebhookTemplate (KnownWebhookTemplate) = names!(BuiltinTemplate);
+}

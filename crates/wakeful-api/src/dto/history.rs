@@ -1,0 +1,252 @@
+//! Heartbeats and alerts as they are returned, and reports of targets.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::time::Duration;
+use utoipa::ToSchema;
+use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
+use wakeful_core::id::{AlertId, DeliveryId, MonitorId, NotifierId};
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::Report;
+use wakeful_engine::{Delivery, ListedAlert};
+
+use super::enums::{AlertKind, DeliveryState, EventType, HeartbeatStatus, ReportStatus};
+use super::fields::{Fields, FromFields};
+use super::monitors::response::millis;
+use super::notifiers::RecipientsBody;
+
+/// A report of a target about its own status.
+#[derive(ToSchema)]
+pub(crate) struct Notify {
+    /// Case-insensitive.
+    #[schema(value_type = ReportStatus)]
+    status: Report,
+    /// Passed on to the notifications. `message`, if it is a string, and `load_time`, if it
+    /// is a number of milliseconds up to one day, are stored in the heartbeat.
+    #[schema(value_type = Option<Object>)]
+    payload: Option<Value>,
+}
+
+/// The longest plausible load time: a day, in milliseconds.
+const MAX_LOAD_TIME_MS: f64 = 86_400_000.0;
+
+impl FromFields for Notify {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let report = fields.parse("status", Report::parse);
+        // Its content is up to the target and not validated.
+        let payload = fields.optional_object("payload");
+        let reported = |field: &str| payload.as_ref()?.get(field);
+        let message = reported("message").and_then(Value::as_str);
+        let load_time = reported("load_time").and_then(Value::as_f64).and_then(load_time);
+        let mut report = report?;
+        if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
+            report = report.with_message(message);
+        }
+        if let Some(load_time) = load_time {
+            report = report.with_load_time(load_time);
+        }
+        Some(Self { status: report, payload })
+    }
+}
+
+impl Notify {
+    pub(crate) fn into_parts(self) -> (Report, Option<Value>) {
+        (self.status, self.payload)
+    }
+}
+
+/// A reported load time in milliseconds. An implausible one is ignored; the report still
+/// counts.
+pub(crate) fn load_time(number: f64) -> Option<Duration> {
+    (0.0..=MAX_LOAD_TIME_MS).contains(&number).then(|| Duration::from_secs_f64(number / 1e3))
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Heartbeat)]
+pub(crate) struct HeartbeatBody {
+    #[schema(value_type = String, format = DateTime)]
+    at: Millis,
+    #[schema(value_type = HeartbeatStatus)]
+    status: &'static str,
+    message: String,
+    /// Milliseconds.
+    load_time: Option<f64>,
+    phases: PhasesBody,
+    /// The result of each region; empty if only the service itself checked.
+    regions: Vec<RegionBeatBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RegionBeat)]
+pub(crate) struct RegionBeatBody {
+    region: String,
+    #[schema(value_type = HeartbeatStatus)]
+    status: &'static str,
+    /// Milliseconds.
+    load_time: Option<f64>,
+    message: String,
+}
+
+impl RegionBeatBody {
+    fn of(beat: &RegionBeat) -> Self {
+        Self {
+            region: beat.region.to_string(),
+            status: beat.status.as_str(),
+            load_time: beat.load_time.map(millis),
+            message: beat.message.clone(),
+        }
+    }
+}
+
+/// The duration of each phase in milliseconds.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Phases)]
+pub(crate) struct PhasesBody {
+    resolve: Option<f64>,
+    connect: Option<f64>,
+    tls: Option<f64>,
+    first_byte: Option<f64>,
+    transfer: Option<f64>,
+}
+
+impl HeartbeatBody {
+    pub(crate) fn of(heartbeat: &Heartbeat) -> Self {
+        let phases = &heartbeat.phases;
+        Self {
+            at: heartbeat.at,
+            status: heartbeat.status.as_str(),
+            message: heartbeat.message.clone(),
+            load_time: heartbeat.load_time.map(millis),
+            phases: PhasesBody {
+                resolve: phases.resolve.map(millis),
+                connect: phases.connect.map(millis),
+                tls: phases.tls.map(millis),
+                first_byte: phases.first_byte.map(millis),
+                transfer: phases.transfer.map(millis),
+            },
+            regions: heartbeat.regions.iter().map(RegionBeatBody::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct HeartbeatAnswer {
+    success: bool,
+    message: String,
+    heartbeat: HeartbeatBody,
+}
+
+impl HeartbeatAnswer {
+    pub(crate) fn of(heartbeat: &Heartbeat) -> Self {
+        Self {
+            success: true,
+            message: heartbeat.message.clone(),
+            heartbeat: HeartbeatBody::of(heartbeat),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct HeartbeatList {
+    pub(crate) success: bool,
+    /// Newest first.
+    pub(crate) heartbeats: Vec<HeartbeatBody>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AlertList {
+    pub(crate) success: bool,
+    /// Newest first.
+    pub(crate) alerts: Vec<AlertBody>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Alert)]
+pub(crate) struct AlertBody {
+    #[schema(value_type = String, format = Uuid)]
+    alertid: AlertId,
+    monitor: AlertMonitor,
+    #[schema(value_type = AlertKind)]
+    kind: &'static str,
+    cause: String,
+    /// The time of the first failed check.
+    #[schema(value_type = String, format = DateTime)]
+    started: Millis,
+    /// Null while the alert is open.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ended: Option<Millis>,
+    deliveries: Vec<DeliveryBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AlertMonitor {
+    #[schema(value_type = String, format = Uuid)]
+    monitorid: MonitorId,
+    name: String,
+}
+
+/// The delivery of one event by one notifier.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Delivery)]
+pub(crate) struct DeliveryBody {
+    #[schema(value_type = String, format = Uuid)]
+    deliveryid: DeliveryId,
+    #[schema(value_type = String, format = Uuid)]
+    notifierid: NotifierId,
+    name: String,
+    #[schema(value_type = EventType)]
+    r#type: String,
+    #[schema(value_type = DeliveryState)]
+    state: &'static str,
+    attempts: i64,
+    last_answer: String,
+    /// For a mail, once its server has responded to the recipients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    recipients: Option<RecipientsBody>,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_try: Option<Millis>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished: Option<Millis>,
+}
+
+impl AlertBody {
+    pub(crate) fn of(listed: &ListedAlert) -> Self {
+        let alert = &listed.alert;
+        Self {
+            alertid: alert.id,
+            monitor: AlertMonitor { monitorid: alert.monitor, name: listed.monitor_name.clone() },
+            kind: alert.kind.as_str(),
+            cause: alert.cause.clone(),
+            started: alert.started,
+            ended: alert.ended,
+            deliveries: listed.deliveries.iter().map(DeliveryBody::of).collect(),
+        }
+    }
+}
+
+impl DeliveryBody {
+    fn of(delivery: &Delivery) -> Self {
+        Self {
+            deliveryid: delivery.id,
+            notifierid: delivery.notifier,
+            name: delivery.notifier_name.clone(),
+            r#type: delivery.kind.clone(),
+            state: delivery.state.as_str(),
+            attempts: delivery.attempts,
+            last_answer: delivery.last_answer.clone(),
+            recipients: delivery.recipients.clone().map(RecipientsBody::of),
+            created: delivery.created,
+            next_try: delivery.next_try,
+            finished: delivery.finished,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The types of requests and responses. Lenient parsing ends here: the rest of the crate
+//! works with validated types.
+
+pub(crate) mod accounts;
+mod ack;
+pub(crate) mod api_keys;
+pub(crate) mod contact;
+pub(crate) mod enums;
+pub(crate) mod events;
+mod fields;
+pub(crate) mod history;
+pub(crate) mod membership;
+pub(crate) mod mfa;
+pub(crate) mod monitors;
+pub(crate) mod notifiers;
+pub(crate) mod passwords;
+pub(crate) mod payment_methods;
+pub(crate) mod regions;
+pub(crate) mod report;
+pub(crate) mod report_page;
+pub(crate) mod sessions;
+pub(crate) mod stats;
+pub(crate) mod team;
+
+pub(crate) use ack::Ack;
+pub(crate) use fields::{Fields, FromFields};

@@ -1,0 +1,238 @@
+//! Monitors in JSON. Each type of monitor has a file with its fields in requests and
+//! responses; this file lists the types and has the fields of all of them. `request` reads
+//! complete and partial changes, `MonitorBody` has the form that `request` accepts unchanged,
+//! `row` is the short form for long lists, and `bulk` changes many monitors in one call.
+
+mod api;
+pub(crate) mod bulk;
+pub(crate) mod certificate;
+mod dns;
+mod http;
+mod ping;
+pub(crate) mod request;
+pub(crate) mod response;
+pub(crate) mod row;
+mod tcp;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitors::spec::{Kind, Spec};
+use wakeful_core::time::Millis;
+use wakeful_engine::{LinkedNotifier, MonitorView};
+
+use self::dns::{DnsBody, SaveDns};
+use self::http::{HttpBody, SaveHttp};
+use self::request::{TextOrList, TextOrNumber};
+use self::response::{blocked, millis, push_url};
+use super::Fields;
+use super::enums::{KnownMonitorType, MonitorStatus, MonitorType, NotifierType};
+
+/// Reads the settings of a type: those that are sent, and otherwise those of `old`.
+fn read(kind: Kind, fields: &mut Fields, old: Option<&Spec>) -> Option<Spec> {
+    match kind {
+        Kind::Api => api::read(fields, old),
+        Kind::Dns => dns::read(fields, old),
+        Kind::Http => http::read(fields, old),
+        Kind::HttpKeyword => http::read_with_keyword(fields, old),
+        Kind::Ping => ping::read(fields, old),
+        Kind::Tcp => tcp::read(fields, old),
+    }
+}
+
+/// The fields of `MonitorBody` that depend on the type.
+fn show(spec: &Spec) -> SpecFields<'_> {
+    match spec {
+        Spec::Api(api) => api::show(api),
+        Spec::Dns(dns) => dns::show(dns),
+        Spec::Http(http) | Spec::HttpKeyword(http) => http::show(http),
+        Spec::Ping(ping) => ping::show(ping),
+        Spec::Tcp(tcp) => tcp::show(tcp),
+    }
+}
+
+/// Monitors of a type, in the form of the reference.
+#[cfg(test)]
+fn examples(kind: Kind) -> Vec<serde_json::Value> {
+    match kind {
+        Kind::Api => api::examples(),
+        Kind::Dns => dns::examples(),
+        Kind::Http => http::examples(),
+        Kind::HttpKeyword => http::examples_with_keyword(),
+        Kind::Ping => ping::examples(),
+        Kind::Tcp => tcp::examples(),
+    }
+}
+
+#[derive(Default)]
+struct SpecFields<'a> {
+    http: Option<HttpBody<'a>>,
+    dns: Option<DnsBody<'a>>,
+    hostname: Option<&'a str>,
+    port: Option<String>,
+    grace: Option<u64>,
+}
+
+/// A monitor to create (without `monitorid`) or to change. Fields may also be sent in the
+/// form in which they are returned.
+#[derive(ToSchema)]
+#[schema(as = SaveMonitor)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SaveMonitor {
+    monitorid: Option<String>,
+    /// The `revision` that the change is based on; 409 if it is not the stored one.
+    expected_revision: Option<i64>,
+    /// Required for a new monitor.
+    r#type: Option<KnownMonitorType>,
+    /// Required for a new monitor.
+    #[schema(min_length = 1, max_length = 255)]
+    name: Option<String>,
+    /// Seconds between checks; required for a new monitor.
+    #[schema(minimum = 1, maximum = 2592000)]
+    heartbeat_interval: Option<u32>,
+    /// Required for a new monitor.
+    isactive: Option<bool>,
+    /// Inverts up and down; required for a new monitor.
+    upside_down_mode: Option<bool>,
+    /// Comma-separated ids, an array of ids, or an array of objects with `notifierid`. A new
+    /// monitor without this field gets the team's default notifiers.
+    #[schema(value_type = Option<TextOrList>)]
+    notifiers: (),
+    /// Comma-separated tags, or an array of strings.
+    #[schema(value_type = Option<TextOrList>)]
+    tags: (),
+    /// For dns, ping and tcp.
+    hostname: Option<String>,
+    /// For tcp, and for dns if it is not 53; for ping it is stored but not used.
+    #[schema(value_type = Option<TextOrNumber>)]
+    port: (),
+    http: Option<SaveHttp>,
+    dns: Option<SaveDns>,
+    /// Seconds that a check may take; 0 for the default, 80 % of the interval.
+    timeout: Option<u32>,
+    /// The number of re-checks that confirm a failure.
+    retries: Option<u16>,
+    /// Seconds between re-checks; 0 for the default.
+    retry_interval: Option<u32>,
+    /// Seconds between reminders while the monitor is down; 0 for none.
+    resend_interval: Option<u32>,
+    /// For api: seconds by which a report may be late.
+    grace: Option<u32>,
+    /// The regions it is checked from: comma-separated names, or an array; empty for `local`.
+    #[schema(value_type = Option<TextOrList>)]
+    regions: (),
+    /// How many regions must agree before it counts as down: any, majority (the
+    /// default), all or a number.
+    #[schema(value_type = Option<TextOrNumber>)]
+    quorum: (),
+}
+
+// Settings that do not belong to the type are null. The password is never returned; headers,
+// body and the push URL are.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Monitor)]
+pub(crate) struct MonitorBody<'a> {
+    #[schema(value_type = String, format = Uuid)]
+    monitorid: MonitorId,
+    #[schema(value_type = MonitorType)]
+    r#type: &'static str,
+    isactive: bool,
+    name: &'a str,
+    http: Option<HttpBody<'a>>,
+    dns: Option<DnsBody<'a>>,
+    hostname: Option<&'a str>,
+    port: Option<String>,
+    notifiers: Vec<LinkedBody<'a>>,
+    heartbeat_interval: u32,
+    upside_down_mode: bool,
+    tags: Vec<&'a str>,
+    #[schema(value_type = MonitorStatus)]
+    status: &'static str,
+    /// The time of the last status change.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    status_since: Option<Millis>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_check: Option<Millis>,
+    last_message: &'a str,
+    /// Why checks cannot be performed at present; absent if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<&'a str>,
+    /// Milliseconds; null if the last check measured none.
+    load_time: Option<f64>,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    #[schema(value_type = String, format = DateTime)]
+    modified: Millis,
+    /// Increases with every change of the settings; send it as `expected_revision` to
+    /// have a save rejected if someone else has changed the monitor meanwhile.
+    revision: i64,
+    /// Seconds; null for the default.
+    timeout: Option<u64>,
+    retries: u16,
+    /// Seconds; null for the default.
+    retry_interval: Option<u64>,
+    /// Seconds between reminders while the monitor is down; 0 for none.
+    resend_interval: u64,
+    /// Seconds; null for the default and for types other than api.
+    grace: Option<u64>,
+    /// The regions it is checked from; `local` is the node that owns the monitor.
+    regions: Vec<String>,
+    /// How many regions must agree before it counts as down: any, majority, all or a number.
+    quorum: String,
+    /// The URL with which the target reports its status; for type api only.
+    push_url: Option<String>,
+}
+
+impl<'a> MonitorBody<'a> {
+    pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
+        let MonitorView { monitor, state, revision, notifiers: linked } = view;
+        let SpecFields { http, dns, hostname, port, grace } = show(&monitor.spec);
+        Self {
+            monitorid: monitor.id,
+            r#type: monitor.spec.kind().as_str(),
+            isactive: monitor.isactive,
+            name: monitor.name.as_str(),
+            http,
+            dns,
+            hostname,
+            port,
+            notifiers: linked.iter().map(LinkedBody::of).collect(),
+            heartbeat_interval: monitor.heartbeat_interval.seconds(),
+            upside_down_mode: monitor.upside_down_mode,
+            tags: monitor.tags.iter().collect(),
+            status: state.status.as_str(),
+            status_since: state.since,
+            last_check: state.last_check,
+            last_message: &state.last_message,
+            blocked: blocked(monitor, state),
+            load_time: state.load_time.map(millis),
+            created: monitor.created,
+            modified: monitor.modified,
+            revision: *revision,
+            timeout: monitor.timeout.map(|span| span.as_secs()),
+            regions: monitor.regions.clone().into(),
+            quorum: monitor.quorum.to_string(),
+            retries: monitor.retries,
+            retry_interval: monitor.retry_interval.map(|span| span.as_secs()),
+            resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
+            grace,
+            push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = LinkedNotifier)]
+pub(crate) struct LinkedBody<'a> {
+    #[schema(value_type = String, format = Uuid)]
+    notifierid: NotifierId,
+    name: &'a str,
+    #[schema(value_type = NotifierType)]
+    r#type: &'a str,
+}
+
+impl<'a> LinkedBody<'a> {
+    fn of(linked: &'a LinkedNotifier) -> Self {
+        Self { notifierid: linked.id, name: &linked.name, r#type: &linked.kind }
+    }
+}

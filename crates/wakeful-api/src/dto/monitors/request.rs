@@ -1,0 +1,403 @@
+//! Reads a monitor to be saved. When a stored monitor is changed, omitted fields retain
+//! their values; the settings of a new type must be complete.
+
+use std::time::Duration;
+use utoipa::ToSchema;
+use wakeful_core::Invalid;
+use wakeful_core::id::NotifierId;
+use wakeful_core::monitors::spec::{Hostname, Kind, Spec, port};
+use wakeful_core::monitors::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags, timing};
+use wakeful_core::region::{Quorum, Regions};
+use wakeful_core::verdict::Status;
+use wakeful_engine::MonitorDraft;
+
+use crate::dto::Fields;
+
+#[derive(serde::Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum TextOrList {
+    Text(String),
+    List(Vec<serde_json::Value>),
+}
+
+#[derive(serde::Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum TextOrNumber {
+    Text(String),
+    Number(u16),
+}
+
+/// The stored monitor with the sent fields applied; `None` if some are invalid.
+pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<MonitorDraft> {
+    let spec = spec(fields, stored);
+    let name = fields.optional("name", Name::parse);
+    let name = name.or_else(|| stored.map(|old| old.name.clone()));
+    let name = fields.require("name", name);
+    let interval = fields.optional_number("heartbeat_interval", Interval::new);
+    let interval = interval.or(stored.map(|old| old.heartbeat_interval));
+    let interval = fields.require("heartbeat_interval", interval);
+    let isactive = fields.optional_flag("isactive").or(stored.map(|old| old.isactive));
+    let isactive = fields.require("isactive", isactive);
+    let upside_down = fields.optional_flag("upside_down_mode");
+    let upside_down = upside_down.or(stored.map(|old| old.upside_down_mode));
+    let upside_down = fields.require("upside_down_mode", upside_down);
+    let timeout = span(fields, "timeout", timing::timeout, stored.and_then(|old| old.timeout));
+    let previous = stored.and_then(|old| old.retry_interval);
+    let retry_interval = span(fields, "retry_interval", timing::retry_interval, previous);
+    let previous = stored.and_then(|old| old.resend_interval);
+    let resend_interval = span(fields, "resend_interval", timing::resend_interval, previous);
+    let retries = fields.optional_number("retries", timing::retries);
+    let tags = fields.optional_items("tags", None);
+    let tags = tags.and_then(|tags| fields.accept("tags", Tags::of(texts(&tags))));
+    let notifiers = notifiers(fields, "notifiers", usize::MAX);
+    let regions = fields.optional_items("regions", None);
+    let regions = regions.and_then(|names| fields.accept("regions", Regions::of(texts(&names))));
+    let regions = regions.or(stored.map(|old| old.regions.clone())).unwrap_or_default();
+    let quorum = quorum(fields, stored, &regions);
+    Some(MonitorDraft {
+        name: name?,
+        spec: spec?,
+        isactive: isactive?,
+        heartbeat_interval: interval?,
+        timeout,
+        retries: retries.or(stored.map(|old| old.retries)).unwrap_or(DEFAULT_RETRIES),
+        retry_interval,
+        resend_interval,
+        upside_down_mode: upside_down?,
+        tags: tags.or(stored.map(|old| old.tags.clone())).unwrap_or_default(),
+        notifiers,
+        regions,
+        quorum,
+    })
+}
+
+/// The status in the filter of a list.
+pub(crate) fn parse_status(text: &str) -> Result<Status, Invalid> {
+    Status::parse(text).ok_or_else(|| Invalid::new("must be pending, up or down"))
+}
+
+/// The revision that a change is based on.
+pub(crate) fn revision(fields: &mut Fields) -> Option<i64> {
+    fields.optional_number("expected_revision", |number| {
+        i64::try_from(number).map_err(|_| Invalid::new("must be a whole number"))
+    })
+}
+
+/// A number must not exceed the number of regions. A stored one that does, because there
+/// are fewer regions now, means all of them.
+fn quorum(fields: &mut Fields, stored: Option<&Monitor>, regions: &Regions) -> Quorum {
+    let sent = fields.optional_text_or_number("quorum", Quorum::parse);
+    match sent {
+        Some(sent) => fields.accept("quorum", sent.among(regions)).unwrap_or_default(),
+        None => {
+            let previous = stored.map(|old| old.quorum).unwrap_or_default();
+            previous.among(regions).unwrap_or(Quorum::All)
+        }
+    }
+}
+
+/// Seconds; 0 means the default, and an omitted value means the stored one.
+fn span(
+    fields: &mut Fields,
+    field: &str,
+    parse: impl FnOnce(u64) -> Result<Duration, Invalid>,
+    previous: Option<Duration>,
+) -> Option<Duration> {
+    sent_span(fields, field, parse).unwrap_or(previous)
+}
+
+/// Seconds, if they are sent; `Some(None)` for 0.
+pub(super) fn sent_span(
+    fields: &mut Fields,
+    field: &str,
+    parse: impl FnOnce(u64) -> Result<Duration, Invalid>,
+) -> Option<Option<Duration>> {
+    fields.optional_number(field, |seconds| match seconds {
+        0 => Ok(None),
+        seconds => parse(seconds).map(Some),
+    })
+}
+
+/// The timeout that checks of the monitor would have.
+pub(crate) fn timeout(fields: &mut Fields, stored: Option<&Monitor>) -> Duration {
+    let interval = fields.optional_number("heartbeat_interval", Interval::new);
+    let interval = interval.or(stored.map(|old| old.heartbeat_interval));
+    let set = span(fields, "timeout", timing::timeout, stored.and_then(|old| old.timeout));
+    timing::effective_timeout(set, interval.unwrap_or(Interval::DEFAULT))
+}
+
+/// At most `most` distinct notifiers. A malformed id gets the same error as an unknown one.
+pub(super) fn notifiers(fields: &mut Fields, field: &str, most: usize) -> Option<Vec<NotifierId>> {
+    let items = fields.optional_items(field, Some("notifierid"))?;
+    let mut ids = Vec::new();
+    for item in items.iter().map(|item| item.trim()).filter(|item| !item.is_empty()) {
+        match NotifierId::parse(item) {
+            Some(id) if ids.contains(&id) => {}
+            Some(_) if ids.len() >= most => {
+                fields.refuse(field, format!("must be at most {most} notifiers"));
+                return None;
+            }
+            Some(id) => ids.push(id),
+            None => {
+                fields.refuse(field, "names a notifier that this team does not have");
+                return None;
+            }
+        }
+    }
+    Some(ids)
+}
+
+/// The settings of the type that is sent, or of the stored one.
+pub(crate) fn spec(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Spec> {
+    let old = stored.map(|monitor| &monitor.spec);
+    let kind = fields.optional("type", Kind::parse).or(old.map(Spec::kind));
+    super::read(fields.require("type", kind)?, fields, old)
+}
+
+pub(super) fn hostname(fields: &mut Fields, old: Option<&Spec>) -> Option<Hostname> {
+    let sent = fields.optional("hostname", Hostname::parse);
+    let hostname = sent.or_else(|| old.and_then(Spec::hostname).cloned());
+    fields.require("hostname", hostname)
+}
+
+/// An optional port; an empty one removes it.
+pub(super) fn optional_port(fields: &mut Fields, old: Option<&Spec>) -> Option<u16> {
+    let sent = fields.optional_text_or_number("port", |text| match text.trim() {
+        "" => Ok(None),
+        text => port(text).map(Some),
+    });
+    sent.unwrap_or_else(|| old.and_then(Spec::port))
+}
+
+/// Whether a stored password is deleted because the URL now points to another server, and
+/// the request neither sets nor removes it.
+pub(crate) fn drops_password(fields: &mut Fields, stored: &Monitor, draft: &MonitorDraft) -> bool {
+    let sent = fields.within("http", |fields| fields.has("password"));
+    let had = stored.spec.secret().is_some();
+    had && !sent && draft.spec.http().is_some() && draft.spec.secret().is_none()
+}
+
+pub(super) fn texts(items: &[String]) -> impl Iterator<Item = &str> {
+    items.iter().map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dto::monitors::MonitorBody;
+    use serde_json::{Value, json};
+    use wakeful_core::id::{MonitorId, TeamId};
+    use wakeful_core::time::Millis;
+    use wakeful_core::verdict::State;
+    use wakeful_engine::MonitorView;
+
+    fn read(body: Value, stored: Option<&Monitor>) -> Result<MonitorDraft, Vec<String>> {
+        let mut fields = Fields::of(body).expect("an object");
+        let read = draft(&mut fields, stored);
+        fields.finish(read).map_err(|error| error.field_names())
+    }
+
+    fn shown(monitor: &Monitor) -> Value {
+        let view = MonitorView {
+            monitor: monitor.clone(),
+            state: State::default(),
+            revision: 1,
+            notifiers: Vec::new(),
+        };
+        serde_json::to_value(MonitorBody::of(&view, "http://x")).unwrap()
+    }
+
+    fn stored(draft: MonitorDraft) -> Monitor {
+        let at = Millis(1_763_199_000_123);
+        Monitor {
+            id: MonitorId::new(at, [1; 10]),
+            team: TeamId::new(at, [2; 10]),
+            name: draft.name,
+            spec: draft.spec,
+            isactive: draft.isactive,
+            heartbeat_interval: draft.heartbeat_interval,
+            timeout: draft.timeout,
+            retries: draft.retries,
+            retry_interval: draft.retry_interval,
+            resend_interval: draft.resend_interval,
+            upside_down_mode: draft.upside_down_mode,
+            tags: draft.tags,
+            notifiers: draft.notifiers.unwrap_or_default(),
+            regions: draft.regions,
+            quorum: draft.quorum,
+            push_token: None,
+            created: at,
+            modified: at,
+        }
+    }
+
+    fn with(extra: &Value) -> Value {
+        let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
+            "upside_down_mode": false});
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        body
+    }
+
+    /// Monitors of each type, in the form of the reference.
+    fn examples() -> Vec<Value> {
+        let examples: Vec<Value> =
+            Kind::ALL.iter().flat_map(|kind| super::super::examples(*kind)).collect();
+        examples.iter().map(with).collect()
+    }
+
+    #[test]
+    fn a_returned_monitor_can_be_sent_back_and_changes_nothing() {
+        for body in examples() {
+            let monitor = stored(read(body.clone(), None).expect("good"));
+            let draft = read(shown(&monitor), Some(&monitor)).expect("good");
+            assert_eq!(stored(draft), monitor, "{body}");
+        }
+    }
+
+    #[test]
+    fn omitted_fields_retain_their_values() {
+        for body in examples() {
+            let monitor = stored(read(body.clone(), None).expect("good"));
+            let draft =
+                read(json!({"isactive": false, "tags": ["x"]}), Some(&monitor)).expect("good");
+            assert!(!draft.isactive);
+            assert_eq!(draft.spec, monitor.spec, "{body}");
+            assert_eq!(draft.name, monitor.name);
+        }
+    }
+
+    #[test]
+    fn the_defaults_in_http_are_those_of_the_contract() {
+        let body = with(&json!({"type": "http", "http": {"url": "https://example.com"}}));
+        let monitor = stored(read(body, None).expect("good"));
+        let http = shown(&monitor)["http"].clone();
+        assert_eq!(http["method"], "GET");
+        assert_eq!(http["accepted_status_codes"], json!(["200-299"]));
+        assert_eq!(http["authentication_type"], "none");
+        assert_eq!(http["keyword"], "");
+        assert_eq!(http["body"], "");
+        assert_eq!(http["headers"], "");
+        assert_eq!(http["certificate_expiry_notification"], false);
+        assert_eq!(http["ignore_tls_error"], false);
+    }
+
+    #[test]
+    fn all_invalid_fields_are_reported_at_once() {
+        let wrong = |body| read(body, None).expect_err("wrong");
+        assert_eq!(
+            wrong(json!({})),
+            ["type", "name", "heartbeat_interval", "isactive", "upside_down_mode"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "http", "name": "", "heartbeat_interval": 0, "http": {
+                "url": "ftp://x", "accepted_status_codes": "700", "method": "BREW",
+                "headers": "X: a\r\nY"}}))),
+            [
+                "http.url",
+                "http.accepted_status_codes",
+                "http.method",
+                "http.headers",
+                "name",
+                "heartbeat_interval"
+            ]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "http_keyword", "http": {"url": "http://x"}}))),
+            ["http.keyword"]
+        );
+        let long = "k".repeat(100_000);
+        for keyword in [json!({}), json!({"keyword": ""}), json!({"keyword": long})] {
+            let both = wrong(with(&json!({"type": "http_keyword", "http": keyword})));
+            assert_eq!(both, ["http.url", "http.keyword"]);
+        }
+        assert_eq!(wrong(with(&json!({"type": "tcp"}))), ["hostname", "port"]);
+        assert_eq!(
+            wrong(with(&json!({"type": "tcp", "hostname": "x", "port": "70000"}))),
+            ["port"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "ping", "hostname": "x", "port": "70000"}))),
+            ["port"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "dns", "hostname": "x"}))),
+            ["dns.resolver_server", "dns.record_type"]
+        );
+        assert_eq!(
+            wrong(with(&json!({"type": "ping", "hostname": "x", "notifiers": "nobody"}))),
+            ["notifiers"]
+        );
+        assert_eq!(wrong(with(&json!({"type": "smtp"}))), ["type"]);
+        assert_eq!(wrong(with(&json!({"type": "http", "http": "x"}))), ["http", "http.url"]);
+    }
+
+    #[test]
+    fn a_new_type_requires_complete_settings() {
+        let ping =
+            stored(read(with(&json!({"type": "ping", "hostname": "x"})), None).expect("good"));
+        assert_eq!(read(json!({"type": "tcp"}), Some(&ping)).expect_err("wrong"), ["port"]);
+        assert_eq!(read(json!({"type": "http"}), Some(&ping)).expect_err("wrong"), ["http.url"]);
+        assert!(read(json!({"type": "tcp", "port": "80"}), Some(&ping)).is_ok());
+    }
+
+    #[test]
+    fn the_port_of_a_ping_is_stored_as_text_and_removed_when_it_is_empty() {
+        let body = with(&json!({"type": "ping", "hostname": "x", "port": 80}));
+        let ping = stored(read(body, None).expect("good"));
+        assert_eq!(shown(&ping)["port"], "80");
+        let port = |body| read(body, Some(&ping)).expect("good").spec.port();
+        assert_eq!(port(json!({"name": "y"})), Some(80));
+        assert_eq!(port(json!({"port": ""})), None);
+    }
+
+    #[test]
+    fn accepted_codes_may_be_text_a_number_or_an_array_of_both() {
+        for (sent, expected) in [
+            (json!("200-299, 301"), json!(["200-299", "301"])),
+            (json!(200), json!(["200"])),
+            (json!([200]), json!(["200"])),
+            (json!(["200-299", 301]), json!(["200-299", "301"])),
+        ] {
+            let http = json!({"url": "http://x", "accepted_status_codes": sent});
+            let monitor =
+                stored(read(with(&json!({"type": "http", "http": http})), None).expect("good"));
+            let http = shown(&monitor)["http"].clone();
+            assert_eq!(http["accepted_status_codes"], expected);
+        }
+        for wrong in [json!(20), json!([600]), json!(-200), json!(200.5), json!(true)] {
+            let http = json!({"url": "http://x", "accepted_status_codes": wrong});
+            let body = with(&json!({"type": "http", "http": http}));
+            assert_eq!(read(body, None).expect_err("wrong"), ["http.accepted_status_codes"]);
+        }
+    }
+
+    #[test]
+    fn a_stored_password_is_not_sent_to_another_server() {
+        let body =
+            with(&json!({"type": "http", "http": {"url": "https://a.example/x", "password": "p"}}));
+        let monitor = stored(read(body, None).expect("good"));
+        let password_at = |url: &str| {
+            let draft = read(json!({"http": {"url": url}}), Some(&monitor)).expect("good");
+            draft.spec.secret().map(|secret| secret.expose().to_owned())
+        };
+        assert_eq!(password_at("https://a.example/y").as_deref(), Some("p"));
+        for elsewhere in ["https://b.example/x", "http://a.example/x", "https://a.example:8443/x"] {
+            assert_eq!(password_at(elsewhere), None, "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn notifiers_may_be_text_ids_or_objects() {
+        let (a, b) = (NotifierId::new(Millis(1), [1; 10]), NotifierId::new(Millis(2), [2; 10]));
+        for sent in [
+            json!(format!("{a}, {b},{a}")),
+            json!([a.to_string(), b.to_string()]),
+            json!([{"notifierid": a.to_string(), "name": "x"}, {"notifierid": b.to_string()}]),
+        ] {
+            let body = with(&json!({"type": "ping", "hostname": "x", "notifiers": sent}));
+            assert_eq!(read(body, None).expect("good").notifiers, Some(vec![a, b]));
+        }
+    }
+}

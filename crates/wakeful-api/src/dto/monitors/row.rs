@@ -1,0 +1,74 @@
+//! A monitor as a row of a long list. It has only the fields that a list shows, so that a
+//! response with a thousand monitors stays small.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitors::Monitor;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::State;
+use wakeful_engine::LinkedNotifier;
+
+use super::response::{blocked, millis};
+use crate::dto::enums::{MonitorStatus, MonitorType};
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MonitorRow {
+    #[schema(value_type = String, format = Uuid)]
+    monitorid: MonitorId,
+    #[schema(value_type = MonitorType)]
+    r#type: &'static str,
+    isactive: bool,
+    name: String,
+    /// The monitored target in one line; empty for api.
+    target: String,
+    tags: Vec<String>,
+    heartbeat_interval: u32,
+    #[schema(value_type = MonitorStatus)]
+    status: &'static str,
+    /// The time of the last status change.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    status_since: Option<Millis>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_check: Option<Millis>,
+    last_message: String,
+    /// Why checks cannot be performed at present; absent if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<String>,
+    /// Milliseconds; null if the last check measured none.
+    load_time: Option<f64>,
+    /// The ids of the linked notifiers.
+    #[schema(value_type = Vec<String>)]
+    notifiers: Vec<NotifierId>,
+}
+
+impl MonitorRow {
+    pub(crate) fn of(monitor: &Monitor, state: &State, linked: &[LinkedNotifier]) -> Self {
+        Self {
+            monitorid: monitor.id,
+            r#type: monitor.spec.kind().as_str(),
+            isactive: monitor.isactive,
+            name: monitor.name.to_string(),
+            target: monitor.spec.target(),
+            tags: monitor.tags.iter().map(str::to_owned).collect(),
+            heartbeat_interval: monitor.heartbeat_interval.seconds(),
+            status: state.status.as_str(),
+            status_since: state.since,
+            last_check: state.last_check,
+            last_message: state.last_message.clone(),
+            blocked: blocked(monitor, state).map(str::to_owned),
+            load_time: state.load_time.map(millis),
+            notifiers: linked.iter().map(|linked| linked.id).collect(),
+        }
+    }
+}
+
+/// The list as the client receives it; it is sent in chunks.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MonitorRows {
+    pub(crate) success: bool,
+    pub(crate) monitors: Vec<MonitorRow>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<Option<String>>,
+}

@@ -1,0 +1,375 @@
+//! Notifiers as they are saved and returned. When a stored notifier is changed, omitted
+//! fields retain their values; the settings of a new type must be complete. Each type has
+//! a file with its fields in requests and responses; this file lists the types.
+
+mod email;
+mod webhook;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::Invalid;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
+use wakeful_core::monitors::Name;
+use wakeful_core::notifications::event;
+use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier};
+use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
+use wakeful_core::template::UserTemplate;
+use wakeful_core::time::Millis;
+use wakeful_engine::{
+    Engine, ListedDelivery, NotifierDraft, NotifierTest, NotifierView, Preview, PreviewDraft,
+};
+
+use self::email::{EmailBody, SaveEmail};
+use self::webhook::{SaveWebhook, WebhookBody};
+use super::enums::{
+    DeliveryState, EventType, HealthState, KnownEventType, KnownNotifierType, NotifierType,
+};
+use super::fields::Fields;
+
+/// A notifier to create (without `notifierid`) or to change.
+#[derive(ToSchema)]
+#[schema(as = SaveNotifier)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SaveNotifier {
+    notifierid: Option<String>,
+    /// Required for a new notifier.
+    #[schema(min_length = 1, max_length = 255)]
+    name: Option<String>,
+    /// Required for a new notifier.
+    r#type: Option<KnownNotifierType>,
+    /// Required for type email.
+    email: Option<SaveEmail>,
+    /// Required for type webhook.
+    webhook: Option<SaveWebhook>,
+    /// Whether the notifier sends messages; unchanged if omitted.
+    isactive: Option<bool>,
+    /// Whether new monitors use the notifier unless they name their own; unchanged if
+    /// omitted, and false for a new notifier.
+    isdefault: Option<bool>,
+}
+
+/// The stored notifier with the sent fields applied; `None` if some are invalid. The
+/// engine validates each part, so that all errors are reported at once.
+pub(crate) fn draft(
+    fields: &mut Fields,
+    stored: Option<&Notifier>,
+    engine: &Engine,
+) -> Option<NotifierDraft> {
+    let name = fields.optional("name", Name::parse);
+    let name = name.or_else(|| stored.map(|old| old.name.clone()));
+    let name = fields.require("name", name);
+    let kind = fields.optional("type", Kind::parse);
+    let kind = kind.or_else(|| stored.map(|old| old.channel.kind()));
+    let kind = fields.require("type", kind);
+    let isactive = fields.optional_flag("isactive");
+    let old = stored.map(|old| &old.channel);
+    let isdefault = fields.optional_flag("isdefault");
+    let channel = match kind? {
+        Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
+        Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
+    };
+    Some(NotifierDraft { name: name?, channel: channel?, isactive, isdefault })
+}
+
+/// The custom templates in a request, with the names of their fields. Without a type, which
+/// may be the stored one, they are those of all types.
+pub(crate) fn own_templates(fields: &mut Fields) -> Vec<(&'static str, UserTemplate)> {
+    let sent = fields.optional("type", Kind::parse);
+    let kinds = Kind::ALL.iter().filter(|kind| sent.is_none_or(|sent| sent == **kind));
+    let own = kinds.filter_map(|kind| match kind {
+        Kind::Email => fields.within("email", email::own_template),
+        Kind::Webhook => fields.within("webhook", webhook::own_template),
+    });
+    own.collect()
+}
+
+/// A parser whose value must also pass `validate`.
+fn validated<T>(
+    parse: impl FnOnce(&str) -> Result<T, Invalid>,
+    validate: impl FnOnce(&T) -> Result<(), Invalid>,
+) -> impl FnOnce(&str) -> Result<T, Invalid> {
+    |text| parse(text).and_then(|value| validate(&value).map(|()| value))
+}
+
+/// A notifier.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Notifier)]
+pub(crate) struct NotifierBody {
+    #[schema(value_type = String, format = Uuid)]
+    notifierid: NotifierId,
+    name: String,
+    #[schema(value_type = NotifierType)]
+    r#type: &'static str,
+    /// For type email.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    email: Option<EmailBody>,
+    /// For type webhook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    webhook: Option<WebhookBody>,
+    /// Whether the notifier sends messages.
+    isactive: bool,
+    /// Whether new monitors use the notifier unless they name their own.
+    isdefault: bool,
+    health: HealthBody,
+    /// Why it was turned off; empty while it is on.
+    disabled_reason: String,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    disabled: Option<Millis>,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    #[schema(value_type = String, format = DateTime)]
+    modified: Millis,
+}
+
+/// The fields of `NotifierBody` that depend on the type.
+#[derive(Default)]
+struct ChannelFields {
+    email: Option<EmailBody>,
+    webhook: Option<WebhookBody>,
+}
+
+impl NotifierBody {
+    pub(crate) fn of(view: &NotifierView) -> Self {
+        let secret = view.secret.as_ref().map(|secret| secret.expose().to_owned());
+        Self::with(&view.notifier, secret)
+    }
+
+    pub(crate) fn listed(notifier: &Notifier) -> Self {
+        Self::with(notifier, None)
+    }
+
+    fn with(notifier: &Notifier, secret: Option<String>) -> Self {
+        let ChannelFields { email, webhook } = match &notifier.channel {
+            Channel::Email(spec) => {
+                ChannelFields { email: Some(EmailBody::of(spec)), ..Default::default() }
+            }
+            Channel::Webhook(hook) => {
+                ChannelFields { webhook: Some(WebhookBody::of(hook, secret)), ..Default::default() }
+            }
+        };
+        let disabled = notifier.disabled.as_ref();
+        Self {
+            notifierid: notifier.id,
+            name: notifier.name.to_string(),
+            r#type: notifier.channel.kind().as_str(),
+            email,
+            webhook,
+            isactive: disabled.is_none(),
+            isdefault: notifier.isdefault,
+            health: HealthBody::of(notifier.health()),
+            disabled_reason: disabled.map(|off| off.why.clone()).unwrap_or_default(),
+            disabled: disabled.map(|off| off.at),
+            created: notifier.created,
+            modified: notifier.modified,
+        }
+    }
+}
+
+/// Whether the latest messages of a notifier arrived. A test counts only if it succeeds.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NotifierHealth)]
+pub(crate) struct HealthBody {
+    #[schema(value_type = HealthState)]
+    state: &'static str,
+    /// The first of the failed attempts in a row, the first success after a failure, or when
+    /// the notifier was turned off; null if it is unused.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    since: Option<Millis>,
+    /// The response to the latest failed attempt; null after a success.
+    error: Option<String>,
+}
+
+impl HealthBody {
+    fn of(health: Health) -> Self {
+        Self { state: health.state.as_str(), since: health.since, error: health.error }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NotifierList {
+    pub(crate) success: bool,
+    pub(crate) notifiers: Vec<NotifierBody>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<Option<String>>,
+}
+
+/// Whether a request has settings of a notifier, and not only its id.
+pub(crate) fn has_settings(fields: &Fields) -> bool {
+    ["type", "email", "webhook"].iter().any(|field| fields.has(field))
+}
+
+/// The settings of a notifier that determine the content of its messages. They need not be
+/// saved; with `notifierid`, omitted ones are those of the saved notifier.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct PreviewNotifier {
+    notifierid: Option<String>,
+    name: Option<String>,
+    /// Required without `notifierid`.
+    r#type: Option<KnownNotifierType>,
+    /// Only `subject` is read.
+    email: Option<SaveEmail>,
+    /// Only `template` and `url` are read.
+    webhook: Option<SaveWebhook>,
+    /// Default: monitor.down.
+    event: Option<KnownEventType>,
+}
+
+/// The settings to preview: those sent, and for the rest the stored ones.
+pub(crate) fn preview(fields: &mut Fields, stored: Option<&Notifier>) -> Option<PreviewDraft> {
+    let kind = fields.optional("type", Kind::parse);
+    let kind = kind.or_else(|| stored.map(|old| old.channel.kind()));
+    let kind = fields.require("type", kind);
+    let name = fields.optional_text("name");
+    let name = name.or_else(|| stored.map(|old| old.name.to_string()));
+    let event = fields.optional_text("event");
+    let old = stored.map(|old| &old.channel);
+    let email = fields.within("email", |fields| email::preview(fields, old));
+    let webhook = fields.within("webhook", |fields| webhook::preview(fields, old));
+    Some(PreviewDraft {
+        name: name.unwrap_or_else(|| "new".into()),
+        channel: match kind? {
+            Kind::Email => email,
+            Kind::Webhook => webhook,
+        },
+        event: event.unwrap_or_else(|| event::DOWN.into()),
+    })
+}
+
+/// A message about an example monitor, as a receiver would get it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NotifierPreview {
+    success: bool,
+    /// The subject of a mail, otherwise null.
+    subject: Option<String>,
+    content_type: &'static str,
+    /// The body of a webhook, or the text of a mail.
+    body: String,
+    /// The HTML part of a mail, otherwise null.
+    html: Option<String>,
+    /// The text part of a mail, otherwise null.
+    text: Option<String>,
+}
+
+impl From<Preview> for NotifierPreview {
+    fn from(preview: Preview) -> Self {
+        let Preview { subject, content_type, body, html } = preview;
+        let text = html.is_some().then(|| body.clone());
+        Self { success: true, subject, content_type, body, html, text }
+    }
+}
+
+/// The response to a test.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NotifierTested {
+    success: bool,
+    /// The receiver's response.
+    message: String,
+    /// For a mail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    recipients: Option<RecipientsBody>,
+}
+
+impl NotifierTested {
+    pub(crate) fn of(test: NotifierTest) -> Self {
+        let recipients = test.recipients.map(RecipientsBody::of);
+        Self { success: true, message: test.answer, recipients }
+    }
+}
+
+/// How the mail server responded to the recipients of a mail.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Recipients)]
+pub(crate) struct RecipientsBody {
+    /// How many recipients have been accepted.
+    accepted: usize,
+    total: usize,
+    /// The recipients that have not been accepted. While the delivery is waiting, those with
+    /// a 4xx answer are retried.
+    refused: Vec<RefusedBody>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = RefusedRecipient)]
+pub(crate) struct RefusedBody {
+    address: String,
+    /// The server's latest reply, such as `550 5.1.1 no such user`.
+    answer: String,
+}
+
+impl RecipientsBody {
+    pub(crate) fn of(recipients: Recipients) -> Self {
+        let (accepted, total) = (recipients.accepted(), recipients.total);
+        let body = |RefusedRecipient { address, answer }| RefusedBody { address, answer };
+        Self { accepted, total, refused: recipients.refused.into_iter().map(body).collect() }
+    }
+}
+
+/// The delivery of a message by a notifier.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NotifierDelivery)]
+pub(crate) struct DeliveryItem {
+    #[schema(value_type = String, format = Uuid)]
+    deliveryid: DeliveryId,
+    #[schema(value_type = String, format = Uuid)]
+    eventid: EventId,
+    #[schema(value_type = Option<String>, format = Uuid)]
+    alertid: Option<AlertId>,
+    monitor: DeliveryMonitor,
+    #[schema(value_type = EventType)]
+    r#type: String,
+    #[schema(value_type = DeliveryState)]
+    state: &'static str,
+    attempts: i64,
+    last_answer: String,
+    /// For a mail, once its server has responded to the recipients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    recipients: Option<RecipientsBody>,
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+    /// Null once the message was delivered or has failed permanently.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_try: Option<Millis>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished: Option<Millis>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DeliveryMonitor {
+    #[schema(value_type = String, format = Uuid)]
+    monitorid: MonitorId,
+    name: String,
+}
+
+impl DeliveryItem {
+    pub(crate) fn of(listed: ListedDelivery) -> Self {
+        Self {
+            deliveryid: listed.id,
+            eventid: listed.event,
+            alertid: listed.alert,
+            monitor: DeliveryMonitor { monitorid: listed.monitor, name: listed.monitor_name },
+            r#type: listed.kind,
+            state: listed.state.as_str(),
+            attempts: listed.attempts,
+            last_answer: listed.last_answer,
+            recipients: listed.recipients.map(RecipientsBody::of),
+            created: listed.created,
+            next_try: listed.next_try,
+            finished: listed.finished,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DeliveryList {
+    pub(crate) success: bool,
+    pub(crate) deliveries: Vec<DeliveryItem>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next_cursor: Option<Option<String>>,
+}

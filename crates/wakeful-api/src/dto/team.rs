@@ -1,0 +1,110 @@
+//! The users of a team.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use wakeful_core::accounts::password::NewPassword;
+use wakeful_core::email_address::EmailAddress;
+use wakeful_core::id::UserId;
+use wakeful_engine::Member;
+
+use super::accounts::{optional_passwords, passwords};
+use super::fields::{Fields, FromFields};
+use crate::query::NextCursor;
+
+/// The most users in one call.
+const MAX_USERS: usize = 100;
+
+/// A user to add (without `userid`) or to change.
+#[derive(ToSchema)]
+pub(crate) struct SaveUser {
+    #[schema(value_type = Option<String>)]
+    userid: Option<String>,
+    #[schema(value_type = String, format = Email)]
+    email: EmailAddress,
+    /// Required for a new user; omit both fields to retain a user's password.
+    #[schema(value_type = Option<String>, min_length = 8, max_length = 256)]
+    password1: Option<NewPassword>,
+    /// Must equal password1.
+    #[schema(value_type = Option<String>, min_length = 8, max_length = 256)]
+    #[expect(dead_code, reason = "read and compared with password1; only its schema is used")]
+    password2: (),
+}
+
+impl FromFields for SaveUser {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let changes = fields.has("userid");
+        let userid = fields.optional_text("userid");
+        let email = fields.parse("email", EmailAddress::parse);
+        let password1 = if changes {
+            optional_passwords(fields, email.as_ref())
+        } else {
+            passwords(fields, email.as_ref()).map(Some)
+        };
+        Some(Self { userid, email: email?, password1: password1?, password2: () })
+    }
+}
+
+impl SaveUser {
+    /// The requested change; `None` if the `userid` is malformed.
+    pub(crate) fn wanted(self) -> Option<wakeful_engine::SaveUser> {
+        match (self.userid, self.password1) {
+            (Some(userid), password) => Some(wakeful_engine::SaveUser::Change {
+                user: UserId::parse(&userid)?,
+                email: self.email,
+                password,
+            }),
+            (None, Some(password)) => {
+                Some(wakeful_engine::SaveUser::Add { email: self.email, password })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Users named by their ids.
+#[derive(ToSchema)]
+pub(crate) struct Users {
+    #[schema(min_items = 1, max_items = 100)]
+    userids: Vec<String>,
+}
+
+impl FromFields for Users {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { userids: fields.texts("userids", MAX_USERS)? })
+    }
+}
+
+impl Users {
+    /// The ids; `None` if one of them is malformed.
+    pub(crate) fn ids(&self) -> Option<Vec<UserId>> {
+        self.userids.iter().map(|id| UserId::parse(id)).collect()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamList {
+    success: bool,
+    /// The team's users.
+    message: Vec<TeamUser>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamUser {
+    #[schema(format = Email)]
+    email: String,
+    #[schema(value_type = String, format = Uuid)]
+    userid: UserId,
+}
+
+impl TeamList {
+    pub(crate) fn of(members: Vec<Member>, next_cursor: NextCursor) -> Self {
+        let message = members
+            .into_iter()
+            .map(|member| TeamUser { email: member.email, userid: member.user })
+            .collect();
+        Self { success: true, message, next_cursor }
+    }
+}

@@ -1,0 +1,82 @@
+//! API key pairs of the caller.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wakeful_core::id::ApiKeyId;
+
+use crate::app::Api;
+use crate::body::Body;
+use crate::caller::Caller;
+use crate::dto::Ack;
+use crate::dto::api_keys::{ApiKeyList, ApiKeySaved, SaveApiKey};
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::path_id;
+use crate::query::{ListPage, Query};
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(list_api_keys))
+        .routes(routes!(create_or_rename_api_key))
+        .routes(routes!(delete_api_key))
+}
+
+/// Lists the caller's API keys, without their secrets.
+#[utoipa::path(get, path = "/api/v1/integrations/apikeys", tag = "Integrations",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Keys per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
+    responses(
+        (status = 200, description = "The keys", body = ApiKeyList),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_api_keys(
+    State(api): State<Api>,
+    caller: Caller,
+    query: Query,
+) -> ApiResult<ApiKeyList> {
+    let part = ListPage::read(query, ApiKeyId::parse)?;
+    let keys = api.engine().api_keys(&caller.identity).await?;
+    let (keys, next) = part.of(keys, |key| key.id, |id| id.to_string());
+    Ok(Json(ApiKeyList::of(keys, next)))
+}
+
+/// Creates an API key pair, whose keys are shown only once, or renames the one with the
+/// given `apikeyid`.
+#[utoipa::path(post, path = "/api/v1/integrations/apikey/save", tag = "Integrations",
+    request_body = SaveApiKey,
+    responses(
+        (status = 200, description = "Created or renamed", body = ApiKeySaved),
+        (status = 404, description = "The caller has no such key", body = ErrorBody)))]
+async fn create_or_rename_api_key(
+    State(api): State<Api>,
+    caller: Caller,
+    Body(wanted): Body<SaveApiKey>,
+) -> ApiResult<ApiKeySaved> {
+    let Some(apikeyid) = wanted.apikeyid else {
+        let pair = api.engine().create_api_key(&caller.identity, &wanted.name).await?;
+        return Ok(Json(ApiKeySaved::made(&pair)));
+    };
+    let id = id(&apikeyid)?;
+    api.engine().rename_api_key(&caller.identity, id, &wanted.name).await?;
+    Ok(Json(ApiKeySaved::renamed(id)))
+}
+
+/// Deletes an API key; calls with it fail immediately.
+#[utoipa::path(delete, path = "/api/v1/integrations/apikey/{apikeyid}/delete", tag = "Integrations",
+    params(("apikeyid" = String, Path, description = "The key's id")),
+    responses(
+        (status = 200, description = "Deleted", body = Ack),
+        (status = 404, description = "The caller has no such key", body = ErrorBody)))]
+async fn delete_api_key(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(apikeyid): Path<String>,
+) -> ApiResult<Ack> {
+    api.engine().delete_api_key(&caller.identity, id(&apikeyid)?).await?;
+    Ack::with_message("API key deleted.")
+}
+
+fn id(text: &str) -> Result<ApiKeyId, ApiError> {
+    path_id::parse(text, "API key", ApiKeyId::parse)
+}

@@ -1,0 +1,446 @@
+//! Tests over every operation of the OpenAPI document, so that no route can be
+//! forgotten: protected operations respond with 401 before anything is read, and an id of
+//! another team gets the same response as an id that does not exist.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_engines, until};
+
+use crate::payment_methods::card;
+
+const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
+
+/// All operations that need no credentials.
+const PUBLIC: &[&str] = &[
+    "DELETE /api/push/{token}",
+    "GET /api/push/{token}",
+    "PATCH /api/push/{token}",
+    "POST /api/push/{token}",
+    "PUT /api/push/{token}",
+    "GET /api/v1/session",
+    "POST /api/v1/authenticated",
+    "POST /api/v1/contactus",
+    "POST /api/v1/login",
+    "POST /api/v1/password/lost",
+    "POST /api/v1/password/update",
+    "POST /api/v1/payment/callback/stripe",
+    "POST /api/v1/signup",
+];
+
+struct Operation {
+    method: Method,
+    path: String,
+    protected: bool,
+    /// Parameters and fields that take an id, by their names.
+    ids: Vec<String>,
+}
+
+impl Operation {
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The path with an id for each parameter.
+    fn path_with(&self, id: &str) -> String {
+        let parts = self.path.split('/');
+        let parts = parts.map(|part| if part.starts_with('{') { id } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    }
+}
+
+fn operations() -> Vec<Operation> {
+    let document = serde_json::to_value(wakeful_api::document()).unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let mut names = BTreeSet::new();
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                names.insert(parameter["name"].as_str().unwrap().to_owned());
+            }
+            field_names(&document, &operation["requestBody"], &mut names);
+            let is_id = |name: &String| {
+                let name = name.to_lowercase();
+                name.ends_with("id") || name.ends_with("ids")
+            };
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: path.clone(),
+                protected: operation["security"].as_array().is_some_and(|any| !any.is_empty()),
+                ids: names.into_iter().filter(is_id).collect(),
+            });
+        }
+    }
+    assert!(operations.len() >= 23, "the document lost its operations");
+    operations
+}
+
+/// The names of all fields in a schema, through references and nesting.
+fn field_names(document: &Value, schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                let target = document.pointer(reference.trim_start_matches('#')).unwrap();
+                field_names(document, target, names);
+            }
+            if let Some(properties) = fields.get("properties").and_then(Value::as_object) {
+                names.extend(properties.keys().cloned());
+            }
+            fields.values().for_each(|value| field_names(document, value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| field_names(document, item, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn only_the_listed_operations_are_public() {
+    let public: BTreeSet<String> =
+        operations().iter().filter(|operation| !operation.protected).map(Operation::name).collect();
+    let named: BTreeSet<String> = PUBLIC.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(public, named);
+}
+
+both_engines! {
+    async fn every_protected_operation_is_401_before_anything_is_read(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let keys = ann.new_keys(&app.anonymous()).await;
+        let anonymous = app.anonymous();
+        let rubbish = "wk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let callers = [
+            anonymous.clone(),
+            anonymous.with_token(rubbish),
+            anonymous.with("authorization", &format!("Basic {}", ann.token)),
+            anonymous.with("cookie", &format!("token={}", ann.token)),
+            anonymous.with("x-api-key", &keys.apikey),
+            anonymous.with_keys(&keys.apikey, "wke_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+            anonymous.with_keys("wka_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", &keys.enckey),
+        ];
+        let expected = anonymous.get("users/me").await;
+        expected.refused(401, "not_authenticated");
+        for operation in operations().iter().filter(|operation| operation.protected) {
+            for id in [UNKNOWN, &ann.userid, &keys.id, "rubbish"] {
+                let path = operation.path_with(id);
+                for caller in &callers {
+                    for (kind, body) in [(None, ""), (Some("text/plain"), "{"), (Some("application/json"), "{")] {
+                        let answer = caller.raw(operation.method.clone(), &path, kind, body).await;
+                        assert_eq!(answer.shape(), expected.shape(), "{}", operation.name());
+                    }
+                }
+                if !operation.path.contains('{') {
+                    break;
+                }
+            }
+        }
+        assert!(ann.client.is_authenticated().await);
+        assert!(keys.client.is_authenticated().await);
+    }
+
+    async fn public_operations_need_no_credentials(setup: Setup) {
+        let app = setup.start().await;
+        for operation in operations().iter().filter(|operation| !operation.protected) {
+            let path = operation.path_with(UNKNOWN);
+            let answer = app.anonymous().call(operation.method.clone(), &path, Some(&json!({}))).await;
+            let expected = match operation.path.as_str() {
+                "/api/push/{token}" => 404,
+                "/api/v1/payment/callback/stripe" => 400,
+                "/api/v1/session" => 200,
+                _ => 422,
+            };
+            assert_eq!(answer.status, expected, "{}: {}", operation.name(), answer.text);
+        }
+    }
+}
+
+/// A team with one object of each kind that has an id.
+struct Team {
+    user: User,
+    apikeyid: String,
+    /// A session other than the caller's.
+    sessionid: String,
+    monitorid: String,
+    /// A monitor that has a push URL.
+    push_monitorid: String,
+    notifierid: String,
+    deliveryid: String,
+    methodid: String,
+    reset: String,
+    /// Receives the messages of the notifiers.
+    _receiver: Receiver,
+}
+
+impl Team {
+    async fn make(app: &App, email: &str) -> Self {
+        let user = app.sign_up(email).await;
+        let apikeyid = user.new_keys(&app.anonymous()).await.id;
+        let sessionid = Self::second_session(app, &user).await;
+        let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
+        let monitorid = text(&saved["monitor"]["monitorid"]);
+        let receiver = Receiver::start().await;
+        let hook = webhook(None, &receiver.url);
+        let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
+        let (push_monitorid, deliveryid) = Self::deliver(&user, &hook).await;
+        let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
+        let methodid = text(&saved["methodid"]);
+        let reset = app.request_password_reset(&user, 0).await;
+        let _receiver = receiver;
+        Self {
+            user,
+            apikeyid,
+            sessionid,
+            monitorid,
+            push_monitorid,
+            notifierid,
+            deliveryid,
+            methodid,
+            reset,
+            _receiver,
+        }
+    }
+
+    async fn second_session(app: &App, user: &User) -> String {
+        user.log_in(&app.anonymous()).await;
+        let list = user.client.get("sessions").await.ok();
+        let mut sessions = list["sessions"].as_array().unwrap().iter();
+        text(&sessions.find(|session| session["current"] == false).unwrap()["sessionid"])
+    }
+
+    /// A push monitor and the delivery of its outage, by another notifier.
+    async fn deliver(user: &User, hook: &Value) -> (String, String) {
+        let notifier = user.client.post("notifier/save", hook).await.json();
+        let body = json!({"type": "api", "name": "job", "heartbeat_interval": 86400,
+            "isactive": true, "upside_down_mode": false, "notifiers": notifier["notifierid"]});
+        let saved = user.client.post("monitor/save", &body).await.ok();
+        let monitorid = text(&saved["monitor"]["monitorid"]);
+        let notify = format!("monitor/notify/{monitorid}");
+        user.client.post(&notify, &json!({"status": "down"})).await.ok();
+        let path = format!("notifier/{}/deliveries", text(&notifier["notifierid"]));
+        let deliveryid = until("a delivery", async || {
+            let list = user.client.get(&path).await.ok();
+            list["deliveries"].get(0).map(|delivery| text(&delivery["deliveryid"]))
+        })
+        .await;
+        (monitorid, deliveryid)
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+fn webhook(notifierid: Option<&str>, url: &str) -> Value {
+    json!({"notifierid": notifierid, "name": "hook", "type": "webhook", "webhook": {"url": url}})
+}
+
+/// A monitor of a local port that is closed.
+fn monitor(monitorid: Option<&str>) -> Value {
+    json!({"monitorid": monitorid, "type": "tcp", "name": monitorid.map_or("port", |_| "changed"), "hostname": "127.0.0.1", "port": "1",
+        "heartbeat_interval": 60, "isactive": true, "upside_down_mode": false})
+}
+
+/// How to send an id to an operation: which of the team's ids, an id that does not
+/// exist, and the body.
+struct Row {
+    operation: &'static str,
+    takes: &'static str,
+    id: fn(&Team) -> &str,
+    unknown: &'static str,
+    body: fn(&str) -> Value,
+    status: u16,
+}
+
+const fn of_user(operation: &'static str, takes: &'static str) -> Row {
+    Row { operation, takes, id: |team| &team.user.userid, ..of_monitor("") }
+}
+
+const fn of_notifier(operation: &'static str) -> Row {
+    Row { operation, takes: "notifierid", id: |team| &team.notifierid, ..of_monitor("") }
+}
+
+const fn of_method(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "methodid",
+        id: |team| &team.methodid,
+        body: |id| json!({"methodid": id}),
+        ..of_monitor("")
+    }
+}
+
+const fn of_monitor(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "monitorid",
+        id: |team| &team.monitorid,
+        unknown: UNKNOWN,
+        body: |_| Value::Null,
+        status: 404,
+    }
+}
+
+/// Every operation that takes an id. The test below fails until a new operation is added
+/// here.
+const ROWS: &[Row] = &[
+    Row {
+        body: |id| json!({"userid": id, "email": "x@example.com", "password1": PASSWORD, "password2": PASSWORD}),
+        ..of_user("POST /api/v1/team/save", "userid")
+    },
+    Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/revoke", "userids") },
+    Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/delete", "userids") },
+    Row {
+        operation: "DELETE /api/v1/integrations/apikey/{apikeyid}/delete",
+        takes: "apikeyid",
+        id: |team| &team.apikeyid,
+        ..of_monitor("")
+    },
+    Row {
+        operation: "POST /api/v1/integrations/apikey/save",
+        takes: "apikeyid",
+        id: |team| &team.apikeyid,
+        body: |id| json!({"apikeyid": id, "name": "x"}),
+        ..of_monitor("")
+    },
+    Row {
+        operation: "DELETE /api/v1/session/{sessionid}/delete",
+        takes: "sessionid",
+        id: |team| &team.sessionid,
+        ..of_monitor("")
+    },
+    of_monitor("GET /api/v1/monitor/{monitorid}/get"),
+    of_monitor("DELETE /api/v1/monitor/{monitorid}/delete"),
+    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/save") },
+    Row {
+        body: |_| json!({"status": "up"}),
+        ..of_monitor("POST /api/v1/monitor/notify/{monitorid}")
+    },
+    of_monitor("POST /api/v1/monitor/{monitorid}/check"),
+    Row {
+        id: |team| &team.push_monitorid,
+        ..of_monitor("POST /api/v1/monitor/{monitorid}/push/rotate")
+    },
+    Row { body: |id| monitor(Some(id)), ..of_monitor("POST /api/v1/monitor/try") },
+    Row {
+        takes: "ids",
+        body: |id| json!({"ids": [id], "isactive": false}),
+        ..of_monitor("POST /api/v1/monitors/change")
+    },
+    Row {
+        takes: "ids",
+        body: |id| json!({"ids": [id]}),
+        ..of_monitor("POST /api/v1/monitors/delete")
+    },
+    of_monitor("GET /api/v1/monitor/{monitorid}/heartbeats"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/stats"),
+    of_monitor("GET /api/v1/monitor/{monitorid}/series"),
+    // Ids of other teams are ignored.
+    Row { takes: "ids", status: 200, ..of_monitor("GET /api/v1/monitors/summary") },
+    of_monitor("GET /api/v1/monitor/{monitorid}/alerts"),
+    Row {
+        body: |id| webhook(Some(id), "http://127.0.0.1:1/"),
+        ..of_notifier("POST /api/v1/notifier/save")
+    },
+    Row { body: |id| json!({"notifierid": id}), ..of_notifier("POST /api/v1/notifier/test") },
+    Row { body: |id| json!({"notifierid": id}), ..of_notifier("POST /api/v1/notifier/preview") },
+    of_notifier("DELETE /api/v1/notifier/{notifierid}/delete"),
+    of_notifier("POST /api/v1/notifier/{notifierid}/rotate"),
+    of_notifier("GET /api/v1/notifier/{notifierid}/deliveries"),
+    Row {
+        operation: "POST /api/v1/delivery/{deliveryid}/resend",
+        takes: "deliveryid",
+        id: |team| &team.deliveryid,
+        ..of_monitor("")
+    },
+    of_method("POST /api/v1/paymentmethod/default"),
+    of_method("POST /api/v1/paymentmethod/delete"),
+    Row {
+        takes: "methodID",
+        body: |id| json!({"plan": "starter", "method": "methodID", "methodID": id}),
+        ..of_method("POST /api/v1/membership/save")
+    },
+    Row {
+        takes: "methodID",
+        body: |id| json!({"plan": "starter", "method": "methodID", "methodID": id}),
+        ..of_method("POST /api/membership/save")
+    },
+    Row {
+        operation: "POST /api/v1/password/update",
+        takes: "tokenid",
+        id: |team| &team.reset,
+        unknown: "wkr_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        body: |id| json!({"email": "ann@example.com", "password1": PASSWORD, "password2": PASSWORD, "tokenid": id}),
+        status: 401,
+    },
+];
+
+fn row(operation: &Operation) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.operation == operation.name())
+}
+
+async fn send(client: &Client, operation: &Operation, row: &Row, id: &str) -> Answer {
+    let body = (row.body)(id);
+    let body = (!body.is_null()).then_some(&body);
+    let mut path = operation.path_with(id);
+    if body.is_none() && path == operation.path {
+        path = format!("{path}?{}={id}", row.takes);
+    }
+    client.call(operation.method.clone(), &path, body).await
+}
+
+#[test]
+fn every_operation_that_takes_an_id_is_covered() {
+    for operation in operations() {
+        let takes: Vec<&str> = row(&operation).map(|row| row.takes).into_iter().collect();
+        assert_eq!(operation.ids, takes, "{}: add it to the table of this test", operation.name());
+    }
+}
+
+both_engines! {
+    async fn another_teams_id_gets_the_same_response_as_an_unknown_id(setup: Setup) {
+        let app = setup.start().await;
+        let ann = Team::make(&app, "ann@example.com").await;
+        let bob = Team::make(&app, "bob@example.com").await;
+        for operation in operations() {
+            let Some(row) = row(&operation) else { continue };
+            let client = &ann.user.client;
+            let foreign = send(client, &operation, row, (row.id)(&bob)).await;
+            let unknown = send(client, &operation, row, row.unknown).await;
+            let rubbish = send(client, &operation, row, "rubbish").await;
+            assert_eq!(foreign.status, row.status, "{}: {}", row.operation, foreign.text);
+            assert_eq!(foreign.shape(), unknown.shape(), "{}", row.operation);
+            assert_eq!(rubbish.shape(), unknown.shape(), "{}", row.operation);
+        }
+        // Bob's objects are unchanged.
+        let list = bob.user.client.get("integrations/apikeys").await.ok();
+        assert_eq!(list["apikeys"][0]["apikeyid"], bob.apikeyid.as_str());
+        let list = bob.user.client.get("sessions").await.ok();
+        let sessions = list["sessions"].as_array().unwrap();
+        assert!(sessions.iter().any(|session| session["sessionid"] == bob.sessionid.as_str()));
+        let list = bob.user.client.get("monitors").await.ok();
+        // Ids created in the same millisecond have no defined order.
+        let monitors = list["monitors"].as_array().unwrap();
+        let monitor = monitors.iter().find(|monitor| monitor["monitorid"] == bob.monitorid.as_str());
+        assert_eq!(monitor.expect("still there")["name"], "port");
+        let list = bob.user.client.get("notifiers").await.ok();
+        assert_eq!(list["notifiers"].as_array().unwrap().len(), 2);
+        let list = bob.user.client.get("paymentmethods/get").await.ok();
+        assert_eq!(list["paymentMethods"][0]["methodid"], bob.methodid.as_str());
+        bob.user.log_in(&app.anonymous()).await;
+        let body = json!({"email": bob.user.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": bob.reset});
+        app.anonymous().post("password/update", &body).await.ok();
+    }
+
+    async fn ones_own_id_is_accepted_by_every_covered_operation(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.reset_requests_per_hour = 1000;
+        let app = setup.start().await;
+        for (at, row) in ROWS.iter().enumerate() {
+            // The row of password/update contains its email; every other row has its own team.
+            let email = if row.takes == "tokenid" { "ann@example.com".into() } else { format!("u{at}@example.com") };
+            let team = Team::make(&app, &email).await;
+            let operation = operations().into_iter().find(|operation| operation.name() == row.operation).unwrap();
+            let answer = send(&team.user.client, &operation, row, (row.id)(&team)).await;
+            assert_eq!(answer.status, 200, "{}: {}", row.operation, answer.text);
+        }
+    }
+}

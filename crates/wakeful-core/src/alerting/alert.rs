@@ -1,0 +1,141 @@
+//! An alert: an outage, from its first failing check to its recovery, or a
+//! certificate that is about to expire, which is reported once and has no
+//! duration.
+
+use std::time::Duration;
+
+use crate::certificate::ExpiryWarning;
+use crate::id::{AlertId, MonitorId, TeamId};
+use crate::monitors::Monitor;
+use crate::named_enum;
+use crate::time::Millis;
+use crate::verdict::Change;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    pub id: AlertId,
+    pub team: TeamId,
+    pub monitor: MonitorId,
+    pub kind: AlertKind,
+    pub cause: String,
+    pub started: Millis,
+    /// `None` while the outage lasts.
+    pub ended: Option<Millis>,
+}
+
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum AlertKind {
+        Outage = "outage",
+        Certificate = "certificate",
+    }
+}
+
+impl AlertKind {
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+    }
+}
+
+impl Alert {
+    /// The alert that a change of status opens, if any.
+    pub fn of_change(id: AlertId, monitor: &Monitor, change: &Change) -> Option<Self> {
+        let outage = change.outage.as_ref().filter(|_| change.opens_alert())?;
+        Some(Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Outage,
+            cause: outage.cause.clone(),
+            started: outage.started,
+            ended: None,
+        })
+    }
+
+    pub fn of_warning(
+        id: AlertId,
+        monitor: &Monitor,
+        warning: &ExpiryWarning,
+        now: Millis,
+    ) -> Self {
+        Self {
+            id,
+            team: monitor.team,
+            monitor: monitor.id,
+            kind: AlertKind::Certificate,
+            cause: warning.message.clone(),
+            started: now,
+            ended: Some(now),
+        }
+    }
+
+    /// How long the outage lasted, or has lasted so far.
+    pub fn length(&self, now: Millis) -> Duration {
+        self.ended.unwrap_or(now).since(self.started)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitors::spec::{ApiSpec, Spec};
+    use crate::monitors::{DEFAULT_RETRIES, Interval, Name, Tags};
+    use crate::verdict::{Input, Policy, Report, State, step};
+
+    fn monitor() -> Monitor {
+        Monitor {
+            id: MonitorId::new(Millis(0), [1; 10]),
+            team: TeamId::new(Millis(0), [2; 10]),
+            name: Name::parse("job").expect("a name"),
+            spec: Spec::Api(ApiSpec::default()),
+            isactive: true,
+            heartbeat_interval: Interval::new(60).expect("an interval"),
+            timeout: None,
+            retries: DEFAULT_RETRIES,
+            retry_interval: None,
+            resend_interval: None,
+            upside_down_mode: false,
+            tags: Tags::default(),
+            notifiers: Vec::new(),
+            regions: Default::default(),
+            quorum: Default::default(),
+            push_token: None,
+            created: Millis(0),
+            modified: Millis(0),
+        }
+    }
+
+    #[test]
+    fn an_outage_opens_one_alert_and_recovery_none() {
+        let (monitor, id) = (monitor(), AlertId::new(Millis(0), [3; 10]));
+        let policy = Policy::of(&monitor);
+        let report = |status| Input::Report(Report::parse(status).expect("known"));
+        let down = step(&State::default(), report("down"), &policy, Millis(5_000));
+        let alert = Alert::of_change(id, &monitor, &down.change.expect("a change")).expect("opens");
+        assert_eq!((alert.kind, alert.cause.as_str()), (AlertKind::Outage, "reported down"));
+        assert_eq!((alert.started, alert.ended), (Millis(5_000), None));
+        assert_eq!(alert.length(Millis(9_000)), Duration::from_secs(4));
+
+        let up = step(&down.state, report("up"), &policy, Millis(9_000));
+        let change = up.change.expect("a change");
+        assert!(change.closes_alert());
+        assert_eq!(Alert::of_change(id, &monitor, &change), None);
+    }
+
+    #[test]
+    fn a_certificate_warning_has_no_duration() {
+        let (monitor, id) = (monitor(), AlertId::new(Millis(0), [3; 10]));
+        let warning = ExpiryWarning { days: 7, not_after: Millis(9), message: "soon".to_owned() };
+        let alert = Alert::of_warning(id, &monitor, &warning, Millis(5));
+        assert_eq!((alert.kind, alert.ended), (AlertKind::Certificate, Some(Millis(5))));
+        assert_eq!(alert.length(Millis(99)), Duration::ZERO);
+    }
+
+    #[test]
+    fn every_kind_has_a_name() {
+        for kind in AlertKind::ALL {
+            assert_eq!(AlertKind::parse(kind.as_str()), Some(*kind));
+        }
+        assert_eq!(AlertKind::parse("other"), None);
+    }
+}

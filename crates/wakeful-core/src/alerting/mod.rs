@@ -1,0 +1,3 @@
+//! Alerts: outages and warnings that people are notified of.
+
+pub mod alert;

@@ -1,0 +1,3 @@
+//! How monitors are distributed over the nodes of a cluster.
+
+pub mod slot;

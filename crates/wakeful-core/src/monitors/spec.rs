@@ -1,0 +1,254 @@
+//! The target of a monitor: one file per kind with its typed spec, valid by
+//! construction, and the list of all kinds here. Specs are stored as JSON tagged
+//! by the kind, without their secrets, which are stored encrypted.
+
+pub mod api;
+pub mod dns;
+pub mod http;
+pub mod ping;
+pub mod tcp;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Invalid;
+use crate::named_enum;
+use crate::secret::Secret;
+
+pub use crate::monitors::headers::Headers;
+pub use crate::monitors::hostname::{Host, Hostname};
+pub use crate::monitors::status_codes::StatusCodes;
+pub use crate::monitors::url::HttpUrl;
+pub use api::ApiSpec;
+pub use dns::{DnsSpec, RecordType, Resolver};
+pub use http::{Authentication, AuthenticationKind, Body, HttpSpec, Keyword, Method, Username};
+pub use ping::PingSpec;
+pub use tcp::TcpSpec;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Spec {
+    Api(ApiSpec),
+    Dns(DnsSpec),
+    Http(HttpSpec),
+    /// Created by `Spec::http_keyword`, which requires the keyword.
+    HttpKeyword(HttpSpec),
+    Ping(PingSpec),
+    Tcp(TcpSpec),
+}
+
+impl Spec {
+    pub fn http_keyword(http: HttpSpec) -> Result<Self, Invalid> {
+        if http.keyword.is_empty() {
+            Err(Invalid::new("must be set for a monitor of type http_keyword"))
+        } else {
+            Ok(Self::HttpKeyword(http))
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Api(_) => Kind::Api,
+            Self::Dns(_) => Kind::Dns,
+            Self::Http(_) => Kind::Http,
+            Self::HttpKeyword(_) => Kind::HttpKeyword,
+            Self::Ping(_) => Kind::Ping,
+            Self::Tcp(_) => Kind::Tcp,
+        }
+    }
+
+    /// The target as shown to users; empty for api, which only listens.
+    pub fn target(&self) -> String {
+        match self {
+            Self::Api(_) => String::new(),
+            Self::Dns(dns) => dns.target(),
+            Self::Http(http) | Self::HttpKeyword(http) => http.url.to_string(),
+            Self::Ping(ping) => ping.hostname.to_string(),
+            Self::Tcp(tcp) => tcp.hostname.with_port(tcp.port),
+        }
+    }
+
+    /// The host and the port that a check connects to.
+    pub fn endpoint(&self) -> Option<(String, u16)> {
+        match self {
+            Self::Api(_) => None,
+            Self::Dns(dns) => Some(dns.endpoint()),
+            Self::Http(http) | Self::HttpKeyword(http) => http.endpoint(),
+            Self::Ping(ping) => Some((ping.hostname.host().to_string(), 0)),
+            Self::Tcp(tcp) => Some((tcp.hostname.host().to_string(), tcp.port)),
+        }
+    }
+
+    pub fn http(&self) -> Option<&HttpSpec> {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => Some(http),
+            _ => None,
+        }
+    }
+
+    pub fn hostname(&self) -> Option<&Hostname> {
+        match self {
+            Self::Dns(dns) => Some(&dns.hostname),
+            Self::Ping(ping) => Some(&ping.hostname),
+            Self::Tcp(tcp) => Some(&tcp.hostname),
+            Self::Api(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
+        }
+    }
+
+    pub fn port(&self) -> Option<u16> {
+        match self {
+            Self::Dns(dns) => dns.port,
+            Self::Ping(ping) => ping.port,
+            Self::Tcp(tcp) => Some(tcp.port),
+            Self::Api(_) | Self::Http(_) | Self::HttpKeyword(_) => None,
+        }
+    }
+
+    /// The password, which is not serialized.
+    pub fn secret(&self) -> Option<&Secret> {
+        self.http().map(|http| &http.password).filter(|password| !password.expose().is_empty())
+    }
+
+    pub fn set_secret(&mut self, secret: Secret) {
+        if let Self::Http(http) | Self::HttpKeyword(http) = self {
+            http.password = secret;
+        }
+    }
+
+    /// The spec without the part that is stored encrypted, and that part, if there is one.
+    pub fn split(mut self) -> (Self, Option<Secret>) {
+        let sealed = match &mut self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.take_sealed_part(),
+            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => None,
+        };
+        (self, sealed)
+    }
+
+    /// Restores the decrypted part; `None` if it is damaged.
+    pub fn restore(&mut self, sealed: &Secret) -> Option<()> {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.restore_sealed_part(sealed),
+            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => Some(()),
+        }
+    }
+}
+
+named_enum! {
+    /// The kind of a monitor: `type` in the API.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        Api = "api",
+        Dns = "dns",
+        Http = "http",
+        HttpKeyword = "http_keyword",
+        Ping = "ping",
+        Tcp = "tcp",
+    }
+}
+
+impl Kind {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let known = Self::ALL.iter().find(|known| known.as_str() == text.trim());
+        known.copied().ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|kind| kind.as_str())))
+    }
+}
+
+/// A port given as text, as in the API.
+pub fn port(text: &str) -> Result<u16, Invalid> {
+    let text = text.trim();
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    digits
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|port| *port != 0)
+        .ok_or_else(|| Invalid::new("must be a whole number from 1 to 65535"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn host(text: &str) -> Hostname {
+        Hostname::parse(text).expect("a host")
+    }
+
+    fn http(url: &str) -> HttpSpec {
+        HttpSpec::new(HttpUrl::parse(url).expect("an address"))
+    }
+
+    fn one_of_each() -> Vec<(Spec, &'static str)> {
+        let keyword = Keyword::parse("ok").expect("a keyword");
+        let dns = DnsSpec {
+            hostname: host("example.com"),
+            port: None,
+            resolver_server: Resolver::parse("::1").expect("a resolver"),
+            record_type: RecordType::Mx,
+        };
+        vec![
+            (Spec::Api(ApiSpec { grace: Some(Duration::from_secs(7)) }), ""),
+            (Spec::Dns(dns), "MX example.com @ [::1]:53"),
+            (Spec::Http(http("https://a.example/x")), "https://a.example/x"),
+            (
+                Spec::http_keyword(HttpSpec { keyword, ..http("http://b.example") })
+                    .expect("valid"),
+                "http://b.example",
+            ),
+            (Spec::Ping(PingSpec::of(host("::1"))), "::1"),
+            (Spec::Tcp(TcpSpec { hostname: host("::1"), port: 80 }), "[::1]:80"),
+        ]
+    }
+
+    #[test]
+    fn every_kind_has_a_name_and_a_target() {
+        let specs = one_of_each();
+        assert_eq!(specs.iter().map(|(spec, _)| spec.kind()).collect::<Vec<_>>(), Kind::ALL);
+        for (spec, target) in specs {
+            assert_eq!(spec.target(), target);
+            assert_eq!(Kind::parse(spec.kind().as_str()), Ok(spec.kind()));
+        }
+        for text in ["", "HTTP", "push", "http keyword"] {
+            assert!(Kind::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_stored_spec_is_tagged_by_its_kind_and_read_back() {
+        for (spec, _) in one_of_each() {
+            let text = serde_json::to_string(&spec).expect("serializes");
+            let tag = format!(r#"{{"type":"{}""#, spec.kind().as_str());
+            assert!(text.starts_with(&tag), "{text}");
+            assert_eq!(serde_json::from_str::<Spec>(&text).expect("reads"), spec);
+        }
+    }
+
+    #[test]
+    fn the_password_is_not_in_the_stored_spec() {
+        let mut spec = Spec::Http(HttpSpec {
+            password: http::password("hunter2").expect("a password"),
+            ..http("https://a.example")
+        });
+        let text = serde_json::to_string(&spec).expect("serializes");
+        assert!(!text.contains("hunter2"), "{text}");
+        assert!(!format!("{spec:?}").contains("hunter2"));
+
+        let stored = std::mem::replace(&mut spec, serde_json::from_str(&text).expect("reads"));
+        assert_eq!(spec.secret(), None);
+        spec.set_secret(stored.secret().expect("a password").clone());
+        assert_eq!(spec, stored);
+    }
+
+    #[test]
+    fn a_keyword_monitor_needs_its_keyword() {
+        assert!(Spec::http_keyword(http("https://a.example")).is_err());
+    }
+
+    #[test]
+    fn a_port_is_a_number_from_1_to_65535() {
+        assert_eq!(port(" 443 "), Ok(443));
+        assert_eq!(port("65535"), Ok(65_535));
+        for text in ["", "0", "65536", "-1", "+1", "http", "1.5"] {
+            assert!(port(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! An event that people are notified of: the envelope that webhooks carry, and
+//! the source of mails and templates. It is written when the event is recorded
+//! and read when it is sent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::time::Duration;
+
+use crate::id::{AlertId, EventId, MonitorId};
+use crate::time::Millis;
+
+/// A longer body is sent without the payload of the target: receivers reject
+/// large ones, and the notification matters more.
+const MAX_BODY_BYTES: usize = 20_000;
+/// Parsers reject deep nesting, and receivers' limits are lower than ours.
+const MAX_PAYLOAD_DEPTH: usize = 64;
+
+macro_rules! event_types {
+    ($($(#[$meta:meta])* $name:ident = $text:literal),+ $(,)?) => {
+        $($(#[$meta])* pub const $name: &str = $text;)+
+
+        /// All types of events.
+        pub const TYPES: &[&str] = &[$($name),+];
+    };
+}
+
+event_types! {
+    DOWN = "monitor.down",
+    /// The monitor is still down.
+    REMINDER = "monitor.reminder",
+    UP = "monitor.up",
+    CERTIFICATE = "monitor.certificate_expiring",
+    TEST = "notifier.test",
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub timestamp: String,
+    /// A one-line summary.
+    pub text: String,
+    pub data: EventData,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventData {
+    pub eventid: EventId,
+    pub alertid: Option<AlertId>,
+    pub monitor: Option<EventMonitor>,
+    pub status: Option<String>,
+    pub previous_status: Option<String>,
+    pub message: String,
+    /// Milliseconds.
+    pub load_time: Option<f64>,
+    pub down_since: Option<String>,
+    pub down_seconds: Option<u64>,
+    pub payload: Option<Value>,
+    /// The event of the outage, when this one reports both its start and end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down_eventid: Option<EventId>,
+    /// Why it was down, when this one reports both its start and end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The result of each region, when several were checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<EventRegion>,
+}
+
+/// The result of one region.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRegion {
+    pub region: String,
+    /// up, down or unknown.
+    pub status: String,
+    pub message: String,
+}
+
+/// The monitor as it was when the event happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventMonitor {
+    pub monitorid: MonitorId,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub target: String,
+    pub tags: Vec<String>,
+}
+
+impl Event {
+    pub fn parse(body: &str) -> Option<Self> {
+        serde_json::from_str(body).ok()
+    }
+
+    /// An event that tests a notifier.
+    pub fn test(event: EventId, notifier: &str, now: Millis) -> Self {
+        Self {
+            kind: TEST.to_owned(),
+            timestamp: now.to_string(),
+            text: format!("[Wakeful] test of the notifier {notifier}"),
+            data: EventData {
+                eventid: event,
+                alertid: None,
+                monitor: None,
+                status: None,
+                previous_status: None,
+                message: format!("This is a test of the notifier {notifier}. It works."),
+                load_time: None,
+                down_since: None,
+                down_seconds: None,
+                payload: None,
+                down_eventid: None,
+                cause: None,
+                regions: Vec::new(),
+            },
+        }
+    }
+
+    /// A sample event for previews: a fictitious shop that has been down for
+    /// four minutes. `None` for an unknown kind.
+    pub fn example(kind: &str, event: EventId, notifier: &str, now: Millis) -> Option<Self> {
+        const NAME: &str = "Storefront";
+        let (status, previous, message) = match kind {
+            DOWN => ("down", "up", "503 Service Unavailable"),
+            REMINDER => ("down", "down", "503 Service Unavailable"),
+            UP => ("up", "down", "200 OK"),
+            CERTIFICATE => ("up", "up", "the certificate expires in 7 days"),
+            TEST => return Some(Self::test(event, notifier, now)),
+            _ => return None,
+        };
+        let out = (kind != CERTIFICATE).then(|| Duration::from_secs(240));
+        Some(Self {
+            kind: kind.to_owned(),
+            timestamp: now.to_string(),
+            text: match kind {
+                CERTIFICATE => format!("[{NAME}] {message}"),
+                REMINDER => format!("[{NAME}] still down after 4 min: {message}"),
+                _ => format!("[{NAME}] {status}: {message}"),
+            },
+            data: EventData {
+                eventid: event,
+                alertid: Some(AlertId::new(now, [0; 10])),
+                monitor: Some(EventMonitor {
+                    monitorid: MonitorId::new(now, [0; 10]),
+                    name: NAME.to_owned(),
+                    kind: "http".to_owned(),
+                    target: "https://shop.example.com/".to_owned(),
+                    tags: vec!["production".to_owned(), "shop".to_owned()],
+                }),
+                status: Some(status.to_owned()),
+                previous_status: Some(previous.to_owned()),
+                message: message.to_owned(),
+                load_time: Some(182.4),
+                down_since: out.map(|span| now.before(span).to_string()),
+                down_seconds: out.map(|span| span.as_secs()),
+                payload: None,
+                down_eventid: None,
+                cause: None,
+                regions: Vec::new(),
+            },
+        })
+    }
+
+    /// One event for an outage that ended before its notification was sent. It
+    /// has the id of the recovery and refers to the other.
+    #[must_use]
+    pub fn with_outage(down: &Self, up: Self) -> Self {
+        let mut combined = up;
+        let since = combined.data.down_since.as_deref().unwrap_or(&down.timestamp);
+        let lasted =
+            combined.outage_duration().map(|span| format!(" ({span})")).unwrap_or_default();
+        let (name, cause) = (combined.name(), &down.data.message);
+        combined.text =
+            format!("[{name}] was down from {since} to {}{lasted}: {cause}", combined.timestamp);
+        combined.data.down_eventid = Some(down.data.eventid);
+        combined.data.cause = Some(cause.clone());
+        combined
+    }
+
+    /// The body of a webhook.
+    pub fn body(&self) -> String {
+        let Some(payload) = &self.data.payload else { return json(self) };
+        if is_deeper_than(payload, MAX_PAYLOAD_DEPTH) {
+            return json(&self.without_payload());
+        }
+        let whole = json(self);
+        if whole.len() <= MAX_BODY_BYTES { whole } else { json(&self.without_payload()) }
+    }
+
+    /// The same event without the payload of the target.
+    #[must_use]
+    pub fn without_payload(&self) -> Self {
+        let mut less = self.clone();
+        less.data.payload = None;
+        less
+    }
+
+    /// The name of the monitor, or an empty text.
+    pub fn name(&self) -> &str {
+        self.data.monitor.as_ref().map_or("Wakeful", |monitor| monitor.name.as_str())
+    }
+
+    pub fn is(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+
+    /// How long the outage lasted, or has lasted so far, as text.
+    pub fn outage_duration(&self) -> Option<String> {
+        self.data.down_seconds.map(|seconds| format_duration(Duration::from_secs(seconds)))
+    }
+}
+
+/// A request body is nested at most as deeply as the parser allows, so this
+/// ends.
+fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let Some(rest) = levels.checked_sub(1) else { return value.is_array() || value.is_object() };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, rest)),
+        Value::Object(fields) => fields.values().any(|field| is_deeper_than(field, rest)),
+        _ => false,
+    }
+}
+
+fn json(event: &Event) -> String {
+    serde_json::to_string(event).expect("an event is plain data")
+}
+
+/// A duration in its two largest units.
+pub fn format_duration(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let units = [
+        ("d", seconds / 86_400),
+        ("h", seconds / 3_600 % 24),
+        ("min", seconds / 60 % 60),
+        ("s", seconds % 60),
+    ];
+    let mut parts: Vec<String> = units
+        .iter()
+        .skip_while(|(_, number)| *number == 0)
+        .take(2)
+        .filter(|(_, number)| *number > 0)
+        .map(|(unit, number)| format!("{number} {unit}"))
+        .collect();
+    if parts.is_empty() {
+        parts.push("0 s".to_owned());
+    }
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn event(kind: &str, seconds: u64, payload: &Value) -> Event {
+        let id = "01a1dd16-3e86-7039-aa0a-37292a4ffff7";
+        let body = json!({"type": kind, "timestamp": "2026-11-15T09:30:00.000Z", "text": "t",
+            "data": {"eventid": id, "alertid": id, "status": "down", "previous_status": "up",
+                "monitor": {"monitorid": id, "name": "site", "type": "http",
+                    "target": "https://example.com/", "tags": ["a"]},
+                "message": "503 Service Unavailable", "load_time": 12.5,
+                "down_since": "2026-11-15T09:26:00.000Z", "down_seconds": seconds,
+                "payload": payload}});
+        Event::parse(&body.to_string()).expect("an event")
+    }
+
+    #[test]
+    fn every_type_of_event_has_a_preview() {
+        for kind in TYPES {
+            let id = EventId::new(Millis(1), [1; 10]);
+            let example = Event::example(kind, id, "ops", Millis(1)).expect(kind);
+            assert!(example.is(kind), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_stored_event_is_sent_unchanged() {
+        let stored = event(DOWN, 0, &json!({"deploy": 7})).body();
+        assert_eq!(Event::parse(&stored).expect("an event").body(), stored);
+    }
+
+    #[test]
+    fn a_large_payload_does_not_prevent_delivery() {
+        let body = event(DOWN, 0, &json!({"log": "x".repeat(30_000)})).body();
+        assert!(body.len() < MAX_BODY_BYTES, "{}", body.len());
+        assert_eq!(Event::parse(&body).expect("an event").data.payload, None);
+    }
+
+    #[test]
+    fn a_deeply_nested_payload_does_not_prevent_delivery() {
+        // As deep as a request body may be.
+        let mut deep = json!({});
+        for _ in 1..126 {
+            deep = json!({"a": deep});
+        }
+        let mut event = event(DOWN, 0, &json!({"a": [{"b": 1}]}));
+        assert!(event.body().contains(r#"{"a":[{"b":1}]}"#));
+        event.data.payload = Some(deep);
+        assert_eq!(Event::parse(&event.body()).expect("an event").data.payload, None);
+    }
+
+    #[test]
+    fn an_outage_and_its_recovery_become_one_event() {
+        let down = event(DOWN, 0, &Value::Null);
+        let mut up = event(UP, 240, &Value::Null);
+        up.data.message = "200 OK".to_owned();
+        let combined = Event::with_outage(&down, up);
+        assert_eq!(
+            combined.text,
+            "[site] was down from 2026-11-15T09:26:00.000Z to 2026-11-15T09:30:00.000Z (4 min): \
+             503 Service Unavailable"
+        );
+        assert!(combined.is(UP));
+        assert_eq!(combined.data.down_eventid, Some(down.data.eventid));
+        assert_eq!(combined.data.cause.as_deref(), Some("503 Service Unavailable"));
+        assert_eq!(combined.data.message, "200 OK");
+    }
+
+    #[test]
+    fn a_duration_is_shown_in_its_two_largest_units() {
+        for (seconds, parts) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (250, "4 min 10 s"),
+            (3_605, "1 h"),
+            (90_000, "1 d 1 h"),
+            (86_400 * 9 + 61, "9 d"),
+        ] {
+            assert_eq!(format_duration(Duration::from_secs(seconds)), parts);
+        }
+    }
+}

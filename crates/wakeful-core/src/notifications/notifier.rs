@@ -1,0 +1,238 @@
+//! A notifier: how a team is notified. Each kind has a file with its settings, valid by
+//! construction; this file lists the kinds. The store saves the settings in two parts:
+//! plain JSON, and JSON that is encrypted.
+
+pub mod address;
+pub mod builtin_template;
+pub mod email;
+pub mod health;
+pub mod webhook;
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use crate::Invalid;
+use crate::id::{NotifierId, TeamId};
+use crate::monitors::Name;
+use crate::named_enum;
+use crate::secret::Secret;
+use crate::template::UserTemplate;
+use crate::time::Millis;
+
+pub use address::{Mailbox, Mailboxes};
+pub use builtin_template::BuiltinTemplate;
+pub use email::{EmailSpec, Security, Subject, Transport};
+pub use health::{AttemptRecord, AttemptReset, Health, HealthState};
+pub use webhook::{Keys, SigningSecret, Template, WebhookSpec};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notifier {
+    pub id: NotifierId,
+    pub team: TeamId,
+    pub name: Name,
+    pub channel: Channel,
+    /// Nothing is sent while this is set.
+    pub disabled: Option<Disabled>,
+    /// Whether a new monitor uses it unless it names its notifiers.
+    pub isdefault: bool,
+    pub attempts: AttemptRecord,
+    /// Incremented by each change; a change must name the revision it is based
+    /// on.
+    pub revision: i64,
+    pub created: Millis,
+    pub modified: Millis,
+}
+
+/// When and why a notifier was turned off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disabled {
+    pub at: Millis,
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Channel {
+    Email(EmailSpec),
+    Webhook(WebhookSpec),
+}
+
+named_enum! {
+    /// The kind of a notifier: `type` in the API.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        Email = "email",
+        Webhook = "webhook",
+    }
+}
+
+/// The delivery mode of a channel, with what a digest needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery<'a> {
+    Single,
+    Digest(&'a EmailSpec),
+}
+
+impl Delivery<'_> {
+    pub fn mode(self) -> DeliveryMode {
+        match self {
+            Self::Single => DeliveryMode::Single,
+            Self::Digest(_) => DeliveryMode::Digest,
+        }
+    }
+}
+
+/// How the due messages of a notifier are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryMode {
+    /// Each event separately, several of them at a time: the receiver is a
+    /// program, which wants every event.
+    Single,
+    /// Everything that is due in one attempt, and one attempt at a time: the
+    /// recipient is a person, who wants a digest instead of many messages.
+    Digest,
+}
+
+impl Kind {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let word = text.trim().to_ascii_lowercase();
+        let known = Self::ALL.iter().copied().find(|kind| kind.as_str() == word);
+        known.ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.as_str()).collect();
+            Invalid::new(format!("must be {}", names.join(" or ")))
+        })
+    }
+
+    pub fn delivery_mode(self) -> DeliveryMode {
+        match self {
+            Self::Email => DeliveryMode::Digest,
+            Self::Webhook => DeliveryMode::Single,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Channel {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Email(_) => Kind::Email,
+            Self::Webhook(_) => Kind::Webhook,
+        }
+    }
+
+    pub fn delivery(&self) -> Delivery<'_> {
+        match self {
+            Self::Email(email) => Delivery::Digest(email),
+            Self::Webhook(_) => Delivery::Single,
+        }
+    }
+
+    /// Whether both send the same message to the same receiver; only a webhook's
+    /// signing secrets may differ.
+    pub fn has_same_receiver(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Webhook(one), Self::Webhook(other)) => {
+                (&one.url, &one.headers, &one.template)
+                    == (&other.url, &other.headers, &other.template)
+            }
+            (one, other) => one == other,
+        }
+    }
+
+    /// The part that is stored in clear text.
+    pub fn open_part(&self) -> String {
+        match self {
+            Self::Email(email) => json(email),
+            Self::Webhook(hook) => json(&hook.template),
+        }
+    }
+
+    /// The part that is stored encrypted. It includes the URL of a webhook:
+    /// with the URL of a chat service, anyone can post.
+    pub fn sealed_part(&self) -> Secret {
+        match self {
+            Self::Email(email) => email.password.clone(),
+            Self::Webhook(hook) => hook.sealed_part(),
+        }
+    }
+
+    /// Combines the two parts.
+    pub fn from_parts(kind: Kind, open: &str, sealed: &Secret) -> Option<Self> {
+        Some(match kind {
+            Kind::Email => Self::Email(EmailSpec::from_parts(open, sealed)?),
+            Kind::Webhook => Self::Webhook(WebhookSpec::from_parts(open, sealed)?),
+        })
+    }
+
+    /// The user's own template in it, with the name of its field.
+    pub fn template(&self) -> Option<(&'static str, &UserTemplate)> {
+        match self {
+            Self::Email(email) => Some(("email.subject", email.subject.template()?)),
+            Self::Webhook(hook) => Some(("webhook.template", hook.template.custom()?)),
+        }
+    }
+
+    /// The keys that messages are signed with, if the kind signs them.
+    pub fn keys(&self) -> Option<&Keys> {
+        match self {
+            Self::Email(_) => None,
+            Self::Webhook(hook) => Some(&hook.keys),
+        }
+    }
+
+    pub fn keys_mut(&mut self) -> Option<&mut Keys> {
+        match self {
+            Self::Email(_) => None,
+            Self::Webhook(hook) => Some(&mut hook.keys),
+        }
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("a channel is plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_parsed_in_any_case() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::parse(&kind.as_str().to_uppercase()), Ok(*kind));
+        }
+        let why = Kind::parse("pigeon").expect_err("unknown").to_string();
+        assert_eq!(why, "must be email or webhook");
+    }
+
+    fn example(kind: Kind) -> Channel {
+        match kind {
+            Kind::Email => Channel::Email(email::tests::spec()),
+            Kind::Webhook => Channel::Webhook(webhook::tests::spec("https://hooks.example/t0ken")),
+        }
+    }
+
+    #[test]
+    fn a_channel_is_sent_in_the_delivery_mode_of_its_kind() {
+        for kind in Kind::ALL {
+            let channel = example(*kind);
+            assert_eq!((channel.kind(), channel.delivery().mode()), (*kind, kind.delivery_mode()));
+        }
+    }
+
+    #[test]
+    fn a_channel_stored_in_two_parts_round_trips() {
+        for channel in Kind::ALL.iter().map(|kind| example(*kind)) {
+            let (open, sealed) = (channel.open_part(), channel.sealed_part());
+            for secret in ["hunter2", "t0ken", "whsec_", "Bearer"] {
+                assert!(!open.contains(secret), "{open}");
+            }
+            assert_eq!(Channel::from_parts(channel.kind(), &open, &sealed), Some(channel));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The input of a verdict: from a check, from the target, or from missing
+//! reports.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use super::Status;
+use crate::Invalid;
+use crate::observation::{Fault, Observation, sanitize};
+use crate::serde_millis;
+
+/// The input of a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    Observation(Observation),
+    Fault(Fault),
+    Report(Report),
+    /// An api monitor received no report for this long: interval and grace.
+    Missed(Duration),
+}
+
+/// A report of the target through notify or the push URL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub up: bool,
+    pub message: String,
+    #[serde(with = "serde_millis::micros")]
+    pub load_time: Option<Duration>,
+}
+
+impl Report {
+    /// The statuses that a target can report.
+    pub const STATUSES: &[Status] = &[Status::Up, Status::Down];
+
+    /// Parses the status of a report, in any letter case.
+    pub fn parse(status: &str) -> Result<Self, Invalid> {
+        let reported = Status::parse(&status.trim().to_ascii_lowercase())
+            .filter(|status| Self::STATUSES.contains(status))
+            .ok_or_else(|| Invalid::new("must be up or down"))?;
+        Ok(Self {
+            up: reported == Status::Up,
+            message: format!("reported {}", reported.as_str()),
+            load_time: None,
+        })
+    }
+
+    #[must_use]
+    pub fn with_message(self, message: &str) -> Self {
+        Self { message: sanitize(message), ..self }
+    }
+
+    #[must_use]
+    pub fn with_load_time(self, load_time: Duration) -> Self {
+        Self { load_time: Some(load_time), ..self }
+    }
+}

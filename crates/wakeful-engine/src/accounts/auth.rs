@@ -1,0 +1,332 @@
+//! Authentication: by a password with a second factor, a bearer token, or an API key pair. A
+//! wrong email and a wrong password take the same time and get the same response.
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::Duration;
+use wakeful_core::accounts::password;
+use wakeful_core::email_address;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::seal::Key;
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+use wakeful_core::token::{Digest, Kind};
+use wakeful_store::{Account, Credential, NewSession};
+
+pub use wakeful_store::Session;
+
+use crate::accounts::rate_limit::Limit;
+use crate::accounts::signup::SignedIn;
+use crate::caller::{Caller, Via};
+use crate::{Engine, Error, Result, random};
+
+/// How stale `last_used` may be: it is written once a minute, not with each request.
+const TOUCH_INTERVAL: Duration = Duration::from_secs(60);
+/// How much of the user agent is stored with a session.
+const MAX_USER_AGENT_CHARS: usize = 200;
+
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    pub email: String,
+    pub password: Secret,
+    pub mfacode: Option<String>,
+}
+
+/// Where a login comes from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub address: IpAddr,
+    /// The user agent of the client.
+    pub agent: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct KeyPair {
+    pub apikey: Secret,
+    pub enckey: Secret,
+}
+
+/// The data that is sealed with an Enc key.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ApiKeyIdentity {
+    pub(crate) user: UserId,
+    pub(crate) team: TeamId,
+    pub(crate) scope: Scope,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    /// All permissions of the user.
+    Full,
+}
+
+impl Engine {
+    /// Logs a user in by email, password and, if enabled, a second factor.
+    pub async fn log_in(&self, credentials: &Credentials, from: &Origin) -> Result<SignedIn> {
+        let outcome = self.log_in_once(credentials, from).await;
+        metrics::counter!("wakeful_logins_total", "result" => result_label(&outcome)).increment(1);
+        let (account, token) = outcome?;
+        if password::is_outdated(&account.password_hash) {
+            self.rehash_password(&account, &credentials.password, from.address).await;
+        }
+        Ok(SignedIn { user: account.user, team: account.team, email: account.email, token })
+    }
+
+    async fn log_in_once(
+        &self,
+        credentials: &Credentials,
+        from: &Origin,
+    ) -> Result<(Account, Secret)> {
+        let limits = self.failed_login_limit(&email_address::key(&credentials.email), from.address);
+        let account = self.verify_credentials(credentials, &limits, from.address).await?;
+        match self.open_session_of(&account, from).await {
+            Err(Error::NotAuthenticated) => {}
+            token => return Ok((account, token?)),
+        }
+        // The password was changed or the account deleted since it was verified,
+        // or another login has rehashed the same password with the current parameters.
+        let outdated = password::is_outdated(&account.password_hash);
+        let current = self.store().account(account.user).await?;
+        let current = current.filter(|now| outdated && now.mfa_enabled == account.mfa_enabled);
+        if let Some(account) = current {
+            let permit = self.0.hasher.acquire(from.address).await?;
+            if permit.verify(&credentials.password, Some(&account.password_hash)).await {
+                return match self.open_session_of(&account, from).await {
+                    Err(Error::NotAuthenticated) => Err(Error::BadCredentials),
+                    token => Ok((account, token?)),
+                };
+            }
+        }
+        Err(Error::BadCredentials)
+    }
+
+    /// Opens a session for an account whose password was verified.
+    async fn open_session_of(&self, account: &Account, from: &Origin) -> Result<Secret> {
+        let credential =
+            Credential::Password { hash: &account.password_hash, mfa_enabled: account.mfa_enabled };
+        self.open_session(account.user, credential, from).await
+    }
+
+    /// Hashes a correct password with the current parameters. The login succeeds even if this
+    /// fails; the next one tries again.
+    async fn rehash_password(&self, account: &Account, password: &Secret, from: IpAddr) {
+        let Ok(permit) = self.0.hasher.acquire(from).await else { return };
+        let hash = permit.hash(password).await;
+        if let Err(error) = self.store().rehash_password(account, &hash).await {
+            tracing::warn!(error = %ErrorChain(&error), "rehashing a password failed, retrying at the next login");
+        }
+    }
+
+    async fn verify_credentials(
+        &self,
+        credentials: &Credentials,
+        limits: &[Limit],
+        from: IpAddr,
+    ) -> Result<Account> {
+        self.check_limit(limits).await?;
+        let permit = self.0.hasher.acquire(from).await?;
+        // Checked again with the permit: many concurrent attempts can pass the first check,
+        // but only a few hold a permit at a time.
+        self.check_limit(limits).await?;
+        let account =
+            self.store().account_by_email(&email_address::key(&credentials.email)).await?;
+        let stored = account.as_ref().map(|account| account.password_hash.as_str());
+        let correct = permit.verify(&credentials.password, stored).await;
+        let Some(account) = account.filter(|_| correct) else {
+            return Err(self.record_failure(limits, Error::BadCredentials).await?);
+        };
+        if account.mfa_enabled {
+            let code = credentials.mfacode.as_deref().ok_or(Error::MfaRequired)?;
+            match self.consume_mfa_code(account.user, code).await {
+                Err(Error::MfaInvalid) => {
+                    return Err(self.record_failure(limits, Error::MfaInvalid).await?);
+                }
+                other => other?,
+            }
+        }
+        Ok(account)
+    }
+
+    /// Counts a failure and returns it.
+    pub(crate) async fn record_failure(&self, limits: &[Limit], why: Error) -> Result<Error> {
+        for limit in limits {
+            match self.count_attempt(limit).await {
+                Ok(()) | Err(Error::Limited { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(why)
+    }
+
+    /// Verifies the password of an authenticated user.
+    pub(crate) async fn verify_password(
+        &self,
+        caller: &Caller,
+        password: &Secret,
+        from: IpAddr,
+    ) -> Result<()> {
+        let limits = self.failed_login_limit(&email_address::key(&caller.email), from);
+        self.check_limit(&limits).await?;
+        let permit = self.0.hasher.acquire(from).await?;
+        self.check_limit(&limits).await?;
+        let account = self.store().account(caller.user).await?;
+        let stored = account.as_ref().map(|account| account.password_hash.as_str());
+        if permit.verify(password, stored).await {
+            return Ok(());
+        }
+        Err(self.record_failure(&limits, Error::BadCredentials).await?)
+    }
+
+    /// The caller behind a bearer token.
+    pub async fn caller_by_token(&self, token: &str) -> Result<Caller> {
+        if Kind::Bearer.decode(token).is_none() {
+            return Err(Error::NotAuthenticated);
+        }
+        let found = self.store().session(Digest::of(token)).await?;
+        let session = found.ok_or(Error::NotAuthenticated)?;
+        let now = self.now();
+        if now.since(session.last_used) >= self.settings().session_idle
+            || now.since(session.created) >= self.settings().session_max
+        {
+            return Err(Error::NotAuthenticated);
+        }
+        if needs_touch(session.last_used, now) {
+            self.store().touch_session(session.id, now).await?;
+        }
+        Ok(Caller {
+            user: session.user,
+            team: session.team,
+            email: session.email,
+            via: Via::Session(session.id),
+        })
+    }
+
+    /// The caller behind an API key pair. The identity comes from the data that the Enc key
+    /// opens, not from the row.
+    pub async fn caller_by_keys(&self, pair: &KeyPair) -> Result<Caller> {
+        let enckey = Kind::EncKey.decode(pair.enckey.expose()).ok_or(Error::NotAuthenticated)?;
+        let found = self.store().api_key(Digest::of(pair.apikey.expose())).await?;
+        let found = found.ok_or(Error::NotAuthenticated)?;
+        let opened = Key::new(enckey).open(&seal_context(found.id), &found.sealed_identity);
+        let opened = opened.ok_or(Error::NotAuthenticated)?;
+        let sealed_identity: ApiKeyIdentity =
+            serde_json::from_slice(&opened).map_err(|_| Error::NotAuthenticated)?;
+        if sealed_identity.user != found.user || sealed_identity.team != found.team {
+            return Err(Error::NotAuthenticated);
+        }
+        let now = self.now();
+        if found.last_used.is_none_or(|used| needs_touch(used, now)) {
+            self.store().touch_api_key(found.id, now).await?;
+        }
+        Ok(Caller {
+            user: sealed_identity.user,
+            team: sealed_identity.team,
+            email: found.email,
+            via: Via::ApiKey(found.id),
+        })
+    }
+
+    /// Exchanges an API key pair for a token.
+    pub async fn log_in_by_keys(&self, pair: &KeyPair, from: &Origin) -> Result<Secret> {
+        let limits = self.failed_login_limit(pair.apikey.expose(), from.address);
+        self.check_limit(&limits).await?;
+        let opened = match self.caller_by_keys(pair).await {
+            Ok(caller) => self.issue_token(&caller, from).await,
+            Err(error) => Err(error),
+        };
+        match opened {
+            Err(Error::NotAuthenticated) => {
+                Err(self.record_failure(&limits, Error::BadCredentials).await?)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Issues a token to a caller with an API key pair; it is valid no longer than the key.
+    pub async fn issue_token(&self, caller: &Caller, from: &Origin) -> Result<Secret> {
+        self.open_session(caller.user, caller.credential(), from).await
+    }
+
+    /// The caller's sessions, the last used one first.
+    pub async fn sessions(&self, caller: &Caller) -> Result<Vec<Session>> {
+        let now = self.now();
+        let (idle, created) =
+            (now.before(self.settings().session_idle), now.before(self.settings().session_max));
+        Ok(self.store().sessions(caller.user, idle, created).await?)
+    }
+
+    /// Ends one of the caller's sessions, the current one or another.
+    pub async fn end_session(&self, caller: &Caller, session: SessionId) -> Result<()> {
+        if self.store().end_session(caller.user, session).await? {
+            Ok(())
+        } else {
+            Err(Error::NotFound("session"))
+        }
+    }
+
+    /// Ends the caller's current session. An API key has none.
+    pub async fn log_out(&self, caller: &Caller) -> Result<()> {
+        match caller.via {
+            Via::Session(session) => {
+                self.store().end_session(caller.user, session).await?;
+            }
+            Via::ApiKey(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Ends all of the caller's sessions; API keys remain.
+    pub async fn log_out_everywhere(&self, caller: &Caller) -> Result<()> {
+        Ok(self.store().end_sessions(caller.user).await?)
+    }
+
+    async fn open_session(
+        &self,
+        user: UserId,
+        credential: Credential<'_>,
+        from: &Origin,
+    ) -> Result<Secret> {
+        let (token, session) = self.new_session(user, from);
+        self.store().add_session(&session, credential, self.now()).await?;
+        Ok(token)
+    }
+
+    pub(crate) fn new_session(&self, user: UserId, from: &Origin) -> (Secret, NewSession) {
+        let token = Kind::Bearer.issue(random::bytes());
+        let id = SessionId::new(self.now(), random::bytes());
+        let session = NewSession {
+            id,
+            user,
+            digest: Digest::of(token.expose()),
+            address: from.address.to_string(),
+            agent: from
+                .agent
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(MAX_USER_AGENT_CHARS)
+                .collect(),
+        };
+        (token, session)
+    }
+}
+
+pub(crate) fn seal_context(id: ApiKeyId) -> String {
+    format!("api_keys.stands_for:{id}")
+}
+
+fn needs_touch(used: Millis, now: Millis) -> bool {
+    now.since(used) >= TOUCH_INTERVAL
+}
+
+fn result_label<T>(outcome: &Result<T>) -> &'static str {
+    match outcome {
+        Ok(_) => "ok",
+        Err(Error::BadCredentials) => "bad_credentials",
+        Err(Error::MfaRequired) => "mfa_required",
+        Err(Error::MfaInvalid) => "mfa_invalid",
+        Err(Error::Limited { .. }) => "limited",
+        Err(_) => "error",
+    }
+}

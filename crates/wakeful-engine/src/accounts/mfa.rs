@@ -1,0 +1,99 @@
+//! The second factor: it is set up, confirmed with a code to turn it on, and required at each
+//! login. A code works once. Five wrong codes in a row lock the account's second factor for a
+//! while, which requires the password first.
+
+use std::net::IpAddr;
+use std::time::Duration;
+use wakeful_core::accounts::totp::{self, RECOVERY_CODE_COUNT, Seed};
+use wakeful_core::id::UserId;
+use wakeful_core::secret::Secret;
+
+use crate::caller::Caller;
+use crate::{Engine, Error, Result, random};
+
+const MAX_WRONG_CODES: i64 = 5;
+const LOCKOUT: Duration = Duration::from_secs(15 * 60);
+
+/// The data for an authenticator app.
+pub struct MfaSetup {
+    pub secret: Secret,
+    pub uri: Secret,
+    pub qr: Secret,
+}
+
+impl Engine {
+    /// Creates a new seed, which is used once it is confirmed with a code.
+    pub async fn set_up_mfa(&self, caller: &Caller) -> Result<MfaSetup> {
+        let seed = Seed::new(random::bytes());
+        if !self.store().set_mfa_seed(caller.user, &seed).await? {
+            return Err(Error::MfaAlreadyOn);
+        }
+        let uri = seed.uri(&caller.email);
+        Ok(MfaSetup { secret: seed.base32(), qr: qr_code(&uri), uri })
+    }
+
+    /// Turns MFA on if the code matches the seed; returns the recovery codes.
+    pub async fn enable_mfa(&self, caller: &Caller, code: &str) -> Result<Vec<Secret>> {
+        let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;
+        if mfa.enabled {
+            return Err(Error::MfaAlreadyOn);
+        }
+        let seed = mfa.seed.ok_or(Error::MfaNotSetUp)?;
+        let step = seed.check(code, self.now()).ok_or(Error::MfaInvalid)?;
+        let codes: Vec<Secret> =
+            (0..RECOVERY_CODE_COUNT).map(|_| totp::recovery_code(random::bytes())).collect();
+        let digests: Vec<_> =
+            codes.iter().map(|code| totp::recovery_digest(code.expose())).collect();
+        if self.store().enable_mfa(caller.authority(), &mfa.sealed, step, &digests).await? {
+            Ok(codes)
+        } else {
+            Err(Error::MfaAlreadyOn)
+        }
+    }
+
+    /// Turns MFA off for a caller with both factors.
+    pub async fn disable_mfa(
+        &self,
+        caller: &Caller,
+        password: &Secret,
+        code: &str,
+        from: IpAddr,
+    ) -> Result<()> {
+        self.verify_password(caller, password, from).await?;
+        let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;
+        if !mfa.enabled {
+            return Err(Error::MfaNotOn);
+        }
+        self.consume_mfa_code(caller.user, code).await?;
+        Ok(self.store().disable_mfa(caller.user).await?)
+    }
+
+    /// Uses up a code from the app or a recovery code.
+    pub(crate) async fn consume_mfa_code(&self, user: UserId, code: &str) -> Result<()> {
+        let mfa = self.store().mfa(user).await?.ok_or(Error::MfaInvalid)?;
+        let now = self.now();
+        if mfa.locked_until > now {
+            return Err(Error::Limited { retry_after: mfa.locked_until.since(now) });
+        }
+        let seed = mfa.seed.filter(|_| mfa.enabled).ok_or(Error::MfaInvalid)?;
+        if let Some(step) = seed.check(code.trim(), now) {
+            // A used code is refused, but does not count as a guess.
+            return if self.store().use_mfa_step(user, step).await? {
+                Ok(())
+            } else {
+                Err(Error::MfaInvalid)
+            };
+        }
+        if self.store().use_recovery_code(user, totp::recovery_digest(code)).await? {
+            return Ok(());
+        }
+        self.store().count_wrong_code(user, MAX_WRONG_CODES, now.after(LOCKOUT)).await?;
+        Err(Error::MfaInvalid)
+    }
+}
+
+fn qr_code(uri: &Secret) -> Secret {
+    let code = qrcode::QrCode::new(uri.expose().as_bytes()).expect("an otpauth URI fits a QR code");
+    let svg = code.render::<qrcode::render::svg::Color>().min_dimensions(200, 200).build();
+    Secret::new(svg)
+}

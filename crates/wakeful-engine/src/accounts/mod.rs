@@ -1,0 +1,12 @@
+//! Accounts: users, sessions, passwords, MFA, API keys and teams, and their rate limits.
+
+pub(crate) mod api_keys;
+pub(crate) mod auth;
+pub(crate) mod contact;
+pub(crate) mod mfa;
+pub(crate) mod operator;
+pub(crate) mod password_hasher;
+mod password_reset;
+pub(crate) mod rate_limit;
+pub(crate) mod signup;
+pub(crate) mod team;

@@ -1,0 +1,46 @@
+//! Operations of the operator at the command line, for users who are locked out. There is no
+//! caller: access to the data folder is the authorization.
+
+use wakeful_core::email_address;
+use wakeful_core::token::Kind;
+use wakeful_store::Account;
+
+pub use wakeful_store::ListedUser;
+
+use crate::{Engine, Error, Result, mail::templates, random};
+
+impl Engine {
+    /// Every user of the installation, team by team.
+    pub async fn every_user(&self) -> Result<Vec<ListedUser>> {
+        Ok(self.store().all_users().await?)
+    }
+
+    /// A link to set a new password, which the operator gives to the user.
+    pub async fn reset_link_for(&self, email: &str) -> Result<String> {
+        let account = self.account_of(email).await?;
+        let token = Kind::Reset.issue(random::bytes());
+        self.store_reset_token(&account, &token, None).await?;
+        Ok(templates::reset_link(self.settings(), &token))
+    }
+
+    /// Turns off the second factor of a user who has lost it.
+    pub async fn disable_mfa_for(&self, email: &str) -> Result<()> {
+        let account = self.account_of(email).await?;
+        Ok(self.store().disable_mfa(account.user).await?)
+    }
+
+    /// Deletes a user, and the team with its last one.
+    pub async fn delete_user_for(&self, email: &str) -> Result<()> {
+        let account = self.account_of(email).await?;
+        let deleted =
+            self.store().team(account.team).delete_users(&[account.user], None, self.now()).await?;
+        if deleted { Ok(()) } else { Err(Error::NotFound("user")) }
+    }
+
+    pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {
+        self.store()
+            .account_by_email(&email_address::key(email))
+            .await?
+            .ok_or(Error::NotFound("user"))
+    }
+}

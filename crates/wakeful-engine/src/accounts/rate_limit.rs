@@ -1,0 +1,131 @@
+//! Rate limits. Failed logins count per account and client network, so that guessing is slow
+//! and a user cannot be locked out by others, and per network, so that one password cannot be
+//! tried on every account. Declined cards count per team and per network, so that stolen
+//! numbers are not tested here. Everything else counts per network.
+
+use std::net::IpAddr;
+use std::time::Duration;
+use wakeful_core::client_network::ClientNetwork;
+use wakeful_core::id::TeamId;
+use wakeful_core::token::Digest;
+use wakeful_store::Hits;
+
+use crate::{Engine, Error, Result};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const TEN_MINUTES: Duration = Duration::from_secs(600);
+const HOUR: Duration = Duration::from_secs(3600);
+/// Each one sends a message to an external server.
+const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
+
+/// The maximum number of attempts within a window.
+pub(crate) struct Limit {
+    key: Digest,
+    max: u32,
+    window: Duration,
+}
+
+impl Engine {
+    pub(crate) fn failed_login_limit(&self, account: &str, from: IpAddr) -> [Limit; 2] {
+        let (settings, network) = (self.settings(), network(from));
+        let of_account = settings.limits.failed_logins_per_minute;
+        let of_network = settings.limits.failed_logins_per_network;
+        [
+            limit("login", &[account, &network], of_account, MINUTE),
+            limit("login network", &[&network], of_network, TEN_MINUTES),
+        ]
+    }
+
+    pub(crate) fn signup_limit(&self, from: IpAddr) -> Limit {
+        limit("signup", &[&network(from)], self.settings().limits.signups_per_hour, HOUR)
+    }
+
+    pub(crate) fn contact_limit(&self, from: IpAddr) -> Limit {
+        limit("contact", &[&network(from)], self.settings().limits.contacts_per_hour, HOUR)
+    }
+
+    /// Requests for a reset link, whether or not the address has an account.
+    pub(crate) fn reset_requests(&self, from: IpAddr) -> Limit {
+        limit(
+            "reset request",
+            &[&network(from)],
+            self.settings().limits.reset_requests_per_hour,
+            HOUR,
+        )
+    }
+
+    pub(crate) fn reset_limit(&self, account: &str) -> Limit {
+        limit("reset", &[account], self.settings().limits.resets_per_hour, HOUR)
+    }
+
+    pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {
+        limit("notifier test", &[&team.to_string()], NOTIFIER_TESTS_PER_MINUTE, MINUTE)
+    }
+
+    /// A new team is quickly created, so the client's network counts as well.
+    fn declined_card_limits(&self, team: TeamId, from: IpAddr) -> [Limit; 2] {
+        let max = self.settings().limits.declined_cards_per_hour;
+        [
+            limit("declined card", &["team", &team.to_string()], max, HOUR),
+            limit("declined card", &["from", &network(from)], max.saturating_mul(2), HOUR),
+        ]
+    }
+
+    /// Runs `work` with a card, unless too many were declined. The attempt is counted before
+    /// and the count undone after, so that concurrent attempts cannot exceed the limit.
+    pub(crate) async fn with_card_limit<T>(
+        &self,
+        team: TeamId,
+        from: IpAddr,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let limits = self.declined_card_limits(team, from);
+        for limit in &limits {
+            self.count_attempt(limit).await?;
+        }
+        let done = work.await;
+        if !matches!(done, Err(Error::Declined(_))) {
+            for limit in &limits {
+                self.store().undo_hit(limit.key).await?;
+            }
+        }
+        done
+    }
+
+    /// Fails if one of the limits is reached, without counting.
+    pub(crate) async fn check_limit(&self, limits: &[Limit]) -> Result<()> {
+        let now = self.now();
+        for limit in limits {
+            let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
+            if let Some(hits) = hits.filter(|hits| hits.count >= i64::from(limit.max)) {
+                return Err(self.limit_error(limit, hits));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an attempt, and fails if it exceeds the limit.
+    pub(crate) async fn count_attempt(&self, limit: &Limit) -> Result<()> {
+        let now = self.now();
+        let hits = self.store().record_hit(limit.key, now.before(limit.window), now).await?;
+        if hits.count > i64::from(limit.max) {
+            return Err(self.limit_error(limit, hits));
+        }
+        Ok(())
+    }
+
+    fn limit_error(&self, limit: &Limit, hits: Hits) -> Error {
+        let left = hits.started.after(limit.window).since(self.now());
+        Error::Limited { retry_after: left.max(Duration::from_secs(1)) }
+    }
+}
+
+fn network(address: IpAddr) -> String {
+    ClientNetwork::of(address).to_string()
+}
+
+fn limit(what: &str, parts: &[&str], max: u32, window: Duration) -> Limit {
+    // The separator cannot be part of an address or an email.
+    let key = Digest::of(&format!("{what}\n{}", parts.join("\n")));
+    Limit { key, max, window }
+}

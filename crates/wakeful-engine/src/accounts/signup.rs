@@ -1,0 +1,124 @@
+//! Sign-up creates a team and its first user, the settings change the caller's account, and
+//! deleting the last user deletes the team.
+
+use std::net::IpAddr;
+use wakeful_core::accounts::password::NewPassword;
+use wakeful_core::email_address::EmailAddress;
+use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::secret::Secret;
+use wakeful_store::{NewAccount, Profile, UserChange};
+
+use crate::accounts::auth::Origin;
+use crate::caller::Caller;
+use crate::{Engine, Error, Result, mail::templates, random};
+
+#[derive(Clone, Debug)]
+pub struct SignUp {
+    pub email: EmailAddress,
+    pub password: NewPassword,
+    pub name: String,
+}
+
+/// A user who has logged in, with a session token.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    pub user: UserId,
+    pub team: TeamId,
+    pub email: String,
+    pub token: Secret,
+}
+
+impl Engine {
+    pub async fn sign_up(&self, wanted: &SignUp, from: &Origin) -> Result<SignedIn> {
+        if !self.settings().signup_open {
+            return Err(Error::SignUpClosed);
+        }
+        self.count_attempt(&self.signup_limit(from.address)).await?;
+        let team = TeamId::new(self.now(), random::bytes());
+        let hash = self.hash_new(&wanted.password, "password", from.address).await?;
+        let account = self.new_account(&wanted.email, hash, &wanted.name);
+        let (token, session) = self.new_session(account.user, from);
+        let welcome = self
+            .new_mail(wanted.email.as_str(), templates::welcome(self.settings(), &wanted.email));
+        self.store().sign_up(team, &account, &session, &welcome, self.now()).await?;
+        self.0.mail_queued.notify_one();
+        tracing::info!(user.id = %account.user, team.id = %team, "user {} signed up", account.user);
+        Ok(SignedIn { user: account.user, team, email: wanted.email.to_string(), token })
+    }
+
+    pub async fn profile(&self, caller: &Caller) -> Result<Profile> {
+        self.store().profile(caller.user).await?.ok_or(Error::NotAuthenticated)
+    }
+
+    /// Whether sign-up is open and nobody has signed up yet.
+    pub async fn awaits_first_signup(&self) -> Result<bool> {
+        Ok(self.settings().signup_open && !self.store().has_accounts().await?)
+    }
+
+    /// Changes the caller's own email and, if given, password.
+    pub async fn save_settings(
+        &self,
+        caller: &Caller,
+        email: &EmailAddress,
+        password: Option<&NewPassword>,
+        from: IpAddr,
+    ) -> Result<()> {
+        self.change_user(caller, caller.user, email, password, from).await
+    }
+
+    /// Deletes the caller's account, and the team with its last user.
+    pub async fn delete_account(&self, caller: &Caller) -> Result<()> {
+        self.delete_users(caller, &[caller.user]).await
+    }
+
+    pub(crate) fn new_account(
+        &self,
+        email: &EmailAddress,
+        password_hash: String,
+        name: &str,
+    ) -> NewAccount {
+        NewAccount {
+            user: UserId::new(self.now(), random::bytes()),
+            email: email.clone(),
+            name: name.to_owned(),
+            password_hash,
+        }
+    }
+
+    /// Hashes the new password in this field, unless it is a common one.
+    pub(crate) async fn hash_new(
+        &self,
+        password: &NewPassword,
+        field: &'static str,
+        from: IpAddr,
+    ) -> Result<String> {
+        let hash = self.0.hasher.acquire(from).await?.hash_new(password).await;
+        hash.map_err(|why| Error::Refused { field, why: why.0 })
+    }
+
+    pub(crate) async fn change_user(
+        &self,
+        caller: &Caller,
+        user: UserId,
+        email: &EmailAddress,
+        password: Option<&NewPassword>,
+        from: IpAddr,
+    ) -> Result<()> {
+        let password_hash = match password {
+            Some(password) => Some(self.hash_new(password, "password1", from).await?),
+            None => None,
+        };
+        let change = UserChange {
+            user,
+            email: email.clone(),
+            password_hash,
+            caller: caller.user,
+            credential: caller.credential(),
+        };
+        if self.store().team(caller.team).change_user(&change, self.now()).await? {
+            Ok(())
+        } else {
+            Err(Error::NotFound("user"))
+        }
+    }
+}

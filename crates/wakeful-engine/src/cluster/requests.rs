@@ -1,0 +1,196 @@
+//! Requests to the node that owns a monitor: to accept a report, or to check the monitor now.
+//! A request is a row in the store, which the owner finds within a second; the bus makes that
+//! faster.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+use wakeful_core::cluster::slot::Slot;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::id::{MonitorId, NodeRequestId};
+use wakeful_core::verdict::{Input, Report};
+use wakeful_store::{NodeRequest, StoreError};
+
+use super::lock;
+use crate::bus::NodeMessage;
+use crate::scheduler::LoadReason;
+use crate::{Engine, Error, Result, random};
+
+/// How many requests are served at a time.
+const REQUEST_BATCH: u32 = 200;
+/// How often the response is looked for without a signal.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A request to the owner of a monitor.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OwnerRequest {
+    Report { report: Report, payload: Option<Value> },
+    Check,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OwnerResponse {
+    Done(Heartbeat),
+    Refused(Refusal),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Refusal {
+    NotFound,
+    Inactive,
+    Passive,
+    TooManyChecks,
+    NotRecorded,
+}
+
+impl Refusal {
+    fn of(error: &Error) -> Self {
+        match error {
+            Error::NotFound(_) => Self::NotFound,
+            Error::Inactive => Self::Inactive,
+            Error::Passive => Self::Passive,
+            Error::TooManyChecks => Self::TooManyChecks,
+            _ => Self::NotRecorded,
+        }
+    }
+
+    fn error(self) -> Error {
+        match self {
+            Self::NotFound => Error::NotFound("monitor"),
+            Self::Inactive => Error::Inactive,
+            Self::Passive => Error::Passive,
+            Self::TooManyChecks => Error::TooManyChecks,
+            Self::NotRecorded => Error::NotRecorded,
+        }
+    }
+}
+
+impl Engine {
+    /// Sends a request to the owner of a monitor and waits for the response; `None` if there
+    /// is none in time. The request is still served later.
+    pub(crate) async fn request_from_owner(
+        &self,
+        monitor: MonitorId,
+        request: &OwnerRequest,
+        wait: Duration,
+    ) -> Result<Option<Heartbeat>> {
+        let id = NodeRequestId::new(self.now(), random::bytes());
+        let body = serde_json::to_string(request).expect("a request is plain data");
+        self.store().add_node_request(&NodeRequest { id, monitor, body }).await.map_err(
+            |error| match error {
+                StoreError::Gone => Error::NotFound("monitor"),
+                error => error.into(),
+            },
+        )?;
+        self.bus().send_to_nodes(NodeMessage::Asked);
+        let signals = &self.cluster().signals;
+        // The owner may be this node by now.
+        signals.request_added.notify_one();
+        let until = Instant::now() + wait;
+        while Instant::now() < until {
+            let woken = signals.response_added.notified();
+            match self.store().node_request_answer(id).await {
+                Ok(Some(answer)) => return parse_response(&answer).map(Some),
+                Ok(None) => {}
+                Err(StoreError::Gone) => return Err(Error::NotFound("monitor")),
+                Err(error) => return Err(error.into()),
+            }
+            let _ = timeout(POLL_INTERVAL, woken).await;
+        }
+        Ok(None)
+    }
+}
+
+fn parse_response(answer: &str) -> Result<Heartbeat> {
+    match serde_json::from_str(answer) {
+        Ok(OwnerResponse::Done(heartbeat)) => Ok(heartbeat),
+        Ok(OwnerResponse::Refused(refusal)) => Err(refusal.error()),
+        Err(_) => Err(Error::NotRecorded),
+    }
+}
+
+/// Serves requests for the monitors of these slots, which this node holds.
+pub(crate) async fn serve_requests(engine: &Engine, held: &[Slot]) -> Result<()> {
+    if held.is_empty() {
+        return Ok(());
+    }
+    for request in engine.store().pending_node_requests(held, REQUEST_BATCH).await? {
+        if !lock(&engine.cluster().in_progress).insert(request.id) {
+            continue;
+        }
+        // Reports are judged here, in order; everything slow runs in the background.
+        let started = start(engine, &request).await;
+        let engine = engine.clone();
+        engine.cluster().tasks.clone().spawn(async move {
+            let answer = match finish(&engine, request.monitor, started).await {
+                Ok(heartbeat) => OwnerResponse::Done(heartbeat),
+                Err(error) => OwnerResponse::Refused(Refusal::of(&error)),
+            };
+            store_response(&engine, request.id, &answer).await;
+            lock(&engine.cluster().in_progress).remove(&request.id);
+        });
+    }
+    Ok(())
+}
+
+enum Started {
+    Judged(Heartbeat, oneshot::Receiver<()>),
+    Check,
+    Failed(Error),
+}
+
+async fn start(engine: &Engine, request: &NodeRequest) -> Started {
+    let Ok(body) = serde_json::from_str::<OwnerRequest>(&request.body) else {
+        return Started::Failed(Error::NotRecorded);
+    };
+    let OwnerRequest::Report { report, payload } = body else { return Started::Check };
+    let found = match engine.store().monitors_by_id(&[request.monitor]).await {
+        Ok(found) => found.into_iter().next(),
+        Err(error) => return Started::Failed(error.into()),
+    };
+    let Some(stored) = found else { return Started::Failed(Error::NotFound("monitor")) };
+    if !stored.monitor.isactive {
+        return Started::Failed(Error::Inactive);
+    }
+    engine.scheduler().configure(stored, LoadReason::Resumed);
+    let seen = Input::Report(report);
+    match engine.scheduler().judge(request.monitor, None, seen, payload, engine.now()) {
+        Some((heartbeat, recorded)) => Started::Judged(heartbeat, recorded),
+        None => Started::Failed(Error::NotRecorded),
+    }
+}
+
+async fn finish(engine: &Engine, monitor: MonitorId, started: Started) -> Result<Heartbeat> {
+    match started {
+        Started::Judged(heartbeat, recorded) => {
+            recorded.await.map_err(|_| Error::NotRecorded)?;
+            Ok(heartbeat)
+        }
+        Started::Check => engine.check_owned_monitor(monitor).await,
+        Started::Failed(error) => Err(error),
+    }
+}
+
+/// A request whose response cannot be stored is served again.
+async fn store_response(engine: &Engine, id: NodeRequestId, answer: &OwnerResponse) {
+    // The slot was lost: the new owner of the monitor responds.
+    if matches!(answer, OwnerResponse::Refused(Refusal::NotRecorded)) {
+        return;
+    }
+    let text = serde_json::to_string(answer).expect("a response is plain data");
+    match engine.store().answer_node_request(id, &text).await {
+        Ok(()) => {
+            engine.cluster().signals.response_added.notify_waiters();
+            engine.bus().send_to_nodes(NodeMessage::Answered);
+        }
+        Err(error) => {
+            tracing::warn!(error = %ErrorChain(&error), "storing a response to another node failed, the request is served again");
+        }
+    }
+}

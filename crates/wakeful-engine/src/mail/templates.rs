@@ -1,0 +1,81 @@
+//! The texts of the service's own mail.
+
+use wakeful_core::email_address::EmailAddress;
+use wakeful_core::id::MailId;
+use wakeful_core::secret::Secret;
+use wakeful_store::Mail;
+
+use crate::{Engine, Settings, random};
+
+/// A subject and a text, without a recipient.
+pub(crate) struct EmailText {
+    pub(crate) subject: String,
+    pub(crate) text: String,
+}
+
+impl Engine {
+    /// A mail to this address, ready for the queue.
+    pub(crate) fn new_mail(&self, to: &str, content: EmailText) -> Mail {
+        Mail {
+            id: MailId::new(self.now(), random::bytes()),
+            to: to.to_owned(),
+            reply_to: None,
+            subject: content.subject,
+            text: content.text,
+        }
+    }
+}
+
+pub(crate) fn welcome(settings: &Settings, email: &EmailAddress) -> EmailText {
+    let url = &settings.public_url;
+    EmailText {
+        subject: "Welcome to Wakeful".into(),
+        text: format!(
+            "Welcome to Wakeful.\n\n\
+             Your account {email} is ready:\n\n    {url}\n\n\
+             If you did not sign up, someone may have mistyped their address. You can ignore\n\
+             this mail.\n"
+        ),
+    }
+}
+
+/// The link to use a reset token. The token is in the fragment: browsers do not send that
+/// part to servers, and a mail scanner that follows the link does not use it up.
+pub(crate) fn reset_link(settings: &Settings, token: &Secret) -> String {
+    format!("{}/password#tokenid={}", settings.public_url, token.expose())
+}
+
+pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> EmailText {
+    let url = &settings.public_url;
+    let link = reset_link(settings, token);
+    let token = token.expose();
+    EmailText {
+        subject: "Set a new Wakeful password".into(),
+        text: format!(
+            "Someone requested a new password for {email}.\n\n\
+             To set one, open this link. It works once and expires in an hour:\n\n    \
+             {link}\n\n\
+             Or use the API:\n\n    \
+             curl -X POST {url}/api/v1/password/update -H 'Content-Type: application/json' \\\n      \
+             -d '{{\"email\": \"{email}\", \"password1\": \"NEW\", \"password2\": \"NEW\", \"tokenid\": \"{token}\"}}'\n\n\
+             A new password ends all sessions and deletes all API keys of the account.\n\
+             If someone else may have signed up with your address, check the members of your\n\
+             team afterwards:\n\n    {url}/team\n\n\
+             If you did not request this, you can ignore this mail. Your password stays the\n\
+             same.\n"
+        ),
+    }
+}
+
+pub(crate) fn notifier_disabled(settings: &Settings, name: &str, why: &str) -> EmailText {
+    let url = &settings.public_url;
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    EmailText {
+        subject: format!("Notifier {name} was turned off"),
+        text: format!(
+            "Wakeful has turned off your team's notifier \"{name}\": {why}.\n\n\
+             It no longer sends notifications. Correct it and turn it on again here:\n\n    \
+             {url}\n"
+        ),
+    }
+}

@@ -1,0 +1,209 @@
+//! Changes and deletions of many monitors at once: all or nothing, with the same rules and
+//! the same effects as for each of them alone.
+
+use futures_util::{StreamExt as _, stream};
+use std::time::Duration;
+use tokio::time::timeout;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
+use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoredSettings};
+
+use crate::bus::{Edit, Event};
+use crate::caller::Caller;
+use crate::history::compactor;
+use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result};
+
+/// How many batches of heartbeats of deleted monitors are deleted at once; the janitor
+/// deletes the rest.
+const SWEEP_BATCH: u32 = 20;
+
+/// How long a change of the interval may compact heartbeats before it is saved. Those that
+/// are left count with the new interval.
+const COMPACTION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How many monitors are compacted at the same time.
+const MAX_CONCURRENT: usize = 8;
+
+/// How many monitors a bulk operation selected, and how many of them it affected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BulkOutcome {
+    pub matched: usize,
+    pub affected: usize,
+}
+
+impl Engine {
+    /// Changes the selected monitors. Monitors that already have the settings are not
+    /// written: there is no event, and no early check. With `dry_run`, nothing is written.
+    pub async fn change_monitors(
+        &self,
+        caller: &Caller,
+        which: &MonitorSelection,
+        change: &BulkChange,
+        dry_run: bool,
+    ) -> Result<BulkOutcome> {
+        self.check_notifiers(caller, change).await?;
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let mut found = self.selected(caller, which).await?;
+            if change.affects_notifiers() {
+                self.store().team(caller.team).add_notifiers_to(&mut found).await?;
+            }
+            let matched = found.len();
+            let edits = edits(found, change)?;
+            if self.write_edits(caller, &edits, dry_run).await? {
+                return Ok(BulkOutcome { matched, affected: edits.len() });
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// False if one of the monitors was changed since it was read; then nothing is written.
+    async fn write_edits(
+        &self,
+        caller: &Caller,
+        edits: &[BulkEdit],
+        dry_run: bool,
+    ) -> Result<bool> {
+        let plan = self.limiting_plan(caller.team).await?;
+        if let Some(plan) = &plan {
+            for BulkEdit { before, after } in edits {
+                let before = (before.settings.isactive, before.settings.heartbeat_interval);
+                let wanted = (after.isactive, after.heartbeat_interval);
+                self.check_interval_limit(plan, wanted, Some(before))?;
+            }
+        }
+        if !dry_run {
+            self.compact_before(edits).await;
+        }
+        let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
+        let team = self.store().team(caller.team);
+        match team.change_monitors(edits, limit, self.now(), dry_run).await? {
+            SaveOutcome::Done if dry_run => Ok(true),
+            SaveOutcome::Done => {
+                self.publish_all(caller, edits.iter().map(|edit| edit.after.id), Event::Saved);
+                Ok(true)
+            }
+            SaveOutcome::LimitReached => Err(self.too_many_monitors(plan.as_ref())),
+            SaveOutcome::Conflict | SaveOutcome::NoMonitor | SaveOutcome::NoNotifiers(_) => {
+                Ok(false)
+            }
+        }
+    }
+
+    /// Deletes the selected monitors with their histories. With `dry_run`, none is deleted.
+    pub async fn delete_monitors(
+        &self,
+        caller: &Caller,
+        which: &MonitorSelection,
+        dry_run: bool,
+    ) -> Result<BulkOutcome> {
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let found = self.selected(caller, which).await?;
+            let ids: Vec<MonitorId> = found.iter().map(|stored| stored.settings.id).collect();
+            if dry_run || self.delete_all(caller, &ids).await? {
+                return Ok(BulkOutcome { matched: ids.len(), affected: ids.len() });
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    /// Deletes a monitor with its history.
+    pub async fn delete_monitor(&self, caller: &Caller, id: MonitorId) -> Result<()> {
+        if self.delete_all(caller, &[id]).await? { Ok(()) } else { Err(Error::NotFound("monitor")) }
+    }
+
+    /// False if one of the monitors does not exist; then none is deleted.
+    async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
+        let team = self.store().team(caller.team);
+        team.delete_monitor_deliveries(ids).await?;
+        if !team.delete_monitors(ids).await? {
+            return Ok(false);
+        }
+        self.publish_all(caller, ids.iter().copied(), Event::Deleted);
+        // The monitors are deleted in any case. The rest of their heartbeats cannot be read
+        // any more, and the janitor deletes them.
+        if let Err(error) = self.store().delete_orphaned_heartbeats(SWEEP_BATCH).await {
+            tracing::info!(error = %ErrorChain(&error), "deleting heartbeats of deleted monitors failed, retrying later");
+        }
+        Ok(true)
+    }
+
+    /// The selected monitors of the team; an unknown id is an error.
+    async fn selected(
+        &self,
+        caller: &Caller,
+        which: &MonitorSelection,
+    ) -> Result<Vec<StoredSettings>> {
+        let found = self.store().team(caller.team).bulk_settings(which).await?;
+        match which {
+            MonitorSelection::Ids(ids) if found.len() < ids.len() => {
+                Err(Error::NotFound("monitor"))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    async fn check_notifiers(&self, caller: &Caller, change: &BulkChange) -> Result<()> {
+        for (field, ids) in [
+            ("notifiers_add", &change.notifiers_add),
+            ("notifiers_remove", &change.notifiers_remove),
+        ] {
+            let unknown = self.store().team(caller.team).unknown_notifiers(ids).await?;
+            if let Some(id) = unknown.first() {
+                let why = format!("contains an unknown notifier: {id}");
+                return Err(Error::Refused { field, why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Compacts the heartbeats of monitors whose interval is about to change.
+    async fn compact_before(&self, edits: &[BulkEdit]) {
+        let changes_interval = |edit: &&BulkEdit| {
+            edit.before.settings.heartbeat_interval != edit.after.heartbeat_interval
+        };
+        let ids: Vec<MonitorId> =
+            edits.iter().filter(changes_interval).map(|edit| edit.after.id).collect();
+        let compacting = stream::iter(ids)
+            .for_each_concurrent(MAX_CONCURRENT, |id| self.compact_before_change(id));
+        if timeout(COMPACTION_TIMEOUT, compacting).await.is_err() {
+            tracing::info!(
+                "compacting before a change of many intervals took too long, the last hours of some monitors count with the new interval"
+            );
+        }
+    }
+
+    /// Compacts the heartbeats of a monitor whose interval is about to change.
+    pub(super) async fn compact_before_change(&self, id: MonitorId) {
+        if let Err(error) = compactor::compact_now(self, id).await {
+            tracing::info!(monitor.id = %id, error = %ErrorChain(&error), "compacting monitor {id} failed, its last hours count with the new interval");
+        }
+    }
+
+    /// Announces monitors to the scheduler and the team.
+    pub(super) fn publish_all(
+        &self,
+        caller: &Caller,
+        ids: impl Iterator<Item = MonitorId>,
+        event: fn(MonitorId) -> Event,
+    ) {
+        for monitor in ids {
+            self.bus().publish_edit(Edit { team: caller.team, monitor });
+            self.bus().publish_event(caller.team, || event(monitor));
+        }
+    }
+}
+
+/// The monitors that the change affects.
+fn edits(found: Vec<StoredSettings>, change: &BulkChange) -> Result<Vec<BulkEdit>> {
+    let mut edits = Vec::new();
+    for before in found {
+        let after: BulkSettings = change
+            .apply(&before.settings)
+            .map_err(|no| Error::Refused { field: no.field, why: no.why })?;
+        if after != before.settings {
+            edits.push(BulkEdit { before, after });
+        }
+    }
+    Ok(edits)
+}

@@ -1,0 +1,469 @@
+//! Operations on the monitors of a team: saving, listing, deleting, reports and on-demand
+//! checks. Changes reach the scheduler over the bus.
+
+mod bulk;
+
+pub use bulk::BulkOutcome;
+
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+use wakeful_core::billing::Plan;
+use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::observation::{Fault, FaultKind};
+use wakeful_core::region::{Quorum, Regions};
+use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{Input, Policy, Report, State, step};
+use wakeful_outbound::checks;
+use wakeful_outbound::net::Deadline;
+use wakeful_store::{SaveOutcome, StoreError, StoredMonitor};
+
+pub use wakeful_store::{LinkedNotifier, MonitorFilter, MonitorSelection, StoredCertificate};
+
+use crate::bus::{Event, Subscription};
+use crate::caller::Caller;
+use crate::cluster::OwnerRequest;
+use crate::probes;
+use crate::scheduler::{CheckResult, LoadReason, catch_panic};
+use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
+
+/// How long a caller waits for a verdict to be recorded.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The settings of a monitor, complete and valid.
+#[derive(Clone, Debug)]
+pub struct MonitorDraft {
+    pub name: Name,
+    pub spec: Spec,
+    pub isactive: bool,
+    pub heartbeat_interval: Interval,
+    pub timeout: Option<Duration>,
+    pub retries: u16,
+    pub retry_interval: Option<Duration>,
+    pub resend_interval: Option<Duration>,
+    pub upside_down_mode: bool,
+    pub tags: Tags,
+    /// `None`: the stored ones, or the team's default ones for a new monitor.
+    pub notifiers: Option<Vec<NotifierId>>,
+    pub regions: Regions,
+    pub quorum: Quorum,
+}
+
+/// A monitor with its state and notifiers.
+#[derive(Clone, Debug)]
+pub struct MonitorView {
+    pub monitor: Monitor,
+    pub state: State,
+    /// The number of times it was saved.
+    pub revision: i64,
+    pub notifiers: Vec<LinkedNotifier>,
+}
+
+impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
+    fn from((stored, notifiers): (StoredMonitor, Vec<LinkedNotifier>)) -> Self {
+        let StoredMonitor { monitor, state, revision, .. } = stored;
+        Self { monitor, state, revision, notifiers }
+    }
+}
+
+/// The monitor of a push URL, active or not.
+#[derive(Clone, Copy, Debug)]
+pub struct PushTarget {
+    team: TeamId,
+    id: MonitorId,
+}
+
+impl Engine {
+    /// Creates a monitor, or changes the one with this id. `merge` applies the request to the
+    /// stored monitor, and is called again if that changed meanwhile: of two concurrent
+    /// changes neither is lost. With a `revision`, the change is rejected unless that is the
+    /// stored one.
+    pub async fn save_monitor<E: From<Error>>(
+        &self,
+        caller: &Caller,
+        id: Option<MonitorId>,
+        revision: Option<i64>,
+        mut merge: impl FnMut(Option<&Monitor>) -> std::result::Result<MonitorDraft, E>,
+    ) -> std::result::Result<MonitorView, E> {
+        let Some(id) = id else {
+            let draft = merge(None)?;
+            return Ok(self.create_monitor(caller, draft).await?);
+        };
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let before = self.stored_monitor(caller, id).await?;
+            if revision.is_some_and(|revision| revision != before.revision) {
+                return Err(Error::Conflict.into());
+            }
+            let draft = merge(Some(&before.monitor))?;
+            if let Some(view) = self.change_monitor(caller, before, draft).await? {
+                return Ok(view);
+            }
+        }
+        Err(Error::Conflict.into())
+    }
+
+    async fn create_monitor(
+        &self,
+        caller: &Caller,
+        mut draft: MonitorDraft,
+    ) -> Result<MonitorView> {
+        let uses_defaults = draft.notifiers.is_none();
+        if uses_defaults {
+            draft.notifiers = Some(self.store().team(caller.team).default_notifiers().await?);
+        }
+        let plan = self.limiting_plan(caller.team).await?;
+        let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
+        let id = MonitorId::new(self.now(), random::bytes());
+        let monitor = self.apply_draft(caller.team, id, draft, None);
+        if let Some(plan) = &plan {
+            self.check_interval_limit(plan, activity(&monitor), None)?;
+        }
+        let added = self.store().team(caller.team).add_monitor_with_limit(&monitor, limit).await;
+        let saved = added.map_err(|error| match error {
+            StoreError::Gone => Error::NotAuthenticated,
+            error => error.into(),
+        })?;
+        if uses_defaults && matches!(saved, SaveOutcome::NoNotifiers(_)) {
+            // A default notifier was deleted since it was read.
+            return Err(Error::Conflict);
+        }
+        if self.publish_saved(caller, id, saved, plan.as_ref())? {
+            self.monitor(caller, id).await
+        } else {
+            Err(Error::Conflict)
+        }
+    }
+
+    /// `None` if the monitor was changed since it was read. A monitor without changes is not
+    /// written: there is no event, and no early check.
+    async fn change_monitor(
+        &self,
+        caller: &Caller,
+        before: StoredMonitor,
+        draft: MonitorDraft,
+    ) -> Result<Option<MonitorView>> {
+        let StoredMonitor { monitor: before, revision, .. } = before;
+        let id = before.id;
+        let monitor = self.apply_draft(caller.team, id, draft, Some(&before));
+        if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
+            return self.monitor(caller, id).await.map(Some);
+        }
+        let plan = self.limiting_plan(caller.team).await?;
+        if let Some(plan) = &plan {
+            self.check_interval_limit(plan, activity(&monitor), Some(activity(&before)))?;
+        }
+        let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
+        if monitor.heartbeat_interval != before.heartbeat_interval {
+            self.compact_before_change(id).await;
+        }
+        let team = self.store().team(caller.team);
+        let saved = team.change_monitor_with_limit(&monitor, revision, limit).await?;
+        if self.publish_saved(caller, id, saved, plan.as_ref())? {
+            self.monitor(caller, id).await.map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Announces a saved monitor to the scheduler and the team; false if it was not saved
+    /// because of a concurrent change.
+    fn publish_saved(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+        saved: SaveOutcome,
+        plan: Option<&Plan>,
+    ) -> Result<bool> {
+        match saved {
+            SaveOutcome::Done => {}
+            SaveOutcome::Conflict => return Ok(false),
+            SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+            SaveOutcome::LimitReached => return Err(self.too_many_monitors(plan)),
+            SaveOutcome::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
+        }
+        self.publish_all(caller, std::iter::once(id), Event::Saved);
+        Ok(true)
+    }
+
+    async fn stored_monitor(&self, caller: &Caller, id: MonitorId) -> Result<StoredMonitor> {
+        let found = self.store().team(caller.team).monitor(id).await?;
+        found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
+    }
+
+    fn apply_draft(
+        &self,
+        team: TeamId,
+        id: MonitorId,
+        draft: MonitorDraft,
+        before: Option<&Monitor>,
+    ) -> Monitor {
+        let now = self.now();
+        let (created, push_token, notifiers) = match before {
+            Some(before) => (before.created, before.push_token.clone(), before.notifiers.clone()),
+            None => (now, None, Vec::new()),
+        };
+        let is_passive = matches!(draft.spec, Spec::Api(_));
+        Monitor {
+            id,
+            team,
+            name: draft.name,
+            isactive: draft.isactive,
+            heartbeat_interval: draft.heartbeat_interval,
+            timeout: draft.timeout,
+            retries: draft.retries,
+            retry_interval: draft.retry_interval,
+            resend_interval: draft.resend_interval,
+            upside_down_mode: draft.upside_down_mode,
+            tags: draft.tags,
+            notifiers: draft.notifiers.map_or(notifiers, distinct),
+            regions: draft.regions,
+            quorum: draft.quorum,
+            push_token: push_token.or_else(|| is_passive.then(new_push_token)),
+            spec: draft.spec,
+            created,
+            modified: now,
+        }
+    }
+
+    /// Gives a monitor a new push token and returns it. Reports with the old one are rejected
+    /// from then on.
+    pub async fn rotate_push_token(&self, caller: &Caller, id: MonitorId) -> Result<Secret> {
+        for _ in 0..MAX_SAVE_ATTEMPTS {
+            let StoredMonitor { mut monitor, revision, .. } =
+                self.stored_monitor(caller, id).await?;
+            if monitor.push_token.is_none() {
+                return Err(Error::NoPushUrl);
+            }
+            let token = new_push_token();
+            monitor.push_token = Some(token.clone());
+            monitor.modified = self.now();
+            match self.store().team(caller.team).change_monitor(&monitor, revision).await? {
+                SaveOutcome::Done => {
+                    self.bus().publish_event(caller.team, || Event::Saved(id));
+                    return Ok(token);
+                }
+                SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+                // The monitor was changed, or one of its notifiers deleted.
+                SaveOutcome::Conflict | SaveOutcome::NoNotifiers(_) | SaveOutcome::LimitReached => {
+                }
+            }
+        }
+        Err(Error::Conflict)
+    }
+
+    pub async fn monitor(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
+        let found = self.store().team(caller.team).monitor(id).await?;
+        found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
+    }
+
+    /// The last certificate of a monitor's target; `None` if there is none, or if the team has
+    /// no such monitor.
+    pub async fn certificate(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+    ) -> Result<Option<StoredCertificate>> {
+        Ok(self.store().team(caller.team).certificate(id).await?)
+    }
+
+    /// The team's monitors that match, in the order of creation.
+    pub async fn monitors(
+        &self,
+        caller: &Caller,
+        filter: &MonitorFilter,
+    ) -> Result<Page<MonitorView, MonitorId>> {
+        let query = MonitorFilter { limit: limit_plus_one(filter.limit), ..filter.clone() };
+        let found = self.store().team(caller.team).monitors(&query).await?;
+        let views = found.into_iter().map(MonitorView::from).collect();
+        Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
+    }
+
+    /// Records a report of a monitor's target as a heartbeat. `None` if the report is stored
+    /// and the node that owns the monitor has not processed it yet.
+    pub async fn report_status(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+        report: Report,
+        payload: Option<Value>,
+    ) -> Result<Option<Heartbeat>> {
+        self.load_active(caller.team, id).await?;
+        self.accept_report(id, report, payload).await
+    }
+
+    /// The monitor with this token in its push URL.
+    pub async fn push_target(&self, token: &str) -> Result<Option<PushTarget>> {
+        let found = self.store().monitor_by_push_token(Digest::of(token)).await?;
+        Ok(found.map(|(team, id)| PushTarget { team, id }))
+    }
+
+    /// Like `report_status`, authenticated by the push URL instead of a caller.
+    pub async fn report_by_push_token(
+        &self,
+        target: PushTarget,
+        report: Report,
+    ) -> Result<Option<Heartbeat>> {
+        let PushTarget { team, id } = target;
+        match self.load_active(team, id).await {
+            // The push URL must not reveal more than that it does not work.
+            Err(Error::Inactive) => Err(Error::NotFound("monitor")),
+            Err(error) => Err(error),
+            Ok(_) => self.accept_report(id, report, None).await,
+        }
+    }
+
+    async fn accept_report(
+        &self,
+        id: MonitorId,
+        report: Report,
+        payload: Option<Value>,
+    ) -> Result<Option<Heartbeat>> {
+        if !self.cluster().holds(id) {
+            return self
+                .request_from_owner(id, &OwnerRequest::Report { report, payload }, RECORD_TIMEOUT)
+                .await;
+        }
+        self.judge(id, None, Input::Report(report), payload).await.map(Some)
+    }
+
+    /// Checks a monitor now; the result counts like that of any other check.
+    pub async fn check_now(&self, caller: &Caller, id: MonitorId) -> Result<Heartbeat> {
+        let monitor = self.load_active(caller.team, id).await?;
+        if matches!(monitor.spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        if !self.cluster().holds(id) {
+            let wait = monitor.timeout() + 2 * RECORD_TIMEOUT;
+            return self
+                .request_from_owner(id, &OwnerRequest::Check, wait)
+                .await?
+                .ok_or(Error::NotRecorded);
+        }
+        self.check_loaded_monitor(caller.team, id).await
+    }
+
+    /// Checks a monitor of this node, for another node.
+    pub(crate) async fn check_owned_monitor(&self, id: MonitorId) -> Result<Heartbeat> {
+        let found = self.store().monitors_by_id(&[id]).await?.into_iter().next();
+        let stored = found.ok_or(Error::NotFound("monitor"))?;
+        if !stored.monitor.isactive {
+            return Err(Error::Inactive);
+        }
+        let team = stored.monitor.team;
+        self.scheduler().configure(stored, LoadReason::Resumed);
+        self.check_loaded_monitor(team, id).await
+    }
+
+    async fn check_loaded_monitor(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
+        let slot = self.scheduler().requested_checks().slot(team).await?;
+        // The check and the verdict must use the same version of the monitor.
+        let params = self.scheduler().check_params(id).ok_or(Error::NotFound("monitor"))?;
+        if matches!(*params.spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        let seen = probes::check(self, id, &params).await;
+        drop(slot);
+        self.judge(id, Some(params.target_version), seen, None).await
+    }
+
+    /// Checks a target once, without a monitor and without storing anything. The check may
+    /// take as long as `timeout`, but together with the wait for a slot no longer than
+    /// `max_duration`: a target that is then still silent is neither up nor down.
+    pub async fn try_check(
+        &self,
+        caller: &Caller,
+        spec: &Spec,
+        timeout: Duration,
+        max_duration: Duration,
+    ) -> Result<Heartbeat> {
+        if matches!(spec, Spec::Api(_)) {
+            return Err(Error::Passive);
+        }
+        let end = Instant::now() + max_duration;
+        let slot = self.scheduler().requested_checks().slot(caller.team).await?;
+        let left = end.saturating_duration_since(Instant::now());
+        let deadline = Deadline::within(timeout.min(left));
+        let result: CheckResult = catch_panic(checks::check(self.net(), spec, deadline)).await;
+        drop(slot);
+        let seen = match result {
+            Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
+                Input::Fault(cut_short(timeout))
+            }
+            Ok(seen) => Input::Observation(seen),
+            Err(fault) => Input::Fault(fault),
+        };
+        let policy = Policy {
+            retries: 0,
+            retry_interval: Duration::ZERO,
+            upside_down: false,
+            certificate_warnings: false,
+        };
+        Ok(step(&State::default(), seen, &policy, self.now()).heartbeat)
+    }
+
+    /// Subscribes to the events of the caller's monitors.
+    pub fn subscribe(&self, caller: &Caller) -> Subscription {
+        self.bus().subscribe(caller.team)
+    }
+
+    /// An active monitor of the team; the scheduler is updated with its stored state.
+    async fn load_active(&self, team: TeamId, id: MonitorId) -> Result<Monitor> {
+        let found = self.store().team(team).monitor(id).await?;
+        let (stored, _) = found.ok_or(Error::NotFound("monitor"))?;
+        if !stored.monitor.isactive {
+            return Err(Error::Inactive);
+        }
+        let monitor = stored.monitor.clone();
+        self.scheduler().configure(stored, LoadReason::Resumed);
+        Ok(monitor)
+    }
+
+    /// Judges an input; the verdict is recorded when this returns.
+    async fn judge(
+        &self,
+        id: MonitorId,
+        target_version: Option<u32>,
+        seen: Input,
+        payload: Option<Value>,
+    ) -> Result<Heartbeat> {
+        // `None`: the monitor was deleted, deactivated or got another target meanwhile.
+        let judged = self.scheduler().judge(id, target_version, seen, payload, self.now());
+        let (heartbeat, recorded) = judged.ok_or(Error::NotFound("monitor"))?;
+        match tokio::time::timeout(RECORD_TIMEOUT, recorded).await {
+            Ok(Ok(())) => Ok(heartbeat),
+            Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
+        }
+    }
+}
+
+fn cut_short(timeout: Duration) -> Fault {
+    let message = format!(
+        "there was no result in the time that a test may take; the check itself waits up to {} s",
+        timeout.as_secs()
+    );
+    Fault::new(FaultKind::Resources, message)
+}
+
+/// What the limit of a plan on intervals depends on.
+fn activity(monitor: &Monitor) -> (bool, Interval) {
+    (monitor.isactive, monitor.heartbeat_interval)
+}
+
+fn distinct(notifiers: Vec<NotifierId>) -> Vec<NotifierId> {
+    let mut distinct: Vec<NotifierId> = Vec::with_capacity(notifiers.len());
+    for id in notifiers {
+        if !distinct.contains(&id) {
+            distinct.push(id);
+        }
+    }
+    distinct
+}
+
+/// 192 random bits in 32 characters.
+fn new_push_token() -> Secret {
+    Secret::new(BASE64URL_NOPAD.encode(&random::bytes::<24>()))
+}

@@ -1,0 +1,184 @@
+//! Delivery of all waiting messages of one email notifier. A recipient gets a few messages
+//! per minute; more events are combined into a digest.
+
+use std::time::Duration;
+use tokio::time::Instant;
+use wakeful_core::id::{DeliveryId, TeamId};
+use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::notifier::{EmailSpec, Notifier};
+use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_outbound::mail::Email;
+use wakeful_outbound::notify::email_template;
+use wakeful_outbound::notify::{Attempt, email};
+use wakeful_store::DueGroup;
+
+use super::LEASE;
+use super::attempt::Completion;
+use super::outcome::{Bundle, record_outcome, release_claims};
+use super::survive::{defect, survived, without_crashed};
+use crate::{Engine, Result, failpoint};
+
+/// Messages per recipient and minute.
+const MAX_PER_MINUTE: usize = 6;
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
+/// The maximum number of events in a digest.
+const MAX_DIGEST: u32 = 5_000;
+
+/// Sends the due messages with this number of crashes.
+pub(super) async fn deliver(
+    engine: &Engine,
+    notifier: &Notifier,
+    spec: &EmailSpec,
+    crashes: u32,
+) -> Result<Completion> {
+    let id = notifier.id;
+    let groups = engine.store().due_for_notifier(id, engine.now(), MAX_DIGEST).await?;
+    for DueGroup { ids: due, .. } in groups.into_iter().filter(|group| group.crashes == crashes) {
+        let budget = match budget(engine, notifier.team, spec).await? {
+            Budget::Left(left) => left,
+            Budget::Spent(until) => return Ok(Completion::Paused(id, until)),
+        };
+        let chunk_len = match due.len() > budget {
+            false => 1,
+            // After a crash, each attempt narrows down the cause.
+            true if crashes > 0 => due.len().div_ceil(budget),
+            true => due.len(),
+        };
+        for ids in due.chunks(chunk_len) {
+            send(engine, notifier, spec, ids).await?;
+        }
+    }
+    Ok(Completion::Done)
+}
+
+enum Budget {
+    /// This many messages may be sent now, at least one.
+    Left(usize),
+    /// No message may be sent until then.
+    Spent(Millis),
+}
+
+async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budget> {
+    let now = engine.now();
+    let mut left = MAX_PER_MINUTE;
+    let mut until = None;
+    for recipient in recipients(team, spec, |_| true) {
+        let sent = engine.store().mails_sent_between(recipient, now.before(MINUTE), now).await?;
+        left = left.min(MAX_PER_MINUTE.saturating_sub(sent.len()));
+        if let Some(at) = sent.len().checked_sub(MAX_PER_MINUTE) {
+            until = until.max(Some(sent[at].after(MINUTE)));
+        }
+    }
+    Ok(until.map_or(Budget::Left(left), Budget::Spent))
+}
+
+/// Recipients are counted separately for each team: one team cannot silence another that
+/// writes to the same address.
+fn recipients(team: TeamId, spec: &EmailSpec, counts: impl Fn(&String) -> bool) -> Vec<Digest> {
+    let mut keys: Vec<String> =
+        spec.recipients().map(|one| one.email.key()).filter(counts).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
+}
+
+/// Claims these rows and sends them as one message, to the recipients that have not received
+/// it yet. All rows have the same ones.
+async fn send(
+    engine: &Engine,
+    notifier: &Notifier,
+    spec: &EmailSpec,
+    ids: &[DeliveryId],
+) -> Result<()> {
+    let (begun, now) = (Instant::now(), engine.now());
+    let claimed = engine.store().claim_deliveries(ids, now, now.after(LEASE)).await?;
+    failpoint::here("after-claim");
+    let claimed = without_crashed(engine, claimed).await;
+    let mut bundles = Bundle::merged(engine, claimed).await;
+    if !engine.cluster().lease_held_since(begun) {
+        // This node stalled after its claim, and another may have sent the message.
+        release_claims(engine, &bundles).await;
+        return Ok(());
+    }
+    let Some(first) = bundles.first() else { return Ok(()) };
+    let left = first.remaining_recipients().map(<[String]>::to_vec);
+    let left = left.as_deref();
+    let events: Vec<Event> = bundles.iter().filter_map(|bundle| bundle.event.clone()).collect();
+    let sending = hand_over(engine, notifier, spec, &events, left);
+    let sent = survived(sending).await.unwrap_or_else(|panic| Ok(defect(panic).into()))?;
+    let Attempt { outcome, recipients: responses } = sent;
+    if let Some(responses) = &responses {
+        bundles.iter_mut().for_each(|bundle| bundle.add_recipients(responses));
+    }
+    failpoint::here("after-send");
+    let deferred = match &outcome {
+        Outcome::Delivered(_) => Some(Vec::new()),
+        Outcome::Partial { left, .. } => Some(left.clone()),
+        _ => None,
+    };
+    record_outcome(engine, notifier, &bundles, outcome).await;
+    failpoint::here("after-acknowledgement");
+    if let Some(deferred) = deferred {
+        let was_reached = |key: &String| {
+            left.is_none_or(|left| contains_address(left, key)) && !contains_address(&deferred, key)
+        };
+        let reached = recipients(notifier.team, spec, was_reached);
+        engine.store().record_sent_mail(&reached, engine.now()).await?;
+    }
+    Ok(())
+}
+
+/// Renders the message about these events and hands it to the notifier's mail server.
+async fn hand_over(
+    engine: &Engine,
+    notifier: &Notifier,
+    spec: &EmailSpec,
+    events: &[Event],
+    left: Option<&[String]>,
+) -> Result<Attempt> {
+    for event in events {
+        failpoint::with("while-sending", &event.text);
+    }
+    let message = match events {
+        [] => return Ok(Outcome::Refused("the stored event cannot be read".to_owned()).into()),
+        [one] => threaded_email(engine, spec, notifier, one).await?,
+        many => {
+            let link = format!("{}/alerts", engine.public_url());
+            email_template::digest(spec, many, &link, engine.now())
+        }
+    };
+    Ok(email::deliver(engine.net(), spec, &message, left).await)
+}
+
+/// Whether one of these addresses has this key.
+fn contains_address(addresses: &[String], key: &str) -> bool {
+    addresses.iter().any(|one| wakeful_core::email_address::key(one) == key)
+}
+
+/// The mail about one event; a reminder or recovery replies to the mail of the outage.
+async fn threaded_email(
+    engine: &Engine,
+    spec: &EmailSpec,
+    notifier: &Notifier,
+    event: &Event,
+) -> Result<Email> {
+    let separate = event.data.down_eventid.is_none();
+    let later = event.is(event::UP) || event.is(event::REMINDER);
+    let outage = event.data.alertid.filter(|_| later && separate);
+    let replies_to = match outage {
+        Some(alert) => engine.store().outage_event(alert, notifier.id).await?,
+        None => None,
+    };
+    Ok(email_template::event_email(
+        engine.net().renderers(),
+        notifier.team,
+        spec,
+        event,
+        &engine.details_url(event),
+        replies_to,
+        engine.now(),
+    )
+    .await)
+}

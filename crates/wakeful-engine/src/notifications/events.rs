@@ -1,0 +1,198 @@
+//! The alert that a verdict opens or closes, and the event for the notifiers in the format
+//! of webhooks. Ids are derived from their content, so that a verdict that is written twice
+//! notifies once, and the end of an outage finds its alert without a stored id.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use wakeful_core::alerting::alert::Alert;
+use wakeful_core::certificate::ExpiryWarning;
+use wakeful_core::heartbeat::{Heartbeat, RegionBeat};
+use wakeful_core::id::{AlertId, EventId, MonitorId};
+use wakeful_core::monitors::Monitor;
+use wakeful_core::notifications::event;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+use wakeful_core::verdict::{Change, Status, Step};
+use wakeful_store::{DueReminder, NewEvent, Record, StoredMonitor};
+
+/// The record of a verdict that changes nothing.
+pub(crate) fn routine_record(monitor: MonitorId, seq: i64, step: &Step) -> Record {
+    Record {
+        monitor,
+        seq,
+        heartbeat: step.heartbeat.clone(),
+        state: step.state.clone(),
+        opens: Vec::new(),
+        closes: None,
+        events: Vec::new(),
+        certificate: None,
+        grant: None,
+    }
+}
+
+/// The record of a verdict. `monitor` is as currently stored, so that an event contains the
+/// name that users see.
+pub(crate) fn verdict_record(
+    monitor: &Monitor,
+    seq: i64,
+    step: &Step,
+    payload: Option<&Value>,
+) -> Record {
+    let mut record = routine_record(monitor.id, seq, step);
+    if let Some(change) = &step.change {
+        add_change_event(&mut record, monitor, change, payload);
+    }
+    if let Some(warning) = &step.warning {
+        add_warning_event(&mut record, monitor, warning);
+    }
+    record
+}
+
+fn add_change_event(
+    record: &mut Record,
+    monitor: &Monitor,
+    change: &Change,
+    payload: Option<&Value>,
+) {
+    let Some(outage) = change.outage.as_ref().filter(|_| change.notifies()) else { return };
+    let alert = alert_id(monitor.id, "outage", outage.started);
+    record.opens.extend(Alert::of_change(alert, monitor, change));
+    let Heartbeat { at, message, .. } = &record.heartbeat;
+    if change.closes_alert() {
+        record.closes = Some((alert, *at));
+    }
+    let status = change.status.as_str();
+    let kind = if change.status == Status::Down { event::DOWN } else { event::UP };
+    let text = format!("[{}] {status}: {message}", monitor.name);
+    let data = EventData {
+        previous: change.previous,
+        message,
+        down_since: Some(outage.started),
+        down_seconds: Some(at.since(outage.started).as_secs()),
+        payload,
+        ..EventData::of_verdict(record)
+    };
+    let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);
+    record.events.push(event);
+}
+
+fn add_warning_event(record: &mut Record, monitor: &Monitor, warning: &ExpiryWarning) {
+    let now = record.heartbeat.at;
+    let alert = alert_id(monitor.id, "certificate", now);
+    record.opens.push(Alert::of_warning(alert, monitor, warning, now));
+    let text = format!("[{}] {}", monitor.name, warning.message);
+    let data = EventData { message: &warning.message, ..EventData::of_verdict(record) };
+    let number = record.seq.to_string();
+    let event = event(monitor, event::CERTIFICATE, alert, &number, &text, &data);
+    record.events.push(event);
+}
+
+/// The event that reminds of an ongoing outage.
+pub(crate) fn reminder(stored: &StoredMonitor, of: &DueReminder, now: Millis) -> NewEvent {
+    let StoredMonitor { monitor, state, .. } = stored;
+    let lasted = now.since(of.started);
+    let text = format!(
+        "[{}] still down after {}: {}",
+        monitor.name,
+        event::format_duration(lasted),
+        state.last_message
+    );
+    let data = EventData {
+        at: now,
+        status: Status::Down,
+        previous: Status::Down,
+        message: &state.last_message,
+        load_time: state.load_time,
+        down_since: Some(of.started),
+        down_seconds: Some(lasted.as_secs()),
+        payload: None,
+        regions: &[],
+    };
+    event(monitor, event::REMINDER, of.alert, &of.due.0.to_string(), &text, &data)
+}
+
+struct EventData<'a> {
+    at: Millis,
+    status: Status,
+    previous: Status,
+    message: &'a str,
+    load_time: Option<Duration>,
+    down_since: Option<Millis>,
+    down_seconds: Option<u64>,
+    payload: Option<&'a Value>,
+    regions: &'a [RegionBeat],
+}
+
+impl<'a> EventData<'a> {
+    /// The data of the verdict itself.
+    fn of_verdict(record: &'a Record) -> Self {
+        Self {
+            at: record.heartbeat.at,
+            status: record.state.status,
+            previous: record.state.status,
+            message: &record.heartbeat.message,
+            load_time: record.heartbeat.load_time,
+            down_since: None,
+            down_seconds: None,
+            payload: None,
+            regions: &record.heartbeat.regions,
+        }
+    }
+}
+
+/// `number` distinguishes it from other events of this kind and monitor.
+fn event(
+    monitor: &Monitor,
+    kind: &'static str,
+    alert: AlertId,
+    number: &str,
+    text: &str,
+    data: &EventData<'_>,
+) -> NewEvent {
+    let id = EventId::new(
+        data.at,
+        deterministic_bytes(&format!("event {} {number} {kind}", monitor.id)),
+    );
+    let mut body = json!({
+        "type": kind,
+        "timestamp": data.at,
+        "text": text,
+        "data": {
+            "eventid": id,
+            "alertid": alert,
+            "monitor": {
+                "monitorid": monitor.id,
+                "name": monitor.name,
+                "type": monitor.spec.kind().as_str(),
+                "target": monitor.spec.target(),
+                "tags": monitor.tags,
+            },
+            "status": data.status.as_str(),
+            "previous_status": data.previous.as_str(),
+            "message": data.message,
+            "load_time": data.load_time.map(|span| span.as_micros() as f64 / 1_000.0),
+            "down_since": data.down_since,
+            "down_seconds": data.down_seconds,
+            "payload": data.payload,
+        },
+    });
+    if !data.regions.is_empty() {
+        body["data"]["regions"] = data.regions.iter().map(region).collect();
+    }
+    NewEvent { id, kind, alert, body: body.to_string() }
+}
+
+fn region(beat: &RegionBeat) -> Value {
+    json!({"region": beat.region, "status": beat.status.as_str(), "message": beat.message})
+}
+
+fn alert_id(monitor: MonitorId, kind: &str, started: Millis) -> AlertId {
+    AlertId::new(started, deterministic_bytes(&format!("alert {monitor} {kind} {}", started.0)))
+}
+
+fn deterministic_bytes(text: &str) -> [u8; 10] {
+    let Digest(hash) = Digest::of(text);
+    let mut bytes = [0; 10];
+    bytes.copy_from_slice(&hash[..10]);
+    bytes
+}

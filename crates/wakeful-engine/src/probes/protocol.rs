@@ -1,0 +1,286 @@
+//! The protocol between nodes and probes. Every message is one version byte and a sealed
+//! JSON text. A probe has its own key, derived from the cluster key, its region and its
+//! name: it cannot open messages for another probe, and the NATS server can open none. A
+//! reply is bound to the batch it answers. A batch expires, and a probe accepts it once.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitors::Spec;
+use wakeful_core::observation::{Fault, Observation};
+use wakeful_core::region::{ProbeName, Region};
+use wakeful_core::seal::Key;
+use wakeful_core::secret::Secret;
+use zeroize::Zeroizing;
+
+use crate::random;
+
+const VERSION: u8 = 1;
+/// How old a batch may be, by the probe's clock.
+pub(super) const MAX_CLOCK_SKEW: Duration = Duration::from_secs(60);
+/// How far the time of a hello may differ from the node's. A recorded hello is useless
+/// afterwards, so this is no longer than a probe may be silent.
+pub(super) const MAX_HELLO_AGE: Duration = Duration::from_secs(15);
+/// An hour, in milliseconds.
+const MAX_LAG: u64 = 3_600_000;
+/// A probe's reported version is cut to this many characters.
+const MAX_VERSION_CHARS: usize = 64;
+/// How often a probe says hello.
+pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The subject on which a node asks all probes to say hello.
+pub(super) const DISCOVERY_SUBJECT: &str = "wakeful.rollcall";
+/// Every hello of every probe.
+pub(super) const HELLO_SUBJECTS: &str = "wakeful.hello.*.*";
+
+pub(super) fn request_subject(region: &Region, name: &ProbeName) -> String {
+    format!("wakeful.ask.{region}.{name}")
+}
+
+pub(super) fn hello_subject(region: &Region, name: &ProbeName) -> String {
+    format!("wakeful.hello.{region}.{name}")
+}
+
+/// The probe that says hello, from the subject.
+pub(super) fn parse_hello_subject(subject: &str) -> Option<(Region, ProbeName)> {
+    let mut parts = subject.strip_prefix("wakeful.hello.")?.split('.');
+    let (region, name) =
+        (Region::parse(parts.next()?).ok()?, ProbeName::parse(parts.next()?).ok()?);
+    parts.next().is_none().then_some((region, name))
+}
+
+/// The keys of one probe: the first one seals, all of them open.
+#[derive(Clone, Debug)]
+pub struct ProbeKey {
+    identity: String,
+    keys: Vec<Key>,
+}
+
+/// The key of a probe, derived from a cluster key.
+pub fn probe_key(cluster: &Key, region: &Region, name: &ProbeName) -> Key {
+    cluster.derive(&format!("wakeful probe {region} {name}"))
+}
+
+impl ProbeKey {
+    /// The keys of a probe, from those of the cluster.
+    pub fn of_cluster(cluster: &[Key], region: &Region, name: &ProbeName) -> Self {
+        let keys = cluster.iter().map(|key| probe_key(key, region, name)).collect();
+        Self::from_keys(keys, region, name)
+    }
+
+    /// Keys that were derived for this probe.
+    pub fn from_keys(keys: Vec<Key>, region: &Region, name: &ProbeName) -> Self {
+        Self { identity: format!("{region} {name}"), keys }
+    }
+
+    pub(super) fn seal_batch(&self, batch: &Batch) -> Vec<u8> {
+        self.seal(&format!("ask {}", self.identity), batch)
+    }
+
+    pub(super) fn open_batch(&self, message: &[u8]) -> Option<Batch> {
+        self.open(&format!("ask {}", self.identity), message)
+    }
+
+    pub(super) fn seal_reply(&self, batch: Uuid, reply: &Reply) -> Vec<u8> {
+        self.seal(&format!("answer {} {batch}", self.identity), reply)
+    }
+
+    pub(super) fn open_reply(&self, batch: Uuid, message: &[u8]) -> Option<Reply> {
+        self.open(&format!("answer {} {batch}", self.identity), message)
+    }
+
+    pub(super) fn seal_hello(&self, hello: &Hello) -> Vec<u8> {
+        self.seal(&format!("hello {}", self.identity), hello)
+    }
+
+    pub(super) fn open_hello(&self, message: &[u8]) -> Option<Hello> {
+        self.open(&format!("hello {}", self.identity), message)
+    }
+
+    fn seal(&self, context: &str, message: &impl Serialize) -> Vec<u8> {
+        let plain = Zeroizing::new(serde_json::to_vec(message).unwrap_or_default());
+        let mut sealed = vec![VERSION];
+        if let Some(key) = self.keys.first() {
+            sealed.extend(key.seal(random::bytes(), context, &plain));
+        }
+        sealed
+    }
+
+    fn open<T: DeserializeOwned>(&self, context: &str, message: &[u8]) -> Option<T> {
+        let (&[VERSION], sealed) = message.split_first_chunk::<1>()? else { return None };
+        let plain = self.keys.iter().find_map(|key| key.open(context, sealed))?;
+        serde_json::from_slice(&plain).ok()
+    }
+}
+
+/// Checks to be run concurrently.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Batch {
+    pub(super) id: Uuid,
+    /// The node's time, in milliseconds.
+    pub(super) at: i64,
+    pub(super) asks: Vec<CheckRequest>,
+}
+
+/// One check.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct CheckRequest {
+    pub(super) monitor: MonitorId,
+    /// In milliseconds, like `interval`.
+    pub(super) timeout: u64,
+    pub(super) interval: u64,
+    spec: Spec,
+    /// Left out when the spec is serialized.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret: Option<Zeroizing<String>>,
+}
+
+impl CheckRequest {
+    pub(super) fn new(
+        monitor: MonitorId,
+        spec: &Spec,
+        timeout: Duration,
+        interval: Duration,
+    ) -> Self {
+        let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
+        let spec = spec.clone();
+        Self { monitor, timeout: millis(timeout), interval: millis(interval), spec, secret }
+    }
+
+    /// The spec, secret included.
+    pub(super) fn spec(&self) -> Spec {
+        let mut spec = self.spec.clone();
+        if let Some(secret) = &self.secret {
+            spec.set_secret(Secret::new(secret.as_str()));
+        }
+        spec
+    }
+
+    /// The approximate size of the message in bytes.
+    pub(super) fn estimated_size(&self) -> usize {
+        512 + self.spec.http().map_or(0, |http| {
+            http.body.len() * 2 + http.headers.to_string().len() * 2 + http.url.to_string().len()
+        })
+    }
+}
+
+/// Some results of a batch, each with its position in it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Reply {
+    pub(super) answers: Vec<(usize, Result<Observation, Fault>)>,
+}
+
+/// Announces that a probe is online.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Hello {
+    pub(super) version: String,
+    /// The probe's time, in milliseconds, like `since`.
+    pub(super) at: i64,
+    pub(super) since: i64,
+    /// The longest time a recent check waited for its turn, in milliseconds.
+    pub(super) lag: u64,
+    /// The probe is shutting down and accepts no more checks.
+    pub(super) leaves: bool,
+}
+
+impl Hello {
+    /// Bounds what the probe reports: the version is shown and logged, and the start cannot
+    /// be in the future.
+    pub(super) fn sanitized(self) -> Self {
+        let version = self.version.chars().take(MAX_VERSION_CHARS);
+        Self {
+            version: version.map(|c| if c.is_control() { ' ' } else { c }).collect(),
+            since: self.since.clamp(0, self.at.max(0)),
+            lag: self.lag.min(MAX_LAG),
+            ..self
+        }
+    }
+}
+
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::monitors::spec::{HttpSpec, HttpUrl};
+    use wakeful_core::time::Millis;
+
+    fn region_and_name(region: &str, name: &str) -> (Region, ProbeName) {
+        (Region::parse(region).expect("a region"), ProbeName::parse(name).expect("a name"))
+    }
+
+    fn keys(cluster: u8, region: &str, name: &str) -> ProbeKey {
+        let (region, name) = region_and_name(region, name);
+        ProbeKey::of_cluster(&[Key::new([cluster; 32])], &region, &name)
+    }
+
+    fn batch() -> Batch {
+        let mut http = HttpSpec::new(HttpUrl::parse("http://a.example/").expect("a URL"));
+        http.password = Secret::new("hunter2-in-the-bus");
+        let monitor = MonitorId::new(Millis(0), [1; 10]);
+        let second = Duration::from_secs(1);
+        let request = CheckRequest::new(monitor, &Spec::Http(http), second, second);
+        Batch { id: Uuid::from_u128(7), at: 0, asks: vec![request] }
+    }
+
+    #[test]
+    fn a_probe_gets_the_password_and_the_bus_does_not() {
+        let sealed = keys(1, "eu", "one").seal_batch(&batch());
+        assert!(!sealed.windows(7).any(|part| part == b"hunter2"));
+        let opened = keys(1, "eu", "one").open_batch(&sealed).expect("opens");
+        let spec = opened.asks[0].spec();
+        assert_eq!(spec.secret().expect("a password").expose(), "hunter2-in-the-bus");
+    }
+
+    #[test]
+    fn no_other_probe_opens_a_message() {
+        let sealed = keys(1, "eu", "one").seal_batch(&batch());
+        for other in [keys(2, "eu", "one"), keys(1, "us", "one"), keys(1, "eu", "two")] {
+            assert!(other.open_batch(&sealed).is_none());
+        }
+    }
+
+    #[test]
+    fn an_unsealed_message_or_unknown_version_is_refused() {
+        let clear = serde_json::to_vec(&batch()).expect("serializes");
+        let versioned = [&[VERSION], &clear[..]].concat();
+        let mut newer = keys(1, "eu", "one").seal_batch(&batch());
+        newer[0] += 1;
+        for message in [clear, versioned, newer, Vec::new(), vec![VERSION]] {
+            assert!(keys(1, "eu", "one").open_batch(&message).is_none());
+        }
+    }
+
+    #[test]
+    fn a_reply_opens_for_its_own_batch_only() {
+        let key = keys(1, "eu", "one");
+        let reply = Reply { answers: Vec::new() };
+        let sealed = key.seal_reply(Uuid::from_u128(7), &reply);
+        assert!(key.open_reply(Uuid::from_u128(7), &sealed).is_some());
+        assert!(key.open_reply(Uuid::from_u128(8), &sealed).is_none());
+        assert!(key.open_batch(&sealed).is_none());
+        assert!(key.open_hello(&sealed).is_none());
+    }
+
+    #[test]
+    fn messages_sealed_with_the_old_cluster_key_open_after_a_rotation() {
+        let (region, name) = region_and_name("eu", "one");
+        let (old, new) = (Key::new([1; 32]), Key::new([2; 32]));
+        let both = ProbeKey::of_cluster(&[new, old], &region, &name);
+        assert!(both.open_batch(&keys(1, "eu", "one").seal_batch(&batch())).is_some());
+        assert!(keys(2, "eu", "one").open_batch(&both.seal_batch(&batch())).is_some());
+    }
+
+    #[test]
+    fn a_hello_subject_names_its_probe() {
+        let (region, name) = region_and_name("eu-west", "a_1");
+        assert_eq!(parse_hello_subject(&hello_subject(&region, &name)), Some((region, name)));
+        for subject in ["wakeful.hello.eu", "wakeful.hello.eu.a.b", "wakeful.ask.eu.a", "x"] {
+            assert_eq!(parse_hello_subject(subject), None, "{subject}");
+        }
+    }
+}

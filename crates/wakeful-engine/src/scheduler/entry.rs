@@ -1,0 +1,284 @@
+//! A monitor in the scheduler's memory: the settings of its checks and its state, and no
+//! more, because there may be a million of them.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher as _};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use wakeful_core::id::{MonitorId, TeamId};
+use wakeful_core::monitors::{Interval, Monitor, Spec};
+use wakeful_core::observation::Certificate;
+use wakeful_core::schedule::{self, CheckSchedule};
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Input, Policy, State, Step, step};
+use wakeful_store::StoredMonitor;
+
+use crate::probes::RegionQuorum;
+
+/// Never due.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// The shortest time, in milliseconds, before a resumed monitor is due, so that reports that
+/// arrived while no node owned it are processed before its silence is judged.
+const REPORT_GRACE_MS: u64 = 2_000;
+
+pub(super) struct Entry {
+    pub(super) id: MonitorId,
+    pub(super) team: TeamId,
+    pub(super) spec: Arc<Spec>,
+    /// `None`: only its own node checks it.
+    pub(super) region_quorum: Option<Arc<RegionQuorum>>,
+    pub(super) state: State,
+    pub(super) seq: i64,
+    pub(super) revision: i64,
+    /// When it is checked next, or its report is overdue.
+    pub(super) due: u64,
+    /// When the wheel returns it: `due` or earlier.
+    pub(super) armed: u64,
+    /// Which of its items in the wheel is valid.
+    pub(super) generation: u32,
+    /// Changes when results of running checks no longer count.
+    pub(super) target_version: u32,
+    pub(super) host: u64,
+    /// A hash of the last certificate seen; 0: none yet.
+    certificate: u64,
+    interval: Interval,
+    timeout: Millis32,
+    retry_interval: Millis32,
+    grace: Millis32,
+    retries: u16,
+    pub(super) upside_down: bool,
+    certificate_warnings: bool,
+    pub(super) active: bool,
+    /// A check is queued or running.
+    pub(super) busy: bool,
+    /// It was loaded, and has been neither saved nor judged since.
+    pub(super) resumed: bool,
+}
+
+/// A span of up to 49 days in half the space.
+#[derive(Clone, Copy)]
+struct Millis32(u32);
+
+impl From<Duration> for Millis32 {
+    fn from(span: Duration) -> Self {
+        Self(u32::try_from(span.as_millis()).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<Millis32> for Duration {
+    fn from(span: Millis32) -> Self {
+        Duration::from_millis(span.0.into())
+    }
+}
+
+impl Entry {
+    /// A monitor that was not in memory. It is not due yet.
+    pub(super) fn new(stored: StoredMonitor, target_version: u32) -> Self {
+        let StoredMonitor { monitor, state, seq, revision } = stored;
+        Self {
+            id: monitor.id,
+            team: monitor.team,
+            host: host_hash(&monitor.spec),
+            certificate: 0,
+            interval: monitor.heartbeat_interval,
+            timeout: monitor.timeout().into(),
+            retry_interval: monitor.retry_interval().into(),
+            grace: monitor.grace().into(),
+            retries: monitor.retries,
+            upside_down: monitor.upside_down_mode,
+            certificate_warnings: Policy::of(&monitor).certificate_warnings,
+            active: monitor.isactive,
+            region_quorum: RegionQuorum::of(&monitor.regions, monitor.quorum),
+            spec: Arc::new(monitor.spec),
+            state: state.without_unconfirmed_failures(),
+            seq,
+            revision,
+            due: NEVER,
+            armed: NEVER,
+            generation: 0,
+            target_version,
+            busy: false,
+            resumed: false,
+        }
+    }
+
+    /// Takes over new settings. The state remains.
+    pub(super) fn set(&mut self, monitor: Monitor, revision: i64, target_version: u32, now: u64) {
+        let region_quorum = RegionQuorum::of(&monitor.regions, monitor.quorum);
+        let target_changed = *self.spec != monitor.spec
+            || self.upside_down != monitor.upside_down_mode
+            || self.region_quorum != region_quorum;
+        let starts = monitor.isactive && (!self.active || target_changed);
+        let interval_changed = self.interval != monitor.heartbeat_interval;
+        if target_changed || self.active != monitor.isactive {
+            self.target_version = target_version;
+            self.busy = false;
+            self.state = std::mem::take(&mut self.state).without_unconfirmed_failures();
+        }
+        self.revision = revision;
+        self.region_quorum = region_quorum;
+        self.resumed = false;
+        self.host = host_hash(&monitor.spec);
+        self.interval = monitor.heartbeat_interval;
+        self.timeout = monitor.timeout().into();
+        self.retry_interval = monitor.retry_interval().into();
+        self.grace = monitor.grace().into();
+        self.retries = monitor.retries;
+        self.upside_down = monitor.upside_down_mode;
+        self.certificate_warnings = Policy::of(&monitor).certificate_warnings;
+        self.active = monitor.isactive;
+        if target_changed {
+            self.spec = Arc::new(monitor.spec);
+            self.certificate = 0;
+        }
+        self.due = match () {
+            () if !self.active => NEVER,
+            () if starts => self.first_due(now),
+            () if interval_changed && self.is_passive() => self.first_due(now),
+            () if interval_changed => self.schedule().next(now, now),
+            () => self.due,
+        };
+    }
+
+    /// Takes over the state that another node has recorded.
+    pub(super) fn catch_up(&mut self, state: State, seq: i64) {
+        self.state = state.without_unconfirmed_failures();
+        self.seq = seq;
+    }
+
+    /// When a new, activated or changed monitor is due.
+    pub(super) fn first_due(&self, now: u64) -> u64 {
+        if self.is_passive() { self.deadline(None, now) } else { self.schedule().first(now) }
+    }
+
+    /// When a monitor that was active before is due: it is one of `monitors`, was last checked
+    /// at `last`, and no reports were accepted since `not_listening_since`.
+    pub(super) fn due_after_resume(
+        &self,
+        last: Option<u64>,
+        now: u64,
+        monitors: u64,
+        not_listening_since: u64,
+    ) -> u64 {
+        match (self.is_passive(), last) {
+            (false, last) => self.schedule().resume(last, now, monitors),
+            (true, None) => self.first_due(now),
+            (true, Some(last)) => {
+                let (interval, grace) = (self.interval, self.grace.into());
+                let due = schedule::resumed_deadline(
+                    last.min(now),
+                    not_listening_since,
+                    now,
+                    interval,
+                    grace,
+                );
+                // Reports that wait for an owner are processed first.
+                due.max(now.saturating_add(REPORT_GRACE_MS))
+            }
+        }
+    }
+
+    /// The deadline of a passive monitor after a gap in listening. The time of its last
+    /// report follows from its current deadline.
+    pub(super) fn deadline_after_gap(&self, now: u64, not_listening_since: u64) -> u64 {
+        let silence = u64::try_from(self.max_silence().as_millis()).unwrap_or(u64::MAX);
+        let last = self.due.saturating_sub(silence);
+        let (interval, grace) = (self.interval, self.grace.into());
+        schedule::resumed_deadline(last, not_listening_since, now, interval, grace)
+    }
+
+    /// The deadline of a passive monitor after a stall of this process.
+    pub(super) fn deadline_after_stall(&self, now: u64) -> u64 {
+        schedule::delayed_deadline(self.due, now, self.interval, self.grace.into())
+    }
+
+    /// When the check after this one is due.
+    pub(super) fn next_due(&self, now: u64) -> u64 {
+        if self.is_passive() {
+            schedule::next_deadline(self.due, self.interval, now)
+        } else {
+            self.schedule().next(self.due, now)
+        }
+    }
+
+    /// Judges an input: updates the state and the time of the next check.
+    pub(super) fn judge(&mut self, seen: Input, now: u64, wall: Millis) -> Step {
+        let is_report = matches!(seen, Input::Report(_));
+        let step = step(&self.state, seen, &self.policy(), wall);
+        self.state = step.state.clone();
+        self.seq += 1;
+        self.resumed = false;
+        if is_report && self.is_passive() {
+            self.due = self.deadline(Some(now), 0);
+        }
+        if let Some(wait) = step.recheck_after
+            && !self.is_passive()
+        {
+            let recheck = now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(NEVER));
+            self.due = self.due.min(recheck);
+        }
+        step
+    }
+
+    /// The certificate of an observation, if it differs from the last one.
+    pub(super) fn new_certificate(&mut self, seen: &Input) -> Option<Box<Certificate>> {
+        let Input::Observation(seen) = seen else { return None };
+        let shown = seen.certificate.as_ref()?;
+        let hash = hash_of(shown).max(1);
+        let is_new = std::mem::replace(&mut self.certificate, hash) != hash;
+        is_new.then(|| shown.clone())
+    }
+
+    /// Whether its target reports its status and is never checked from here.
+    pub(super) fn is_passive(&self) -> bool {
+        matches!(*self.spec, Spec::Api(_))
+    }
+
+    /// How long an api monitor may be without a report.
+    pub(super) fn max_silence(&self) -> Duration {
+        self.interval.duration() + Duration::from(self.grace)
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout.into()
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.interval.duration()
+    }
+
+    fn schedule(&self) -> CheckSchedule {
+        CheckSchedule::new(self.id, self.interval)
+    }
+
+    fn policy(&self) -> Policy {
+        Policy {
+            retries: self.retries,
+            retry_interval: self.retry_interval.into(),
+            upside_down: self.upside_down,
+            certificate_warnings: self.certificate_warnings,
+        }
+    }
+
+    fn deadline(&self, last_report: Option<u64>, listening_since: u64) -> u64 {
+        schedule::deadline(last_report, listening_since, self.interval, self.grace.into())
+    }
+}
+
+/// Whether a target is on this machine, so that its responses prove nothing about the network.
+pub(super) fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+fn host_hash(spec: &Spec) -> u64 {
+    hash_of(&spec.endpoint())
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,59 @@
+//! The metrics of checks. The counters are looked up once, because finding one by its name
+//! costs more than counting.
+
+use metrics::{Counter, Histogram};
+use std::collections::HashMap;
+use wakeful_core::monitors::Kind;
+use wakeful_core::observation::FaultKind;
+use wakeful_core::verdict::Input;
+
+pub(super) struct CheckMetrics {
+    lag: Histogram,
+    skipped: Counter,
+    checks: HashMap<(Kind, &'static str), Counter>,
+}
+
+impl CheckMetrics {
+    pub(super) fn new() -> Self {
+        let faults = FaultKind::ALL.iter().map(|kind| kind.as_str());
+        let results: Vec<&str> = ["up", "down"].into_iter().chain(faults).collect();
+        let checks = Kind::ALL
+            .iter()
+            .filter(|kind| **kind != Kind::Api)
+            .flat_map(|kind| results.iter().map(move |result| (*kind, *result)))
+            .map(|(kind, result)| ((kind, result), checks_counter(kind, result)))
+            .collect();
+        Self {
+            lag: metrics::histogram!("wakeful_check_lag_seconds"),
+            skipped: metrics::counter!("wakeful_checks_skipped_total"),
+            checks,
+        }
+    }
+
+    /// A check starts this many milliseconds after it was due.
+    pub(super) fn check_started(&self, lag: u64) {
+        self.lag.record(lag as f64 / 1_000.0);
+    }
+
+    /// A check was skipped, because the previous one had not finished.
+    pub(super) fn check_skipped(&self) {
+        self.skipped.increment(1);
+    }
+
+    pub(super) fn check_ended(&self, kind: Kind, seen: &Input) {
+        let result = match seen {
+            Input::Observation(seen) if seen.up => "up",
+            Input::Observation(_) => "down",
+            Input::Fault(fault) => fault.kind.as_str(),
+            // Nothing was checked.
+            Input::Report(_) | Input::Missed(_) => return,
+        };
+        if let Some(counter) = self.checks.get(&(kind, result)) {
+            counter.increment(1);
+        }
+    }
+}
+
+fn checks_counter(kind: Kind, result: &'static str) -> Counter {
+    metrics::counter!("wakeful_checks_total", "type" => kind.as_str(), "result" => result)
+}

@@ -1,0 +1,464 @@
+//! The scheduler: all active monitors are in memory, and a timing wheel returns each one
+//! when it is due. It is then checked and judged, and the verdict goes to the result
+//! writer. The database is read when monitors are loaded or edited, never to find out which
+//! are due. `worker` contains the loops; the methods here are called by them and by the API.
+
+mod concurrency;
+mod connectivity;
+mod entry;
+mod metrics;
+mod registry;
+mod report_gaps;
+mod requested_checks;
+mod timer;
+mod timing_wheel;
+mod worker;
+mod writer;
+
+pub(crate) use connectivity::Connectivity;
+pub(crate) use worker::{CheckResult, catch_panic, check_from_here, check_through};
+pub use worker::{run, run_without_checks};
+
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+use wakeful_core::cluster::slot::Slot;
+use wakeful_core::heartbeat::Heartbeat;
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitors::Spec;
+use wakeful_core::observation::Certificate;
+use wakeful_core::time::Millis;
+use wakeful_core::verdict::{Input, Step};
+use wakeful_store::StoredMonitor;
+
+use crate::cluster::{Cluster, WritePermit};
+use crate::probes::RegionQuorum;
+
+use self::metrics::CheckMetrics;
+use concurrency::{ConcurrencyLimiter, Job};
+use entry::{Entry, NEVER};
+use registry::Registry;
+use report_gaps::ListeningState;
+use requested_checks::RequestedChecks;
+use timing_wheel::TimingWheel;
+use writer::{PendingResult, ResultWriter};
+
+/// If a timer is later than this, in milliseconds, the process was stalled: stopped, frozen
+/// or starved. A report that is missing in such a time proves nothing.
+const STALL_THRESHOLD_MS: u64 = 2_000;
+
+pub(crate) struct Scheduler {
+    clock: MonotonicClock,
+    shards: Box<[Shard]>,
+    limiter: Mutex<ConcurrencyLimiter>,
+    /// Notified when jobs start to wait for their host.
+    host_queue_filled: Notify,
+    connectivity: Connectivity,
+    writer: ResultWriter,
+    /// Created with the first check: the metrics recorder is installed by then.
+    metrics: LazyLock<CheckMetrics>,
+    cluster: Arc<Cluster>,
+    requested_checks: RequestedChecks,
+    started: AtomicBool,
+    loaded: AtomicBool,
+    /// Used until all monitors are loaded: when reports were last accepted.
+    not_listening_since: AtomicU64,
+    listening: ListeningState,
+    /// The number of target versions so far, over all monitors.
+    target_versions: AtomicU32,
+}
+
+/// Milliseconds that start at the wall clock's time and never jump.
+#[derive(Clone, Copy)]
+struct MonotonicClock {
+    wall: u64,
+    started: Instant,
+}
+
+impl MonotonicClock {
+    fn now(&self) -> u64 {
+        let counted = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.wall.saturating_add(counted)
+    }
+
+    fn instant(&self, at: u64) -> Instant {
+        self.started + Duration::from_millis(at.saturating_sub(self.wall))
+    }
+}
+
+/// A part of the monitors, with its own wheel and timer.
+struct Shard {
+    inner: Mutex<ShardState>,
+    /// Notified when an item is inserted that expires before all others.
+    earlier: Notify,
+}
+
+struct ShardState {
+    entries: Registry,
+    wheel: TimingWheel<(MonitorId, u32)>,
+    /// Monitors without a report in time, until it is confirmed that reports could arrive.
+    unconfirmed: Vec<MonitorId>,
+}
+
+/// The parameters of a check.
+pub(crate) struct CheckParams {
+    /// `judge` drops results for another version.
+    pub(crate) target_version: u32,
+    pub(crate) spec: Arc<Spec>,
+    pub(crate) timeout: Duration,
+    pub(crate) interval: Duration,
+    pub(crate) region_quorum: Option<Arc<RegionQuorum>>,
+    pub(crate) upside_down: bool,
+}
+
+impl CheckParams {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            target_version: entry.target_version,
+            spec: Arc::clone(&entry.spec),
+            timeout: entry.timeout(),
+            interval: entry.interval(),
+            region_quorum: entry.region_quorum.clone(),
+            upside_down: entry.upside_down,
+        }
+    }
+}
+
+/// Data that is recorded with a verdict.
+#[derive(Default)]
+struct VerdictExtras {
+    /// Only if it is a new one.
+    certificate: Option<Box<Certificate>>,
+    payload: Option<Value>,
+    /// Notified when the verdict is recorded.
+    recorded: Option<oneshot::Sender<()>>,
+}
+
+/// Why a monitor is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadReason {
+    /// It was active before this process started, or its edit has not arrived yet.
+    Resumed,
+    /// A user has just saved it.
+    Saved,
+}
+
+impl Scheduler {
+    pub(crate) fn new(
+        wall: Millis,
+        max_concurrent_checks: usize,
+        sentinels: Vec<(String, u16)>,
+        cluster: Arc<Cluster>,
+    ) -> Self {
+        let clock = MonotonicClock { wall: wall.0.max(0).cast_unsigned(), started: Instant::now() };
+        let shards = std::thread::available_parallelism().map_or(1, usize::from);
+        let shard = || Shard {
+            inner: Mutex::new(ShardState {
+                entries: Registry::default(),
+                wheel: TimingWheel::new(clock.now()),
+                unconfirmed: Vec::new(),
+            }),
+            earlier: Notify::new(),
+        };
+        Self {
+            clock,
+            shards: (0..shards).map(|_| shard()).collect(),
+            limiter: Mutex::new(ConcurrencyLimiter::new(max_concurrent_checks)),
+            host_queue_filled: Notify::new(),
+            connectivity: Connectivity::new(sentinels),
+            writer: ResultWriter::default(),
+            metrics: LazyLock::new(CheckMetrics::new),
+            cluster,
+            requested_checks: RequestedChecks::default(),
+            started: AtomicBool::new(false),
+            loaded: AtomicBool::new(false),
+            not_listening_since: AtomicU64::new(0),
+            listening: ListeningState::default(),
+            target_versions: AtomicU32::new(0),
+        }
+    }
+
+    /// Since when no node has accepted reports for this monitor: if its node died, since
+    /// that node was last seen. Otherwise, once all monitors are loaded, there is no gap: a
+    /// monitor that is added later comes from another node, which accepted them until now.
+    fn not_listening_since(&self, id: MonitorId, now: u64) -> u64 {
+        match self.cluster.not_listening_for(Slot::of(id)) {
+            Some(span) => now.saturating_sub(u64::try_from(span.as_millis()).unwrap_or(now)),
+            None if self.is_loaded() => now,
+            None => self.not_listening_since.load(Ordering::Acquire),
+        }
+    }
+
+    /// Converts cluster time to the scheduler's clock.
+    fn local_millis(&self, at: Millis) -> u64 {
+        at.0.saturating_sub(self.cluster.clock_offset()).max(0).cast_unsigned()
+    }
+
+    /// A version that no running check has, of any monitor, however often that monitor was
+    /// loaded and removed.
+    fn next_target_version(&self) -> u32 {
+        self.target_versions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether everything is loaded, or this node runs no scheduler.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_loaded() || !self.started.load(Ordering::Acquire)
+    }
+
+    /// Whether all monitors are in memory and scheduled.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Acquire)
+    }
+
+    /// How many monitors are in memory.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().entries.len()).sum()
+    }
+
+    /// Updates a monitor in memory: its settings if the revision is newer, its state if the
+    /// count of verdicts is higher, because another node has checked it meanwhile.
+    pub(crate) fn configure(&self, stored: StoredMonitor, reason: LoadReason) {
+        let now = self.clock.now();
+        let shard = self.shard(stored.monitor.id);
+        let mut monitors = shard.lock();
+        let ShardState { entries, wheel, .. } = &mut *monitors;
+        let id = stored.monitor.id;
+        if !self.cluster.holds(id) {
+            // Another node owns it.
+            return;
+        }
+        // The other shards contain about as many.
+        let monitors = entries.len().saturating_mul(self.shards.len());
+        let monitors = u64::try_from(monitors).unwrap_or(u64::MAX);
+        if let Some(entry) = entries.get_mut(id) {
+            if entry.seq < stored.seq {
+                entry.catch_up(stored.state, stored.seq);
+                entry.due = self.due_after_resume(entry, now, monitors);
+            }
+            if entry.revision < stored.revision {
+                entry.set(stored.monitor, stored.revision, self.next_target_version(), now);
+            } else if entry.resumed && reason == LoadReason::Saved {
+                // It was saved during loading, and was taken for one of the loaded ones,
+                // whose first checks are spread over time.
+                entry.due = entry.due.min(entry.first_due(now));
+                entry.resumed = false;
+            }
+            shard.arm(entry, wheel);
+            return;
+        }
+        if !stored.monitor.isactive {
+            return;
+        }
+        let mut entry = Box::new(Entry::new(stored, self.next_target_version()));
+        entry.resumed = reason == LoadReason::Resumed;
+        entry.due = match reason {
+            LoadReason::Resumed => self.due_after_resume(&entry, now, monitors),
+            LoadReason::Saved => entry.first_due(now),
+        };
+        shard.arm(&mut entry, wheel);
+        entries.add(entry);
+    }
+
+    /// When a monitor that was active before is due; `monitors` are resumed together.
+    fn due_after_resume(&self, entry: &Entry, now: u64, monitors: u64) -> u64 {
+        let last = entry.state.last_check.map(|at| self.local_millis(at));
+        entry.due_after_resume(last, now, monitors, self.not_listening_since(entry.id, now))
+    }
+
+    /// Removes a deleted monitor.
+    pub(crate) fn remove(&self, id: MonitorId) {
+        self.shard(id).lock().entries.remove(id);
+    }
+
+    /// Removes the monitors of slots that this node no longer holds.
+    pub(crate) fn drop_slots(&self, slots: &HashSet<Slot>) {
+        if slots.is_empty() {
+            return;
+        }
+        for shard in &self.shards {
+            shard.lock().entries.retain(|id| !slots.contains(&Slot::of(id)));
+        }
+    }
+
+    /// The parameters of an on-demand check.
+    pub(crate) fn check_params(&self, id: MonitorId) -> Option<CheckParams> {
+        let monitors = self.shard(id).lock();
+        monitors.entries.get(id).filter(|entry| entry.active).map(CheckParams::of)
+    }
+
+    /// Judges a report or an on-demand check. The receiver is notified when the verdict is
+    /// recorded; `None` if the monitor is not scheduled here.
+    pub(crate) fn judge(
+        &self,
+        id: MonitorId,
+        target_version: Option<u32>,
+        seen: Input,
+        payload: Option<Value>,
+        wall: Millis,
+    ) -> Option<(Heartbeat, oneshot::Receiver<()>)> {
+        let shard = self.shard(id);
+        let mut monitors = shard.lock();
+        let ShardState { entries, wheel, .. } = &mut *monitors;
+        let entry = entries.get_mut(id).filter(|entry| entry.active)?;
+        if target_version.is_some_and(|target_version| target_version != entry.target_version) {
+            return None;
+        }
+        let (recorded, receiver) = oneshot::channel();
+        let certificate = entry.new_certificate(&seen);
+        let step = entry.judge(seen, self.clock.now(), wall);
+        let heartbeat = step.heartbeat.clone();
+        let extras = VerdictExtras { certificate, payload, recorded: Some(recorded) };
+        self.queue_for_writing(entry, step, extras);
+        shard.arm(entry, wheel);
+        Some((heartbeat, receiver))
+    }
+
+    /// Judges an input and queues the verdict for the result writer.
+    fn apply_verdict(&self, entry: &mut Entry, seen: Input, wall: Millis) {
+        let certificate = entry.new_certificate(&seen);
+        let step = entry.judge(seen, self.clock.now(), wall);
+        self.queue_for_writing(
+            entry,
+            step,
+            VerdictExtras { certificate, ..VerdictExtras::default() },
+        );
+    }
+
+    /// Called under the shard's lock: verdicts of one monitor reach the writer in order.
+    fn queue_for_writing(&self, entry: &Entry, step: Step, extras: VerdictExtras) {
+        let Entry { team, id: monitor, seq, .. } = *entry;
+        let permit = WritePermit::of(&self.cluster, monitor);
+        if permit.is_none() && !self.cluster.is_standalone() {
+            // The slot was just lost: its new owner checks the monitor, too.
+            return;
+        }
+        let VerdictExtras { certificate, payload, recorded } = extras;
+        let item =
+            PendingResult { team, monitor, seq, step, certificate, payload, recorded, permit };
+        self.writer.push(item);
+    }
+
+    /// Processes the due monitors of a shard: missed reports are judged, checks to be made
+    /// are added to `jobs`. Returns the time of the next call.
+    fn expire(&self, shard: usize, wall: Millis, jobs: &mut Vec<Job>) -> Option<u64> {
+        let shard = &self.shards[shard];
+        let now = self.clock.now();
+        let mut monitors = shard.lock();
+        let ShardState { entries, wheel, unconfirmed } = &mut *monitors;
+        let mut due = Vec::new();
+        wheel.expire(now, &mut due);
+        for (id, generation) in due {
+            let Some(entry) = entries.get_mut(id).filter(|entry| entry.generation == generation)
+            else {
+                continue;
+            };
+            entry.armed = NEVER;
+            if entry.due <= now && entry.is_passive() && !self.listening.confirms(entry.due) {
+                // First confirm that a report could have arrived.
+                unconfirmed.push(id);
+                self.listening.request_confirmation();
+                continue;
+            }
+            if entry.due <= now {
+                self.handle_due(entry, now, wall, jobs);
+            }
+            shard.arm(entry, wheel);
+        }
+        wheel.next()
+    }
+
+    fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
+        let due = entry.due;
+        if entry.is_passive() && now.saturating_sub(due) > STALL_THRESHOLD_MS {
+            // No report could arrive while the process was stalled.
+            entry.due = entry.deadline_after_stall(now);
+            return;
+        }
+        entry.due = entry.next_due(now);
+        if entry.is_passive() {
+            let silence = entry.max_silence();
+            self.apply_verdict(entry, Input::Missed(silence), wall);
+            return;
+        }
+        if entry.busy {
+            // The previous check has not finished: this one is skipped.
+            self.metrics.check_skipped();
+            return;
+        }
+        entry.busy = true;
+        let Entry { id: monitor, team, host, target_version, .. } = *entry;
+        jobs.push(Job { monitor, team, host, due, target_version });
+    }
+
+    /// The parameters of a job; `None` if the monitor has another target by now, or is gone.
+    fn params_of(&self, job: &Job) -> Option<CheckParams> {
+        let monitors = self.shard(job.monitor).lock();
+        let entry = monitors.entries.get(job.monitor)?;
+        (entry.target_version == job.target_version && entry.active).then(|| CheckParams::of(entry))
+    }
+
+    /// Judges the result of a job.
+    fn finish(&self, job: &Job, seen: Input, wall: Millis) {
+        let shard = self.shard(job.monitor);
+        let mut monitors = shard.lock();
+        let ShardState { entries, wheel, .. } = &mut *monitors;
+        let Some(entry) = entries.get_mut(job.monitor) else { return };
+        if entry.target_version != job.target_version {
+            return;
+        }
+        entry.busy = false;
+        self.apply_verdict(entry, seen, wall);
+        shard.arm(entry, wheel);
+    }
+
+    pub(crate) fn connectivity(&self) -> &Connectivity {
+        &self.connectivity
+    }
+
+    pub(crate) fn requested_checks(&self) -> &RequestedChecks {
+        &self.requested_checks
+    }
+
+    fn writer(&self) -> &ResultWriter {
+        &self.writer
+    }
+
+    fn limiter(&self) -> MutexGuard<'_, ConcurrencyLimiter> {
+        self.limiter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shard(&self, id: MonitorId) -> &Shard {
+        // The low bits of an id are random.
+        let (_, low) = id.uuid().as_u64_pair();
+        let count = u64::try_from(self.shards.len()).unwrap_or(1);
+        &self.shards[usize::try_from(low % count).unwrap_or(0)]
+    }
+}
+
+impl Shard {
+    fn lock(&self) -> MutexGuard<'_, ShardState> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that the wheel returns the monitor when it is due. A monitor that expires
+    /// early is inserted again, so that postponing it costs nothing.
+    fn arm(&self, entry: &mut Entry, wheel: &mut TimingWheel<(MonitorId, u32)>) {
+        if entry.due >= entry.armed {
+            return;
+        }
+        let earlier = wheel.next().is_none_or(|next| entry.due < next);
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.armed = entry.due;
+        wheel.insert(entry.due, (entry.id, entry.generation));
+        if earlier {
+            self.earlier.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

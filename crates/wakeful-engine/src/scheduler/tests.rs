@@ -1,0 +1,263 @@
+//! Tests of the scheduler without its loops: the monitors in memory, and when they are due.
+
+use super::*;
+use wakeful_core::id::{NodeId, TeamId};
+use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
+use wakeful_core::monitors::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags};
+use wakeful_core::observation::{Evidence, Observation};
+use wakeful_core::verdict::{Report, State, Status};
+
+const WALL: Millis = Millis(1_794_735_000_000);
+
+fn stored(number: u64, spec: Spec, seconds: u64) -> StoredMonitor {
+    let mut random = [0; 10];
+    random[2..].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
+    let monitor = Monitor {
+        id: MonitorId::new(WALL, random),
+        team: TeamId::new(WALL, [1; 10]),
+        name: Name::parse("site").expect("a name"),
+        spec,
+        isactive: true,
+        heartbeat_interval: Interval::new(seconds).expect("an interval"),
+        timeout: None,
+        retries: DEFAULT_RETRIES,
+        retry_interval: None,
+        resend_interval: None,
+        upside_down_mode: false,
+        tags: Tags::default(),
+        notifiers: Vec::new(),
+        regions: Default::default(),
+        quorum: Default::default(),
+        push_token: None,
+        created: WALL,
+        modified: WALL,
+    };
+    let state = State {
+        status: Status::Up,
+        since: Some(WALL),
+        last_check: Some(WALL),
+        last_message: "200 OK".into(),
+        load_time: Some(Duration::from_millis(12)),
+        ..State::default()
+    };
+    StoredMonitor { monitor, state, seq: 1, revision: 1 }
+}
+
+fn http(number: u64) -> Spec {
+    let url = format!("https://www{number}.example.com/some/health/check?full=1");
+    Spec::Http(HttpSpec::new(HttpUrl::parse(&url).expect("a URL")))
+}
+
+fn scheduler() -> Scheduler {
+    let standalone = Cluster::new(NodeId::new(WALL, [1; 10]), true, Duration::from_secs(15));
+    Scheduler::new(WALL, 512, Vec::new(), Arc::new(standalone))
+}
+
+/// Advances the time, and takes the jobs that become due in each shard.
+async fn advance(scheduler: &Scheduler, span: Duration) -> Vec<Job> {
+    let until = scheduler.clock.now() + u64::try_from(span.as_millis()).expect("short");
+    let mut jobs = Vec::new();
+    loop {
+        let next =
+            (0..scheduler.shards.len()).filter_map(|n| scheduler.expire(n, WALL, &mut jobs)).min();
+        let now = scheduler.clock.now();
+        if now >= until {
+            return jobs;
+        }
+        let step = next.map_or(until, |next| next.clamp(now + 1, until)) - now;
+        tokio::time::advance(Duration::from_millis(step)).await;
+    }
+}
+
+fn failed() -> Input {
+    Input::Observation(Observation::down(Evidence::Refused, "connection refused"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_is_due_once_an_interval_and_not_while_one_is_running() {
+    let scheduler = scheduler();
+    scheduler.configure(stored(1, http(1), 60), LoadReason::Saved);
+    let jobs = advance(&scheduler, Duration::from_secs(1)).await;
+    assert_eq!(jobs.len(), 1, "the first within a second");
+    assert_eq!(advance(&scheduler, Duration::from_secs(600)).await.len(), 0, "it is still running");
+    scheduler.finish(&jobs[0], Input::Observation(Observation::up(Duration::ZERO, "200 OK")), WALL);
+    for _ in 0..10 {
+        let jobs = advance(&scheduler, Duration::from_secs(60)).await;
+        assert_eq!(jobs.len(), 1);
+        scheduler.finish(
+            &jobs[0],
+            Input::Observation(Observation::up(Duration::ZERO, "200 OK")),
+            WALL,
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_rechecked_soon() {
+    let scheduler = scheduler();
+    scheduler.configure(stored(1, http(1), 3_600), LoadReason::Saved);
+    let first = advance(&scheduler, Duration::from_secs(1)).await.remove(0);
+    scheduler.finish(&first, failed(), WALL);
+    assert_eq!(advance(&scheduler, Duration::from_millis(4_990)).await.len(), 0);
+    let again = advance(&scheduler, Duration::from_millis(20)).await.remove(0);
+    scheduler.finish(&again, failed(), WALL);
+    assert_eq!(advance(&scheduler, Duration::from_secs(600)).await.len(), 0, "it is down by now");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_for_an_old_target_does_not_count() {
+    let scheduler = scheduler();
+    let before = stored(1, http(1), 60);
+    scheduler.configure(before.clone(), LoadReason::Saved);
+    let job = advance(&scheduler, Duration::from_secs(1)).await.remove(0);
+    let mut moved = stored(1, http(2), 60);
+    moved.revision = 2;
+    scheduler.configure(moved, LoadReason::Saved);
+    scheduler.configure(before, LoadReason::Saved);
+    scheduler.finish(&job, failed(), WALL);
+    let next = advance(&scheduler, Duration::from_secs(1)).await.remove(0);
+    let CheckParams { spec, .. } = scheduler.params_of(&next).expect("the new target");
+    assert_eq!(*spec, http(2), "the older revision is ignored");
+    let shard = scheduler.shard(next.monitor).lock();
+    assert_eq!(shard.entries.get(next.monitor).expect("scheduled").state.failing, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_moves_the_deadline() {
+    let scheduler = scheduler();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    scheduler.configure(job, LoadReason::Saved);
+    let status = || scheduler.shard(id).lock().entries.get(id).expect("scheduled").state.status;
+    let report = || Input::Report(Report::parse("up").expect("known"));
+    for _ in 0..100 {
+        advance(&scheduler, Duration::from_secs(65)).await;
+        assert_eq!(status(), Status::Up);
+        scheduler.judge(id, None, report(), None, WALL).expect("scheduled");
+    }
+    advance(&scheduler, Duration::from_millis(65_990)).await;
+    assert_eq!(status(), Status::Up);
+    advance(&scheduler, Duration::from_millis(20)).await;
+    assert_eq!(status(), Status::Down);
+}
+
+#[tokio::test(start_paused = true)]
+async fn checks_missed_during_a_sleep_are_not_made_up() {
+    let scheduler = scheduler();
+    for number in 0..100 {
+        scheduler.configure(stored(number, http(number), 1), LoadReason::Resumed);
+    }
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    let mut jobs = Vec::new();
+    for shard in 0..scheduler.shards.len() {
+        scheduler.expire(shard, WALL, &mut jobs);
+    }
+    assert_eq!(jobs.len(), 100, "one each, not one for each second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_while_the_process_was_stalled_is_no_silence() {
+    let scheduler = scheduler();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    scheduler.configure(job, LoadReason::Saved);
+    let status = || scheduler.shard(id).lock().entries.get(id).expect("scheduled").state.status;
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    advance(&scheduler, Duration::from_secs(65)).await;
+    assert_eq!(status(), Status::Up);
+    advance(&scheduler, Duration::from_secs(2)).await;
+    assert_eq!(status(), Status::Down);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_counts_once_listening_is_confirmed() {
+    let scheduler = scheduler();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    scheduler.listening.activate();
+    scheduler.confirm_listening(scheduler.clock.now());
+    scheduler.configure(job, LoadReason::Saved);
+    let status = || scheduler.shard(id).lock().entries.get(id).expect("scheduled").state.status;
+    advance(&scheduler, Duration::from_millis(66_500)).await;
+    assert_eq!(status(), Status::Up, "it is unknown whether the store is available");
+    scheduler.confirm_listening(scheduler.clock.now());
+    advance(&scheduler, Duration::from_millis(1)).await;
+    assert_eq!(status(), Status::Down);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deadlines_are_extended_after_a_gap_in_listening() {
+    let scheduler = scheduler();
+    let job = stored(1, Spec::Api(ApiSpec::default()), 60);
+    let id = job.monitor.id;
+    scheduler.listening.activate();
+    scheduler.configure(job, LoadReason::Saved);
+    let status = || scheduler.shard(id).lock().entries.get(id).expect("scheduled").state.status;
+    let gap_start = scheduler.clock.now();
+    scheduler.confirm_listening(gap_start);
+    advance(&scheduler, Duration::from_secs(90)).await;
+    scheduler.extend_deadlines(gap_start);
+    scheduler.confirm_listening(scheduler.clock.now());
+    advance(&scheduler, Duration::from_secs(65)).await;
+    scheduler.confirm_listening(scheduler.clock.now());
+    assert_eq!(status(), Status::Up);
+    advance(&scheduler, Duration::from_secs(2)).await;
+    scheduler.confirm_listening(scheduler.clock.now());
+    advance(&scheduler, Duration::from_millis(1)).await;
+    assert_eq!(status(), Status::Down, "no report arrived after that, either");
+}
+
+#[tokio::test(start_paused = true)]
+async fn newer_state_of_another_node_is_adopted() {
+    let scheduler = scheduler();
+    let mut known = stored(1, http(1), 60);
+    known.seq = 100;
+    let id = known.monitor.id;
+    scheduler.configure(known.clone(), LoadReason::Resumed);
+    let mut newer = known.clone();
+    newer.seq = 101;
+    newer.state.status = Status::Down;
+    let state_of = |scheduler: &Scheduler| {
+        let monitors = scheduler.shard(id).lock();
+        let entry = monitors.entries.get(id).expect("scheduled");
+        (entry.seq, entry.state.status)
+    };
+    scheduler.configure(newer, LoadReason::Resumed);
+    assert_eq!(state_of(&scheduler), (101, Status::Down));
+    scheduler.configure(known, LoadReason::Resumed);
+    assert_eq!(state_of(&scheduler), (101, Status::Down), "older state is ignored");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_from_before_a_slot_was_lost_and_regained_does_not_count() {
+    let scheduler = scheduler();
+    let before = stored(1, http(1), 60);
+    let id = before.monitor.id;
+    scheduler.configure(before, LoadReason::Saved);
+    let job = advance(&scheduler, Duration::from_secs(1)).await.remove(0);
+    scheduler.drop_slots(&HashSet::from([Slot::of(id)]));
+    scheduler.configure(stored(1, http(2), 60), LoadReason::Saved);
+    assert!(scheduler.params_of(&job).is_none());
+    scheduler.finish(&job, failed(), WALL);
+    let monitors = scheduler.shard(id).lock();
+    assert_eq!(monitors.entries.get(id).expect("scheduled").state.failing, None);
+}
+
+#[test]
+fn a_monitor_takes_less_than_a_kibibyte() {
+    const COUNT: u64 = 100_000;
+    let resident = || {
+        let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+        let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+        pages.expect("a number") * 4_096
+    };
+    let scheduler = scheduler();
+    let before = resident();
+    for number in 0..COUNT {
+        scheduler.configure(stored(number, http(number), 60), LoadReason::Resumed);
+    }
+    let each = (resident() - before) / COUNT;
+    assert_eq!(scheduler.len(), 100_000);
+    assert!(each < 1_024, "{each} bytes each");
+    println!("{each} bytes each");
+}

@@ -1,0 +1,507 @@
+//! The loops of the scheduler: they load the monitors, turn the wheels, run the checks and
+//! follow edits. At shutdown, pending results are written.
+
+use futures_util::FutureExt as _;
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use wakeful_core::cluster::slot::Slot;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::MonitorId;
+use wakeful_core::monitors::Spec;
+use wakeful_core::observation::{Fault, FaultKind, Observation};
+use wakeful_core::verdict::Input;
+use wakeful_outbound::checks;
+use wakeful_outbound::net::{Deadline, Net};
+
+use super::concurrency::{Job, RunPermit};
+use super::timer::Timer;
+use super::{Connectivity, LoadReason, STALL_THRESHOLD_MS, report_gaps, writer};
+use crate::bus::{self, Edit};
+use crate::probes;
+use crate::{Engine, Result, cluster};
+
+/// How many monitors are read at once, and by how many readers.
+const LOAD_BATCH: u32 = 2_000;
+const MAX_LOADERS: usize = 3;
+/// The same, where monitors are read by their slots.
+const SLOT_BATCH: usize = 16;
+/// How many edits are read from the store together.
+const EDIT_BATCH: usize = 500;
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// How often jobs that wait for their host are released, while there are any.
+const HOST_QUEUE_INTERVAL: Duration = Duration::from_millis(25);
+
+/// The result of one check.
+pub(crate) type CheckResult = std::result::Result<Observation, Fault>;
+
+/// Checks all active monitors until shutdown. Monitors that are saved after this call are
+/// followed as edits, although joining the cluster and loading take some time.
+pub fn run(engine: Engine, shutdown: CancellationToken) -> impl Future<Output = ()> + Send {
+    let edits = engine.bus().edits();
+    async move {
+        engine.scheduler().started.store(true, Ordering::Release);
+        let writers = WriterTasks::start(&engine);
+        let cluster_tasks = ClusterTasks::start(&engine, &shutdown).await;
+        let worker = Worker(Arc::new(WorkerInner { engine, shutdown, tasks: TaskTracker::new() }));
+        run_scheduler(&worker, edits).await;
+        cluster_tasks.stop(writers).await;
+    }
+}
+
+/// Records reports until shutdown, without running checks.
+pub async fn run_without_checks(engine: Engine, shutdown: CancellationToken) {
+    let writers = WriterTasks::start(&engine);
+    let cluster_tasks = ClusterTasks::start(&engine, &shutdown).await;
+    shutdown.cancelled().await;
+    cluster_tasks.stop(writers).await;
+}
+
+/// The loops of a node that is part of a cluster.
+struct ClusterTasks {
+    engine: Engine,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl ClusterTasks {
+    /// Joins the cluster, which waits until the store is available.
+    async fn start(engine: &Engine, shutdown: &CancellationToken) -> Self {
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        tasks.spawn(bus::run(engine.clone(), stop.clone()));
+        tokio::select! {
+            () = cluster::join(engine) => {}
+            () = shutdown.cancelled() => {}
+        }
+        report_gaps::load_last_mark(engine).await;
+        tasks.spawn(report_gaps::run(engine.clone(), stop.clone()));
+        tasks.spawn(cluster::run(engine.clone(), stop.clone()));
+        Self { engine: engine.clone(), tasks, stop }
+    }
+
+    /// Writes the remaining results, and only then releases the slots they belong to.
+    async fn stop(self, writers: WriterTasks) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        writers.stop().await;
+        cluster::leave(&self.engine).await;
+    }
+}
+
+/// The loops that write results.
+struct WriterTasks {
+    engine: Engine,
+    tasks: [(TaskTracker, CancellationToken); 3],
+}
+
+impl WriterTasks {
+    fn start(engine: &Engine) -> Self {
+        engine.scheduler().writer().open();
+        let tasks = [(); 3].map(|()| (TaskTracker::new(), CancellationToken::new()));
+        let [(changes, stop_changes), (routine, stop_routine), (log, stop_log)] = &tasks;
+        changes.spawn(writer::write_changes(engine.clone(), stop_changes.clone()));
+        routine.spawn(writer::write_routine(engine.clone(), stop_routine.clone()));
+        log.spawn(writer::checkpoint_log(engine.clone(), stop_log.clone()));
+        Self { engine: engine.clone(), tasks }
+    }
+
+    /// Accepts no more results and writes the remaining ones. Changes come first: they must
+    /// be recorded before the routine results that follow them.
+    async fn stop(self) {
+        self.engine.scheduler().writer().close();
+        for (tasks, stop) in self.tasks {
+            stop.cancel();
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+}
+
+/// `edits` was subscribed before loading, so that none is missed in between.
+async fn run_scheduler(worker: &Worker, edits: Receiver<Edit>) {
+    for shard in 0..worker.engine.scheduler().shards.len() {
+        worker.tasks.spawn(run_shard(worker.clone(), shard));
+    }
+    worker.tasks.spawn(release_host_queues(worker.clone()));
+    let began = Instant::now();
+    worker.until_stop(load(worker)).await;
+    if !worker.shutdown.is_cancelled() {
+        let scheduler = worker.engine.scheduler();
+        scheduler.loaded.store(true, Ordering::Release);
+        tracing::info!(
+            monitors = scheduler.len(),
+            "loaded {} monitors in {} ms",
+            scheduler.len(),
+            began.elapsed().as_millis()
+        );
+    }
+    worker.until_stop(follow_edits(worker, edits)).await;
+    worker.tasks.close();
+    worker.tasks.wait().await;
+}
+
+/// The shared state of the loops and the checks.
+#[derive(Clone)]
+struct Worker(Arc<WorkerInner>);
+
+struct WorkerInner {
+    engine: Engine,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl std::ops::Deref for Worker {
+    type Target = WorkerInner;
+
+    fn deref(&self) -> &WorkerInner {
+        &self.0
+    }
+}
+
+impl Worker {
+    /// The result of `work`; `None` at shutdown.
+    async fn until_stop<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = work => Some(done),
+            () = self.shutdown.cancelled() => None,
+        }
+    }
+
+    fn start(&self, permits: impl IntoIterator<Item = RunPermit>) {
+        for permit in permits {
+            // Boxed, because it would be moved many times before it is polled.
+            self.tasks.spawn(Box::pin(run_checks(self.clone(), permit)));
+        }
+    }
+}
+
+/// Loads all active monitors, several pages at a time, and retries until it succeeds.
+async fn load(worker: &Worker) {
+    if !worker.engine.cluster().is_standalone() {
+        return load_slots(worker, &worker.engine.cluster().take_gained()).await;
+    }
+    let store = worker.engine.store();
+    let mut pages = JoinSet::new();
+    let mut after = None;
+    loop {
+        let last =
+            retry_until_available("loading monitors", || store.active_page_end(after, LOAD_BATCH))
+                .await;
+        while pages.len() >= MAX_LOADERS {
+            pages.join_next().await;
+        }
+        pages.spawn(load_page(worker.clone(), after, last));
+        match last {
+            Some(_) => after = last,
+            None => break,
+        }
+    }
+    while pages.join_next().await.is_some() {}
+}
+
+async fn load_page(worker: Worker, after: Option<MonitorId>, last: Option<MonitorId>) {
+    let store = worker.engine.store();
+    for stored in
+        retry_until_available("loading monitors", || store.active_monitors(after, last)).await
+    {
+        worker.engine.scheduler().configure(stored, LoadReason::Resumed);
+    }
+}
+
+/// Loads the active monitors of these slots.
+async fn load_slots(worker: &Worker, slots: &[Slot]) {
+    let mut parts = JoinSet::new();
+    for slots in slots.chunks(SLOT_BATCH) {
+        while parts.len() >= MAX_LOADERS {
+            parts.join_next().await;
+        }
+        parts.spawn(load_part(worker.clone(), slots.to_vec()));
+    }
+    while parts.join_next().await.is_some() {}
+}
+
+async fn load_part(worker: Worker, slots: Vec<Slot>) {
+    let (store, cluster) = (worker.engine.store(), worker.engine.cluster());
+    // Reports that waited for an owner are processed before silence is judged.
+    retry_until_available("processing reports", || cluster::serve_requests(&worker.engine, &slots))
+        .await;
+    loop {
+        let losses = cluster.loss_count();
+        let found =
+            retry_until_available("loading monitors", || store.active_in_slots(&slots)).await;
+        if cluster.loss_count() != losses {
+            // Another node may have written after this was read: read again.
+            continue;
+        }
+        for stored in found {
+            worker.engine.scheduler().configure(stored, LoadReason::Resumed);
+        }
+        cluster.loaded(&slots);
+        return;
+    }
+}
+
+/// Runs the timing wheel of one shard.
+async fn run_shard(worker: Worker, shard: usize) {
+    let scheduler = worker.engine.scheduler();
+    let mut timer = Timer::new();
+    let mut jobs = Vec::new();
+    while !worker.shutdown.is_cancelled() {
+        let next = scheduler.expire(shard, worker.engine.now(), &mut jobs);
+        submit(&worker, &mut jobs);
+        let wake = next.map(|at| scheduler.clock.instant(at));
+        tokio::select! {
+            () = timer.until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {}
+            () = scheduler.shards[shard].earlier.notified() => {}
+            () = worker.shutdown.cancelled() => {}
+        }
+    }
+}
+
+fn submit(worker: &Worker, jobs: &mut Vec<Job>) {
+    if jobs.is_empty() {
+        return;
+    }
+    let scheduler = worker.engine.scheduler();
+    let (now, mut start) = (scheduler.clock.now(), Vec::new());
+    let mut limiter = scheduler.limiter();
+    for job in jobs.drain(..) {
+        limiter.submit(job, now, &mut start);
+    }
+    let has_host_queue = limiter.has_host_queue();
+    drop(limiter);
+    if has_host_queue {
+        scheduler.host_queue_filled.notify_one();
+    }
+    worker.start(start);
+}
+
+/// Releases the jobs that wait for a host, while there are any.
+async fn release_host_queues(worker: Worker) {
+    let scheduler = worker.engine.scheduler();
+    while worker.until_stop(scheduler.host_queue_filled.notified()).await.is_some() {
+        let mut has_host_queue = true;
+        while has_host_queue && worker.until_stop(sleep(HOST_QUEUE_INTERVAL)).await.is_some() {
+            let mut start = Vec::new();
+            let mut limiter = scheduler.limiter();
+            limiter.release_hosts(scheduler.clock.now(), &mut start);
+            has_host_queue = limiter.has_host_queue();
+            drop(limiter);
+            worker.start(start);
+        }
+    }
+}
+
+/// Runs a check, and then those that were waiting for its place.
+async fn run_checks(worker: Worker, permit: RunPermit) {
+    let mut next = Some(permit);
+    while let Some(permit) = next.take() {
+        // Not `until_stop`: passing the future to a function would double its size.
+        tokio::select! {
+            () = run_check(&worker.engine, &permit.job) => {}
+            () = worker.shutdown.cancelled() => return,
+        }
+        let scheduler = worker.engine.scheduler();
+        let mut start = Vec::new();
+        scheduler.limiter().release(&permit, scheduler.clock.now(), &mut start);
+        next = start.pop();
+        worker.start(start);
+    }
+}
+
+async fn run_check(engine: &Engine, job: &Job) {
+    let scheduler = engine.scheduler();
+    // Without capacity for its result, the check is better delayed.
+    scheduler.writer.wait_for_capacity().await;
+    let Some(params) = scheduler.params_of(job) else { return };
+    scheduler.metrics.check_started(scheduler.clock.now().saturating_sub(job.due));
+    let seen = probes::check(engine, job.monitor, &params).await;
+    scheduler.metrics.check_ended(params.spec.kind(), &seen);
+    scheduler.finish(job, seen, engine.now());
+}
+
+/// Checks from this node; a fault if its own network is the cause of a failure.
+pub(crate) async fn check_from_here(
+    engine: &Engine,
+    monitor: MonitorId,
+    spec: &Spec,
+    timeout: Duration,
+    interval: Duration,
+) -> Input {
+    let (net, connectivity) = (engine.net(), engine.scheduler().connectivity());
+    check_through(net, connectivity, monitor, spec, timeout, interval).await
+}
+
+/// Checks through this network stack.
+pub(crate) async fn check_through(
+    net: &Net,
+    connectivity: &Connectivity,
+    monitor: MonitorId,
+    spec: &Spec,
+    timeout: Duration,
+    interval: Duration,
+) -> Input {
+    let began = Instant::now();
+    let result = catch_panic(checks::check(net, spec, Deadline::within(timeout))).await;
+    let result = unless_stalled(result, began.elapsed(), timeout);
+    connectivity.judge(net, monitor, spec, interval, result).await
+}
+
+/// Turns a panic into a fault of Wakeful. It affects neither the target's status nor other
+/// checks.
+pub(crate) fn catch_panic(
+    check: impl Future<Output = CheckResult>,
+) -> impl Future<Output = CheckResult> {
+    AssertUnwindSafe(check).catch_unwind().map(|result| {
+        result.unwrap_or_else(|_| {
+            metrics::counter!("wakeful_check_panics_total").increment(1);
+            Err(Fault::new(FaultKind::Internal, "the check failed because of a bug in Wakeful"))
+        })
+    })
+}
+
+/// A timeout says nothing about the target if this process was stalled.
+fn unless_stalled(result: CheckResult, took: Duration, timeout: Duration) -> CheckResult {
+    match result {
+        Ok(seen) if !seen.up && took > timeout + Duration::from_millis(STALL_THRESHOLD_MS) => {
+            Err(Fault::new(FaultKind::Resources, "Wakeful itself stalled during the check"))
+        }
+        result => result,
+    }
+}
+
+/// Follows edits, and loads the monitors of newly gained slots.
+async fn follow_edits(worker: &Worker, mut edits: Receiver<Edit>) {
+    let cluster = worker.engine.cluster();
+    loop {
+        let received = tokio::select! {
+            received = edits.recv() => received,
+            () = cluster.signals.gained.notified() => {
+                load_slots(worker, &cluster.take_gained()).await;
+                continue;
+            }
+        };
+        let first = match received {
+            Ok(edit) => edit.monitor,
+            Err(RecvError::Lagged(_)) => {
+                retry_until_available("applying edits", || reload_all(worker)).await;
+                continue;
+            }
+            Err(RecvError::Closed) => return,
+        };
+        let (ids, missed) = drain_edits(first, &mut edits);
+        if missed {
+            retry_until_available("applying edits", || reload_all(worker)).await;
+        } else {
+            retry_until_available("applying edits", || {
+                apply_edits(worker, &ids, LoadReason::Saved)
+            })
+            .await;
+        }
+    }
+}
+
+/// This edit and those that wait behind it; true if some were missed.
+fn drain_edits(first: MonitorId, edits: &mut Receiver<Edit>) -> (Vec<MonitorId>, bool) {
+    let mut ids = vec![first];
+    while ids.len() < EDIT_BATCH {
+        match edits.try_recv() {
+            Ok(edit) => ids.push(edit.monitor),
+            Err(TryRecvError::Lagged(_)) => return (ids, true),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+        }
+    }
+    (ids, false)
+}
+
+/// Retries until the store is available.
+async fn retry_until_available<T, E, F>(action: &str, work: impl Fn() -> F) -> T
+where
+    F: Future<Output = std::result::Result<T, E>>,
+    E: std::error::Error,
+{
+    loop {
+        match work().await {
+            Ok(done) => return done,
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain(&error), "{action} failed, retrying in {} s", RETRY_INTERVAL.as_secs());
+            }
+        }
+        sleep(RETRY_INTERVAL).await;
+    }
+}
+
+async fn apply_edits(worker: &Worker, ids: &[MonitorId], reason: LoadReason) -> Result<()> {
+    let found = worker.engine.store().monitors_by_id(ids).await?;
+    let known: HashSet<MonitorId> = found.iter().map(|stored| stored.monitor.id).collect();
+    for stored in found {
+        worker.engine.scheduler().configure(stored, reason);
+    }
+    for id in ids.iter().filter(|id| !known.contains(id)) {
+        worker.engine.scheduler().remove(*id);
+    }
+    Ok(())
+}
+
+/// Reads all monitors again, because some edits were missed.
+async fn reload_all(worker: &Worker) -> Result<()> {
+    let scheduler = worker.engine.scheduler();
+    let store = worker.engine.store();
+    let mut after = None;
+    loop {
+        if !worker.engine.cluster().is_standalone() {
+            load_slots(worker, &worker.engine.cluster().held()).await;
+            break;
+        }
+        let last = store.active_page_end(after, LOAD_BATCH).await?;
+        for stored in store.active_monitors(after, last).await? {
+            scheduler.configure(stored, LoadReason::Resumed);
+        }
+        match last {
+            Some(_) => after = last,
+            None => break,
+        }
+    }
+    // Monitors in memory that were not among them have become inactive or were deleted.
+    for shard in &scheduler.shards {
+        let ids: Vec<MonitorId> = shard.lock().entries.ids();
+        for ids in ids.chunks(EDIT_BATCH) {
+            apply_edits(worker, ids, LoadReason::Resumed).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakeful_core::observation::Evidence;
+
+    #[tokio::test]
+    async fn a_check_that_panics_is_an_internal_fault() {
+        let result = catch_panic(async { panic!("boom") }).await;
+        assert_eq!(result.expect_err("a fault").kind, FaultKind::Internal);
+        let seen = Observation::up(Duration::ZERO, "fine");
+        assert_eq!(catch_panic(async { Ok(seen.clone()) }).await, Ok(seen));
+    }
+
+    #[test]
+    fn a_timeout_while_the_process_was_stalled_is_no_failure() {
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let down = Ok(Observation::down(Evidence::Silence, "no answer within 1 s"));
+        assert_eq!(unless_stalled(down.clone(), second, second), down);
+        let fault = unless_stalled(down, minute, second).expect_err("a fault");
+        assert_eq!(fault.kind, FaultKind::Resources);
+        let up = Ok(Observation::up(Duration::ZERO, "fine"));
+        assert_eq!(unless_stalled(up.clone(), minute, second), up);
+    }
+}

@@ -1,0 +1,84 @@
+//! The settings of the engine.
+
+use std::time::Duration;
+
+use crate::bus::nats::Nats;
+use crate::{billing, history};
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The public URL of the web app, without a trailing slash. Links in mails start
+    /// with it, never with the Host header of a request.
+    pub public_url: String,
+    pub signup_open: bool,
+    pub session_idle: Duration,
+    pub session_max: Duration,
+    pub limits: Limits,
+    pub mail_from: String,
+    /// The recipient of the contact form; if empty, the sender of the service's mail.
+    pub contact_to: String,
+    pub billing: billing::Settings,
+    pub history: history::compactor::Settings,
+    /// How many checks run at the same time.
+    pub max_concurrent_checks: usize,
+    /// Hosts and ports that respond as long as our own network works.
+    pub sentinels: Vec<(String, u16)>,
+    /// The connection to other nodes and to probes.
+    pub nats: Option<Nats>,
+    /// The name of this node in logs and lists.
+    pub node_name: String,
+    /// Identifies this node's data directory, which it uses alone; empty if it has none.
+    pub node_home: String,
+    /// A node without a heartbeat for this long is replaced.
+    pub lease: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        const DAY: u64 = 24 * 3600;
+        Self {
+            public_url: "http://127.0.0.1:8080".into(),
+            signup_open: true,
+            session_idle: Duration::from_secs(30 * DAY),
+            session_max: Duration::from_secs(180 * DAY),
+            limits: Limits::default(),
+            mail_from: "Wakeful <wakeful@localhost>".into(),
+            contact_to: String::new(),
+            billing: billing::Settings::default(),
+            history: history::compactor::Settings::default(),
+            max_concurrent_checks: 512,
+            sentinels: Vec::new(),
+            nats: None,
+            node_name: String::new(),
+            node_home: String::new(),
+            lease: wakeful_core::cluster::slot::LEASE_DURATION,
+        }
+    }
+}
+
+/// How many attempts are allowed in a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub failed_logins_per_minute: u32,
+    /// In ten minutes, from one client network, for all accounts together.
+    pub failed_logins_per_network: u32,
+    pub signups_per_hour: u32,
+    pub contacts_per_hour: u32,
+    pub resets_per_hour: u32,
+    pub reset_requests_per_hour: u32,
+    pub declined_cards_per_hour: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            failed_logins_per_minute: 10,
+            failed_logins_per_network: 100,
+            signups_per_hour: 100,
+            contacts_per_hour: 20,
+            resets_per_hour: 3,
+            reset_requests_per_hour: 20,
+            declined_cards_per_hour: 10,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Searches a page for a keyword while it arrives, in any character set,
+//! buffering no more than the length of the keyword.
+
+use encoding_rs::{Decoder, Encoding, UTF_8};
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use memchr::memmem;
+use std::ops::ControlFlow;
+
+use crate::net::decode::Sink;
+
+/// How far into a page its own charset declaration is searched for.
+const CHARSET_SCAN_BYTES: usize = 1_024;
+/// How much is decoded at a time; the window then fits into the L1 cache.
+const DECODE_CHUNK_BYTES: usize = 8_192;
+
+pub(super) struct Finder<'k> {
+    keyword: memmem::Finder<'k>,
+    charset: Charset,
+    /// Decoded text: the end of the part already searched, then the part to
+    /// search. It only grows; `filled` is how much of it is in use.
+    window: Vec<u8>,
+    filled: usize,
+    read: usize,
+    found: bool,
+}
+
+enum Charset {
+    /// To be determined from the page's first bytes, which are buffered here.
+    Pending(Vec<u8>),
+    Known(Decoder),
+}
+
+impl<'k> Finder<'k> {
+    pub(super) fn new(keyword: &'k str, headers: &HeaderMap) -> Self {
+        let content_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+        let named = charset_in(content_type.unwrap_or_default());
+        Self {
+            keyword: memmem::Finder::new(keyword),
+            charset: named.map_or(Charset::Pending(Vec::new()), Charset::known),
+            window: Vec::new(),
+            filled: 0,
+            read: 0,
+            found: false,
+        }
+    }
+
+    /// Whether the keyword is in the page, after all of it has been read.
+    pub(super) fn found(&mut self) -> bool {
+        if let Charset::Pending(first) = &mut self.charset {
+            let first = std::mem::take(first);
+            self.begin(&first);
+        }
+        self.found
+    }
+
+    /// How many bytes of the page were searched.
+    pub(super) fn read(&self) -> usize {
+        self.read
+    }
+
+    /// Searches the page's first bytes in the character set they declare.
+    fn begin(&mut self, first: &[u8]) {
+        let declared = charset_in(&first[..first.len().min(CHARSET_SCAN_BYTES)]);
+        self.charset = Charset::known(declared.unwrap_or(UTF_8));
+        first.chunks(DECODE_CHUNK_BYTES).for_each(|piece| self.search(piece));
+    }
+
+    fn search(&mut self, piece: &[u8]) {
+        let decoder = match &mut self.charset {
+            Charset::Known(decoder) => decoder,
+            Charset::Pending(first) => {
+                first.extend_from_slice(piece);
+                if first.len() >= CHARSET_SCAN_BYTES {
+                    let first = std::mem::take(first);
+                    self.begin(&first);
+                } else {
+                    // A page may contain it early and then be slow.
+                    self.found = self.keyword.find(first).is_some();
+                }
+                return;
+            }
+        };
+        let mut window = std::mem::take(&mut self.window);
+        let most = decoder.max_utf8_buffer_length(piece.len()).unwrap_or_default();
+        let (filled, needed) = (self.filled, self.filled + most);
+        if window.len() < needed {
+            window.resize(needed, 0);
+        }
+        let (_, _, written, _) = decoder.decode_to_utf8(piece, &mut window[filled..], false);
+        let text = &window[..filled + written];
+        self.found |= self.keyword.find(text).is_some();
+        // The keyword may begin in the last bytes.
+        let keep = (self.keyword.needle().len() - 1).min(text.len());
+        let end = text.len();
+        window.copy_within(end - keep..end, 0);
+        self.filled = keep;
+        self.window = window;
+    }
+}
+
+impl Charset {
+    /// A byte order mark takes precedence over header and page.
+    fn known(encoding: &'static Encoding) -> Self {
+        Self::Known(encoding.new_decoder())
+    }
+}
+
+impl Sink for Finder<'_> {
+    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        for piece in bytes.chunks(DECODE_CHUNK_BYTES) {
+            self.read += piece.len();
+            self.search(piece);
+            if self.found {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The character set after `charset=`, in a header or in a page's `meta`.
+fn charset_in(text: &[u8]) -> Option<&'static Encoding> {
+    const CHARSET_ATTRIBUTE: &[u8] = b"charset";
+    let words = text.windows(CHARSET_ATTRIBUTE.len()).enumerate();
+    let mut places = words.filter(|(_, word)| word.eq_ignore_ascii_case(CHARSET_ATTRIBUTE));
+    places.find_map(|(at, _)| charset_at(&text[at + CHARSET_ATTRIBUTE.len()..]))
+}
+
+fn charset_at(behind: &[u8]) -> Option<&'static Encoding> {
+    let rest = behind.trim_ascii_start().strip_prefix(b"=")?;
+    let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'') || byte.is_ascii_whitespace();
+    let label: Vec<u8> = rest
+        .iter()
+        .skip_while(is_quote)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:.+".contains(byte))
+        .copied()
+        .collect();
+    Encoding::for_label(&label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(keyword: &str, content_type: &'static str, pieces: &[&[u8]]) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+        let mut finder = Finder::new(keyword, &headers);
+        pieces.iter().any(|piece| finder.take(piece).is_break()) || finder.found()
+    }
+
+    #[test]
+    fn a_keyword_is_found_across_pieces() {
+        let page = b"<h1>All systems operational</h1>";
+        for size in 1..page.len() {
+            let pieces: Vec<&[u8]> = page.chunks(size).collect();
+            assert!(search("systems operational", "text/html", &pieces), "{size}");
+            assert!(!search("Systems operational", "text/html", &pieces), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_character_set_is_respected() {
+        let latin1 = b"<p>Verf\xfcgbar</p>".as_slice();
+        let latin1_meta = b"<meta charset=\"iso-8859-1\"><p>Verf\xfcgbar</p>".as_slice();
+        let sjis = [b"<p>".as_slice(), b"\x8a\xbf\x8e\x9a", b"</p>"].concat();
+        let utf16 = b"\xff\xfeV\0e\0r\0f\0\xfc\0g\0b\0a\0r\0".as_slice();
+        assert!(search("Verfügbar", "text/html; charset=ISO-8859-1", &[latin1]));
+        assert!(search("Verfügbar", "text/html", &[latin1_meta]));
+        assert!(search("漢字", "text/html; charset=\"Shift_JIS\"", &[&sjis]));
+        assert!(search("Verfügbar", "text/html", &[utf16]));
+        assert!(search("Verfügbar", "text/html", &["Verfügbar".as_bytes()]));
+        assert!(!search("Verfügbar", "text/html", &[latin1]));
+    }
+
+    #[test]
+    fn a_page_may_declare_its_character_set_in_any_of_its_first_pieces() {
+        let page = b"<html><title>charset test</title><meta charset='iso-8859-1'>Verf\xfcgbar";
+        for size in [1, 5, 12, 40, page.len()] {
+            let pieces: Vec<&[u8]> = page.chunks(size).collect();
+            assert!(search("Verf\u{fc}gbar", "text/html", &pieces), "{size}");
+            assert!(!search("Verfugbar", "text/html", &pieces), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_keyword_is_found_before_the_rest_arrives() {
+        let mut finder = Finder::new("ok", &HeaderMap::new());
+        assert!(finder.take(b"<p>ok").is_break());
+    }
+
+    #[test]
+    fn the_window_stays_as_small_as_the_keyword() {
+        let mut finder = Finder::new("keyword", &HeaderMap::new());
+        for _ in 0..1_000 {
+            assert!(finder.take(&[b'x'; 4_096]).is_continue());
+        }
+        assert!(finder.filled < "keyword".len());
+        assert!(finder.window.len() < 4 * DECODE_CHUNK_BYTES);
+        assert_eq!(finder.read(), 4_096_000);
+    }
+
+    #[test]
+    fn an_unknown_character_set_is_decoded_as_utf8() {
+        assert!(search("ok", "text/html; charset=klingon", &[b"ok"]));
+        assert!(search("ok", "text/html; charset", &[b"ok"]));
+    }
+}

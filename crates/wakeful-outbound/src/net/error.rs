@@ -1,0 +1,158 @@
+//! Why a target was not reached: either the error says something about the
+//! target, or the cause is on our side and says nothing about it.
+
+use std::io;
+use wakeful_core::observation::{Evidence, Fault, FaultKind};
+
+use super::guard::Denied;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeError {
+    /// The target is down; the evidence says what was received.
+    Down(Evidence, String),
+    /// The check could not be performed.
+    Fault(Fault),
+}
+
+impl ProbeError {
+    pub(crate) fn answered(message: impl Into<String>) -> Self {
+        Self::Down(Evidence::Answered, message.into())
+    }
+
+    pub(crate) fn fault(kind: FaultKind, message: impl AsRef<str>) -> Self {
+        Self::Fault(Fault::new(kind, message))
+    }
+
+    pub(crate) fn no_answer() -> Self {
+        Self::Down(Evidence::Silence, "no answer".to_owned())
+    }
+
+    /// The message for people.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Down(_, message) => message,
+            Self::Fault(fault) => &fault.message,
+        }
+    }
+
+    pub(crate) fn from_io(error: &io::Error) -> Self {
+        use io::ErrorKind as Kind;
+        let down = |evidence, message: &str| Self::Down(evidence, message.to_owned());
+        match error.kind() {
+            Kind::ConnectionRefused => down(Evidence::Refused, "connection refused"),
+            Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => {
+                down(Evidence::Refused, "connection reset by the server")
+            }
+            Kind::TimedOut => down(Evidence::Silence, "no answer"),
+            Kind::HostUnreachable => down(Evidence::Unreachable, "no route to the host"),
+            Kind::NetworkUnreachable => down(Evidence::Unreachable, "network unreachable"),
+            Kind::UnexpectedEof => down(Evidence::Answered, "the server closed the connection"),
+            Kind::NetworkDown => Self::fault(FaultKind::Network, "our own network is down"),
+            Kind::PermissionDenied => Self::fault(
+                FaultKind::Permission,
+                "this machine does not allow Wakeful to open the connection (firewall or sandbox)",
+            ),
+            Kind::AddrNotAvailable | Kind::AddrInUse => {
+                Self::fault(FaultKind::Resources, "out of local ports or addresses")
+            }
+            Kind::OutOfMemory => Self::fault(FaultKind::Resources, "out of memory"),
+            _ if error.raw_os_error().is_some() => Self::from_os(error),
+            // Not from the operating system but from a protocol, about the
+            // target's data.
+            _ => Self::answered(error.to_string()),
+        }
+    }
+
+    /// Errors that the standard library does not classify.
+    fn from_os(error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => Self::fault(
+                FaultKind::Resources,
+                "out of file descriptors: raise the limit on open files (ulimit -n)",
+            ),
+            Some(libc::ENOBUFS | libc::ENOMEM) => {
+                Self::fault(FaultKind::Resources, "out of memory for sockets")
+            }
+            Some(libc::EAFNOSUPPORT) => Self::Down(
+                Evidence::Unreachable,
+                "this machine has no network of this address family (IPv6)".to_owned(),
+            ),
+            _ => Self::fault(FaultKind::Internal, error.to_string()),
+        }
+    }
+
+    /// Of two attempts at one target, the more specific error: a refusal comes
+    /// from the target itself, while an error on our side says nothing about
+    /// it.
+    pub(crate) fn or_more_specific(self, other: Option<Self>) -> Self {
+        match other {
+            Some(other) if other.specificity() > self.specificity() => other,
+            _ => self,
+        }
+    }
+
+    fn specificity(&self) -> u8 {
+        match self {
+            Self::Down(Evidence::Answered | Evidence::Refused, _) => 3,
+            Self::Fault(_) => 2,
+            Self::Down(Evidence::Silence, _) => 1,
+            Self::Down(Evidence::Unreachable, _) => 0,
+        }
+    }
+}
+
+impl From<Denied> for ProbeError {
+    fn from(denied: Denied) -> Self {
+        Self::fault(FaultKind::Egress, denied.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(errno: i32) -> ProbeError {
+        ProbeError::from_io(&io::Error::from_raw_os_error(errno))
+    }
+
+    #[test]
+    fn errors_caused_by_the_target_are_observations() {
+        for (errno, evidence) in [
+            (libc::ECONNREFUSED, Evidence::Refused),
+            (libc::ECONNRESET, Evidence::Refused),
+            (libc::EPIPE, Evidence::Refused),
+            (libc::ETIMEDOUT, Evidence::Silence),
+            (libc::EHOSTUNREACH, Evidence::Unreachable),
+            (libc::ENETUNREACH, Evidence::Unreachable),
+            (libc::EAFNOSUPPORT, Evidence::Unreachable),
+        ] {
+            assert!(matches!(of(errno), ProbeError::Down(seen, _) if seen == evidence), "{errno}");
+        }
+    }
+
+    #[test]
+    fn errors_on_our_side_are_faults() {
+        for (errno, kind) in [
+            (libc::EMFILE, FaultKind::Resources),
+            (libc::ENFILE, FaultKind::Resources),
+            (libc::ENOBUFS, FaultKind::Resources),
+            (libc::ENOMEM, FaultKind::Resources),
+            (libc::EADDRNOTAVAIL, FaultKind::Resources),
+            (libc::EACCES, FaultKind::Permission),
+            (libc::EPERM, FaultKind::Permission),
+            (libc::ENETDOWN, FaultKind::Network),
+            (libc::EINVAL, FaultKind::Internal),
+        ] {
+            assert!(matches!(of(errno), ProbeError::Fault(fault) if fault.kind == kind), "{errno}");
+        }
+    }
+
+    #[test]
+    fn of_two_attempts_the_more_specific_error_counts() {
+        let (refused, unreachable) = (of(libc::ECONNREFUSED), of(libc::ENETUNREACH));
+        assert_eq!(unreachable.clone().or_more_specific(Some(refused.clone())), refused);
+        assert_eq!(refused.clone().or_more_specific(Some(of(libc::EMFILE))), refused);
+        assert_eq!(of(libc::ETIMEDOUT).or_more_specific(Some(of(libc::EMFILE))), of(libc::EMFILE));
+        assert_eq!(unreachable.clone().or_more_specific(None), unreachable);
+    }
+}

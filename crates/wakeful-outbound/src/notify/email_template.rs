@@ -1,0 +1,219 @@
+//! The emails of email notifiers: one for a single event, and one for many at
+//! once. Their ids derive from the events, so that an email sent twice is
+//! recognized as the same one.
+
+use serde_json::{Map, Value, json};
+use wakeful_core::id::{EventId, TeamId};
+use wakeful_core::notifications::event::{self, Event};
+use wakeful_core::notifications::notifier::{EmailSpec, Subject};
+use wakeful_core::template::Escape;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use super::renderers::Renderers;
+use super::template::{self, Style, TemplateContext};
+use crate::mail::Email;
+
+const MAX_SUBJECT_LENGTH: usize = 200;
+
+/// The email about one event. `in_reply_to` is the event of an earlier email,
+/// so that mail programs show them as one thread.
+pub async fn event_email(
+    renderers: &Renderers,
+    team: TeamId,
+    spec: &EmailSpec,
+    event: &Event,
+    link: &str,
+    in_reply_to: Option<EventId>,
+    date: Millis,
+) -> Email {
+    let subject = match spec.subject.template() {
+        None => subject(&spec.subject, event, link),
+        // Rendered on another thread: it may take a while, and others wait on
+        // this one.
+        Some(_) => {
+            let (own, monitor, link) = (spec.subject.clone(), event.clone(), link.to_owned());
+            let rendering = renderers.render(team, move || subject(&own, &monitor, &link));
+            rendering.await.unwrap_or_else(|| one_line(&default_subject(event)))
+        }
+    };
+    let (text, html) = render(event, link);
+    Email {
+        id: event.data.eventid.to_string(),
+        in_reply_to: in_reply_to.map(|event| event.to_string()),
+        subject,
+        text,
+        html: Some(html),
+        ..envelope(spec, date)
+    }
+}
+
+/// The content of the email about an event, as text and as HTML.
+pub(super) fn render(event: &Event, link: &str) -> (String, String) {
+    let mut fields = Map::new();
+    fields.insert("title".into(), json!(template::title(event)));
+    fields.insert("word".into(), json!(status_label(event)));
+    fields.insert("message".into(), json!(cause_or_message(event)));
+    fields.insert("color".into(), json!(format!("#{:06x}", Style::of(event).color)));
+    fields.insert("rows".into(), Value::Array(rows(event)));
+    fields.insert("link".into(), json!(link));
+    let text = template::render_page(include_str!("templates/mail.txt"), &fields, Escape::Nothing);
+    (text, template::render_page(include_str!("templates/mail.html"), &fields, Escape::Html))
+}
+
+/// One email that lists all events.
+pub fn digest(spec: &EmailSpec, events: &[Event], link: &str, date: Millis) -> Email {
+    let count = |kind| events.iter().filter(|event| event.is(kind)).count();
+    let (down, still, up) = (count(event::DOWN), count(event::REMINDER), count(event::UP));
+    let others = events.len() - down - still - up;
+    let parts: Vec<String> = [(down, "down"), (still, "still down"), (up, "up"), (others, "other")]
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let title = format!("{} changes: {}", events.len(), parts.join(", "));
+    let mut fields = Map::new();
+    fields.insert("title".into(), json!(title));
+    // The color of the most severe event.
+    let worst = events.iter().find(|event| event.is(event::DOWN) || event.is(event::REMINDER));
+    let style = worst.or(events.first()).map_or(0, |event| Style::of(event).color);
+    fields.insert("color".into(), json!(format!("#{style:06x}")));
+    fields.insert("lines".into(), events.iter().map(line).collect());
+    fields.insert("link".into(), json!(link));
+    let events: Vec<String> = events.iter().map(|event| event.data.eventid.to_string()).collect();
+    let Digest(hash) = Digest::of(&events.join(" "));
+    Email {
+        id: format!("digest-{}", data_encoding::HEXLOWER.encode(&hash[..16])),
+        subject: format!("[Wakeful] {title}"),
+        text: template::render_page(include_str!("templates/digest.txt"), &fields, Escape::Nothing),
+        html: Some(template::render_page(
+            include_str!("templates/digest.html"),
+            &fields,
+            Escape::Html,
+        )),
+        ..envelope(spec, date)
+    }
+}
+
+fn envelope(spec: &EmailSpec, date: Millis) -> Email {
+    let all = |boxes: &wakeful_core::notifications::notifier::Mailboxes| {
+        boxes.iter().map(ToString::to_string).collect()
+    };
+    Email {
+        date,
+        from: spec.from_email.to_string(),
+        to: all(&spec.to_email),
+        cc: all(&spec.to_cc),
+        bcc: all(&spec.to_bcc),
+        ..Email::default()
+    }
+}
+
+/// The user's own subject; ours when there is none or it renders to nothing.
+pub(super) fn subject(own: &Subject, event: &Event, link: &str) -> String {
+    let own = own.template().and_then(|template| {
+        let rendered = template::render(template, &TemplateContext::of(event, link, None));
+        rendered
+            .inspect_err(|why| {
+                let id = event.data.eventid;
+                tracing::warn!(event.id = %id, "rendering the subject for event {id} failed, using the standard one: {why}");
+            })
+            .ok()
+    });
+    let own = own.map(|text| one_line(&text)).filter(|text| !text.is_empty());
+    own.unwrap_or_else(|| one_line(&default_subject(event)))
+}
+
+fn default_subject(event: &Event) -> String {
+    let name = event.name();
+    let lasted = event.outage_duration().unwrap_or_default();
+    match event.kind.as_str() {
+        event::DOWN => format!("[Down] {name}: {}", event.data.message),
+        event::REMINDER => format!("[Down] {name} is still down after {lasted}"),
+        event::UP if event.data.down_eventid.is_some() => {
+            format!("[Up] {name} was down for {lasted}")
+        }
+        event::UP => format!("[Up] {name} is up again after {lasted}"),
+        event::CERTIFICATE => format!("[Certificate] {name}: {}", event.data.message),
+        _ => event.text.clone(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() > MAX_SUBJECT_LENGTH {
+        text.chars().take(MAX_SUBJECT_LENGTH - 1).chain(['…']).collect()
+    } else {
+        text
+    }
+}
+
+/// The cause, as the check reported it.
+fn cause_or_message(event: &Event) -> &str {
+    event.data.cause.as_deref().unwrap_or(&event.data.message)
+}
+
+fn rows(event: &Event) -> Vec<Value> {
+    let data = &event.data;
+    let monitor = data.monitor.as_ref();
+    let up = event.is(event::UP);
+    let since = data.down_since.as_deref().map(time);
+    let tags = monitor.map(|monitor| monitor.tags.join(", ")).unwrap_or_default();
+    let target = monitor.map(|monitor| monitor.target.clone()).unwrap_or_default();
+    let rows = [
+        ("Monitor", monitor.map(|monitor| monitor.name.clone()).unwrap_or_default()),
+        ("Target", target),
+        ("Tags", tags),
+        ("Down since", since.filter(|_| !up).unwrap_or_default()),
+        ("Was down from", data.down_since.as_deref().filter(|_| up).map(time).unwrap_or_default()),
+        ("Until", if up { time(&event.timestamp) } else { String::new() }),
+        ("Lasted", event.outage_duration().filter(|_| up).unwrap_or_default()),
+        ("Last response", data.cause.as_ref().map(|_| data.message.clone()).unwrap_or_default()),
+        ("Time", if up { String::new() } else { time(&event.timestamp) }),
+        ("Response time", data.load_time.map(|ms| format!("{ms} ms")).unwrap_or_default()),
+    ];
+    rows.into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(label, value)| json!({"label": label, "value": value}))
+        .collect()
+}
+
+/// The status in a word or two.
+fn status_label(event: &Event) -> &'static str {
+    match event.kind.as_str() {
+        event::DOWN => "Down",
+        event::REMINDER => "Still down",
+        event::UP => "Up",
+        event::CERTIFICATE => "Certificate",
+        _ => "Test",
+    }
+}
+
+fn line(event: &Event) -> Value {
+    let word = match event.kind.as_str() {
+        event::DOWN | event::REMINDER => "DOWN",
+        event::UP => "UP  ",
+        event::CERTIFICATE => "CERT",
+        _ => "    ",
+    };
+    let message: String = cause_or_message(event).chars().take(200).collect();
+    let message = match (event.kind.as_str(), event.outage_duration()) {
+        (event::UP, Some(lasted)) => format!("{message}, was down for {lasted}"),
+        (event::REMINDER, Some(lasted)) => format!("{message}, still down after {lasted}"),
+        _ => message,
+    };
+    json!({
+        "word": word,
+        "name": event.name(),
+        "message": message,
+        "time": time(&event.timestamp),
+        "color": format!("#{:06x}", Style::of(event).color),
+    })
+}
+
+/// `2026-11-15 09:30:00 UTC` for `2026-11-15T09:30:00.123Z`.
+fn time(text: &str) -> String {
+    let seconds = text.split_once('.').map_or(text, |(seconds, _)| seconds);
+    format!("{} UTC", seconds.trim_end_matches('Z').replace('T', " "))
+}

@@ -1,0 +1,4 @@
+-- Whether the last check could not be performed, for instance because the egress policy
+-- denies the address; `last_message` is the reason.
+
+alter table monitor_states add column blocked boolean not null default false;

@@ -1,0 +1,164 @@
+//! Accounts outside the scope of a team: lookup by email address, and sign-up,
+//! which creates a team with its first user.
+
+use uuid::Uuid;
+use wakeful_core::email_address::EmailAddress;
+use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::time::Millis;
+
+use crate::dialect::{Tx, from_row, read, within, write};
+use crate::{Mail, NewSession, Result, Store, accounts::sessions, mail};
+
+/// The part of an account that authentication needs.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub user: UserId,
+    pub team: TeamId,
+    pub email: String,
+    pub password_hash: String,
+    pub mfa_enabled: bool,
+}
+
+from_row!(Account, |row| Self {
+    user: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    email: row.try_get("email")?,
+    password_hash: row.try_get("password_hash")?,
+    mfa_enabled: row.try_get("mfa_enabled")?,
+});
+
+/// What users see of their own account.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// As given at sign-up; may be empty.
+    pub name: String,
+    pub mfa_enabled: bool,
+}
+
+from_row!(Profile, |row| Self {
+    name: row.try_get("name")?,
+    mfa_enabled: row.try_get("mfa_enabled")?,
+});
+
+/// A user to create.
+#[derive(Clone, Debug)]
+pub struct NewAccount {
+    pub user: UserId,
+    pub email: EmailAddress,
+    pub name: String,
+    pub password_hash: String,
+}
+
+impl Store {
+    /// The account with this address, ignoring case.
+    pub async fn account_by_email(&self, email_key: &str) -> Result<Option<Account>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, team_id, email, password_hash, mfa_enabled
+                 from users
+                 where email_key = $1",
+            )
+            .bind(email_key)
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    /// The account of a user who is already authenticated.
+    pub async fn profile(&self, user: UserId) -> Result<Option<Profile>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as("select name, mfa_enabled from users where id = $1")
+                .bind(user.uuid())
+                .fetch_optional(db)
+                .await
+        })?)
+    }
+
+    pub async fn account(&self, user: UserId) -> Result<Option<Account>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, team_id, email, password_hash, mfa_enabled
+                 from users
+                 where id = $1",
+            )
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    pub async fn has_accounts(&self) -> Result<bool> {
+        let any: Option<i64> = read!(self, |db| {
+            sqlx::query_scalar("select cast(1 as bigint) from users limit 1")
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(any.is_some())
+    }
+
+    /// Replaces the hash of a password with a new hash of the same password,
+    /// unless the password has changed in the meantime.
+    pub async fn rehash_password(&self, account: &Account, hash: &str) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update users set password_hash = $3 where id = $1 and password_hash = $2")
+                .bind(account.user.uuid())
+                .bind(account.password_hash.as_str())
+                .bind(hash)
+                .execute(db)
+                .await
+                .map(drop)
+        })?;
+        Ok(())
+    }
+
+    /// Creates a team, its first user, a session and the welcome mail in one
+    /// transaction. `Taken` when the address already has an account.
+    pub async fn sign_up(
+        &self,
+        team: TeamId,
+        account: &NewAccount,
+        session: &NewSession,
+        welcome: &Mail,
+        now: Millis,
+    ) -> Result<()> {
+        let welcome = mail::sealed(&self.keyring, welcome);
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            sqlx::query("insert into teams (id, created, modified) values ($1, $2, $2)")
+                .bind(team.uuid())
+                .bind(now.0)
+                .execute(db)
+                .await?;
+        });
+        insert(&mut tx, team, account, now).await?;
+        sessions::insert(&mut tx, session, None, now).await?;
+        mail::insert(&mut tx, &welcome, now).await?;
+        tx.commit().await
+    }
+}
+
+/// Inserts a user into a team.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    team: TeamId,
+    account: &NewAccount,
+    now: Millis,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into users
+             (id, team_id, email, email_key, name, password_hash, created, modified)
+             values ($1, $2, $3, $4, $5, $6, $7, $7)",
+        )
+        .bind(account.user.uuid())
+        .bind(team.uuid())
+        .bind(account.email.as_str())
+        .bind(account.email.key())
+        .bind(account.name.as_str())
+        .bind(account.password_hash.as_str())
+        .bind(now.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! API keys. A row names the owner; the identity that the key grants is sealed
+//! with the Enc key, which is not stored, so the rows alone grant no access.
+
+use uuid::Uuid;
+use wakeful_core::id::{ApiKeyId, TeamId, UserId};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use crate::dialect::{from_row, read, within, write};
+use crate::{Authority, Credential, Result, Store, accounts::credentials};
+
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    pub id: ApiKeyId,
+    pub user: UserId,
+    pub name: String,
+    pub prefix: String,
+    pub digest: Digest,
+    pub sealed_identity: Vec<u8>,
+}
+
+/// A key as it appears in its owner's list.
+#[derive(Clone, Debug)]
+pub struct ApiKey {
+    pub id: ApiKeyId,
+    pub name: String,
+    pub prefix: String,
+    pub created: Millis,
+    pub last_used: Option<Millis>,
+}
+
+from_row!(ApiKey, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    name: row.try_get("name")?,
+    prefix: row.try_get("prefix")?,
+    created: Millis(row.try_get("created")?),
+    last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
+});
+
+/// A key found by its digest, still sealed, with the user it must belong to.
+#[derive(Clone, Debug)]
+pub struct FoundApiKey {
+    pub id: ApiKeyId,
+    pub sealed_identity: Vec<u8>,
+    pub user: UserId,
+    pub team: TeamId,
+    pub email: String,
+    pub last_used: Option<Millis>,
+}
+
+from_row!(FoundApiKey, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    sealed_identity: row.try_get("stands_for")?,
+    user: row.try_get::<Uuid, _>("user_id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    email: row.try_get("email")?,
+    last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
+});
+
+impl Store {
+    /// Adds a key if the caller's credential is still valid, otherwise `Gone`.
+    pub async fn add_api_key(
+        &self,
+        key: &NewApiKey,
+        credential: Credential<'_>,
+        now: Millis,
+    ) -> Result<()> {
+        let mut tx = self.begin().await?;
+        credentials::confirm(&mut tx, Authority { user: key.user, credential }).await?;
+        within!(tx, |db| {
+            sqlx::query(
+                "insert into api_keys (id, digest, user_id, name, prefix, stands_for, created)
+                 values ($1, $2, $3, $4, $5, $6, $7)",
+            )
+            .bind(key.id.uuid())
+            .bind(&key.digest.0[..])
+            .bind(key.user.uuid())
+            .bind(key.name.as_str())
+            .bind(key.prefix.as_str())
+            .bind(&key.sealed_identity[..])
+            .bind(now.0)
+            .execute(db)
+            .await?;
+        });
+        tx.commit().await
+    }
+
+    /// A user's keys, oldest first.
+    pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, name, prefix, created, last_used
+                 from api_keys
+                 where user_id = $1
+                 order by id",
+            )
+            .bind(user.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, k.last_used
+                 from api_keys k
+                 join users u on u.id = k.user_id
+                 where k.digest = $1",
+            )
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    pub async fn touch_api_key(&self, id: ApiKeyId, now: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update api_keys set last_used = $2 where id = $1")
+                .bind(id.uuid())
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Renames a key of this user; false when the user has no such key.
+    pub async fn rename_api_key(&self, user: UserId, id: ApiKeyId, name: &str) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("update api_keys set name = $3 where id = $1 and user_id = $2")
+                .bind(id.uuid())
+                .bind(user.uuid())
+                .bind(name)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Deletes a key of this user and the sessions opened with it; false when the
+    /// user has no such key.
+    pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        // The same lock as everywhere else that deletes both keys and sessions.
+        credentials::lock_user(&mut tx, user).await?;
+        let deleted = within!(tx, |db| {
+            sqlx::query("delete from api_keys where id = $1 and user_id = $2")
+                .bind(id.uuid())
+                .bind(user.uuid())
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?;
+        tx.commit().await?;
+        Ok(deleted)
+    }
+}

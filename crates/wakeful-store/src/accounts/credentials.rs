@@ -1,0 +1,97 @@
+//! The credentials that authorize new sessions, new API keys and changes to a
+//! user. They are checked again in the transaction that writes, with the user's
+//! row locked. Everything that revokes credentials locks that row too, so a new
+//! credential is either deleted by the revocation or refused after it.
+
+use wakeful_core::id::{ApiKeyId, SessionId, UserId};
+
+use crate::dialect::{Tx, within};
+use crate::{Result, StoreError};
+
+/// The credential that a caller has authenticated with.
+#[derive(Clone, Copy, Debug)]
+pub enum Credential<'a> {
+    /// The password behind this stored hash, and a second factor if the account
+    /// required one.
+    Password {
+        hash: &'a str,
+        mfa_enabled: bool,
+    },
+    Session(SessionId),
+    ApiKey(ApiKeyId),
+}
+
+/// A user and the credential they have authenticated with.
+#[derive(Clone, Copy, Debug)]
+pub struct Authority<'a> {
+    pub user: UserId,
+    pub credential: Credential<'a>,
+}
+
+impl Credential<'_> {
+    pub(crate) fn session(self) -> Option<SessionId> {
+        match self {
+            Self::Session(id) => Some(id),
+            Self::Password { .. } | Self::ApiKey(_) => None,
+        }
+    }
+
+    pub(crate) fn api_key(self) -> Option<ApiKeyId> {
+        match self {
+            Self::ApiKey(id) => Some(id),
+            Self::Password { .. } | Self::Session(_) => None,
+        }
+    }
+}
+
+/// Locks a user's row until the transaction ends; false when there is no such user.
+pub(crate) async fn lock_user(tx: &mut Tx, user: UserId) -> Result<bool> {
+    Ok(within!(*tx, |db| {
+        sqlx::query("update users set modified = modified where id = $1")
+            .bind(user.uuid())
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+    })?)
+}
+
+/// Locks a user's row until the transaction ends. `Gone` when the credential does
+/// not, or no longer, belong to this user.
+pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
+    if lock_user(tx, caller.user).await? && is_valid(tx, caller).await? {
+        Ok(())
+    } else {
+        Err(StoreError::Gone)
+    }
+}
+
+async fn is_valid(tx: &mut Tx, Authority { user, credential }: Authority<'_>) -> Result<bool> {
+    let found: i64 = within!(*tx, |db| match credential {
+        Credential::Password { hash, mfa_enabled } => {
+            sqlx::query_scalar(
+                "select count(*) from users
+                 where id = $1 and password_hash = $2 and mfa_enabled = $3",
+            )
+            .bind(user.uuid())
+            .bind(hash)
+            .bind(mfa_enabled)
+            .fetch_one(db)
+            .await
+        }
+        Credential::Session(id) => {
+            sqlx::query_scalar("select count(*) from sessions where id = $2 and user_id = $1")
+                .bind(user.uuid())
+                .bind(id.uuid())
+                .fetch_one(db)
+                .await
+        }
+        Credential::ApiKey(id) => {
+            sqlx::query_scalar("select count(*) from api_keys where id = $2 and user_id = $1")
+                .bind(user.uuid())
+                .bind(id.uuid())
+                .fetch_one(db)
+                .await
+        }
+    })?;
+    Ok(found == 1)
+}

@@ -1,0 +1,198 @@
+//! The second factor of a user: the sealed seed, the last time step used,
+//! recovery codes, and the lockout after too many wrong codes.
+
+use sqlx::Error;
+use wakeful_core::accounts::totp::Seed;
+use wakeful_core::id::UserId;
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use crate::accounts::credentials::{self, Authority};
+use crate::dialect::{from_row, read, within, write};
+use crate::{Result, Store, StoreError};
+
+const COLUMN: &str = "users.mfa_seed";
+
+/// A user's second factor. `sealed` identifies the seed without revealing it.
+pub struct Mfa {
+    pub enabled: bool,
+    pub seed: Option<Seed>,
+    pub sealed: Vec<u8>,
+    pub locked_until: Millis,
+}
+
+struct Row {
+    seed: Option<Vec<u8>>,
+    enabled: bool,
+    locked_until: i64,
+}
+
+from_row!(Row, |row| Self {
+    seed: row.try_get("mfa_seed")?,
+    enabled: row.try_get("mfa_enabled")?,
+    locked_until: row.try_get("mfa_locked_until")?,
+});
+
+impl Store {
+    pub async fn mfa(&self, user: UserId) -> Result<Option<Mfa>> {
+        let row: Option<Row> = read!(self, |db| {
+            sqlx::query_as(
+                "select mfa_seed, mfa_enabled, mfa_locked_until from users where id = $1",
+            )
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(row) = row else { return Ok(None) };
+        let seed = match &row.seed {
+            None => None,
+            Some(sealed) => {
+                let plain = self.keyring.open(&context(user), sealed);
+                Some(Seed::from_bytes(&plain.ok_or(StoreError::Sealed(COLUMN))?))
+            }
+        };
+        Ok(Some(Mfa {
+            enabled: row.enabled,
+            seed,
+            sealed: row.seed.unwrap_or_default(),
+            locked_until: Millis(row.locked_until),
+        }))
+    }
+
+    /// Stores a seed that is not confirmed yet; false when MFA is already on.
+    pub async fn set_mfa_seed(&self, user: UserId, seed: &Seed) -> Result<bool> {
+        let sealed = self.keyring.seal(&context(user), seed.bytes());
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_seed = $2, mfa_step = 0, mfa_failures = 0, mfa_locked_until = 0
+                 where id = $1 and not mfa_enabled",
+            )
+            .bind(user.uuid())
+            .bind(&sealed[..])
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Turns MFA on with the confirmed seed; false when the seed was replaced or
+    /// MFA turned on in the meantime, `Gone` when the credential is no longer valid.
+    pub async fn enable_mfa(
+        &self,
+        caller: Authority<'_>,
+        sealed: &[u8],
+        step: i64,
+        recovery: &[Digest],
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        credentials::confirm(&mut tx, caller).await?;
+        let user = caller.user;
+        let enabled = within!(tx, |db| {
+            let done = sqlx::query(
+                "update users
+                 set mfa_enabled = true, mfa_step = $3
+                 where id = $1 and mfa_seed = $2 and not mfa_enabled",
+            )
+            .bind(user.uuid())
+            .bind(sealed)
+            .bind(step)
+            .execute(&mut *db)
+            .await?;
+            for code in recovery {
+                sqlx::query("insert into recovery_codes (user_id, digest) values ($1, $2)")
+                    .bind(user.uuid())
+                    .bind(&code.0[..])
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(done.rows_affected() == 1)
+        })?;
+        if enabled {
+            tx.commit().await?;
+        }
+        Ok(enabled)
+    }
+
+    /// Turns MFA off and deletes the seed and the recovery codes.
+    pub async fn disable_mfa(&self, user: UserId) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
+                     mfa_failures = 0, mfa_locked_until = 0
+                 where id = $1",
+            )
+            .bind(user.uuid())
+            .execute(&mut *db)
+            .await?;
+            sqlx::query("delete from recovery_codes where user_id = $1")
+                .bind(user.uuid())
+                .execute(&mut *db)
+                .await?;
+            Ok::<_, Error>(())
+        })?;
+        tx.commit().await
+    }
+
+    /// Marks a time step as used; false when it or a later one has been used already.
+    pub async fn use_mfa_step(&self, user: UserId, step: i64) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query(
+                "update users set mfa_step = $2, mfa_failures = 0
+                 where id = $1 and mfa_enabled and mfa_step < $2",
+            )
+            .bind(user.uuid())
+            .bind(step)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Consumes a recovery code; false when it does not exist or has been used.
+    pub async fn use_recovery_code(&self, user: UserId, code: Digest) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let used = within!(tx, |db| {
+            let done = sqlx::query("delete from recovery_codes where user_id = $1 and digest = $2")
+                .bind(user.uuid())
+                .bind(&code.0[..])
+                .execute(&mut *db)
+                .await?;
+            let used = done.rows_affected() == 1;
+            if used {
+                sqlx::query("update users set mfa_failures = 0 where id = $1")
+                    .bind(user.uuid())
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, Error>(used)
+        })?;
+        tx.commit().await?;
+        Ok(used)
+    }
+
+    /// Counts a wrong code; `allowed` wrong codes in a row lock MFA until `until`.
+    pub async fn count_wrong_code(&self, user: UserId, allowed: i64, until: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query(
+                "update users
+                 set mfa_locked_until = case when mfa_failures + 1 >= $2 then $3 else mfa_locked_until end,
+                     mfa_failures = case when mfa_failures + 1 >= $2 then 0 else mfa_failures + 1 end
+                 where id = $1",
+            )
+            .bind(user.uuid())
+            .bind(allowed)
+            .bind(until.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
+    }
+}
+
+fn context(user: UserId) -> String {
+    format!("{COLUMN}:{user}")
+}

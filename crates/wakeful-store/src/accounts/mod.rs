@@ -1,0 +1,12 @@
+//! Users, sessions, second factors, API keys and teams.
+
+pub(crate) mod account;
+pub(crate) mod api_keys;
+pub(crate) mod contacts;
+pub(crate) mod credentials;
+pub(crate) mod mfa;
+pub(crate) mod operator;
+pub(crate) mod password_resets;
+pub(crate) mod rate_limits;
+pub(crate) mod sessions;
+pub(crate) mod team;

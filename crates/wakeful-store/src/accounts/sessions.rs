@@ -1,0 +1,208 @@
+//! Sessions, identified by a bearer token. Only the token's digest is stored. It
+//! is looked up on every request, so ending a session takes effect at once on
+//! all nodes.
+
+use uuid::Uuid;
+use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::time::Millis;
+use wakeful_core::token::Digest;
+
+use crate::dialect::{Tx, from_row, read, within, write};
+use crate::{Authority, Credential, Result, Store, accounts::credentials};
+
+/// For each user, the limit on sessions opened with a password, and for each
+/// API key, the limit on sessions opened with that key.
+const MAX_SESSIONS: i64 = 200;
+/// A database older than that limit may contain many more.
+const EVICTION_BATCH: i64 = 1_000;
+
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    pub id: SessionId,
+    pub user: UserId,
+    pub digest: Digest,
+    pub address: String,
+    pub agent: String,
+}
+
+/// A session as it appears in its owner's list.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub id: SessionId,
+    pub created: Millis,
+    pub last_used: Millis,
+    /// The client's IP address; empty for sessions older than this column.
+    pub address: String,
+    /// The client's `User-Agent`.
+    pub agent: String,
+}
+
+from_row!(Session, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    created: Millis(row.try_get("created")?),
+    last_used: Millis(row.try_get("last_used")?),
+    address: row.try_get("address")?,
+    agent: row.try_get("agent")?,
+});
+
+/// A session with the user it belongs to.
+#[derive(Clone, Debug)]
+pub struct FoundSession {
+    pub id: SessionId,
+    pub user: UserId,
+    pub team: TeamId,
+    pub email: String,
+    pub created: Millis,
+    pub last_used: Millis,
+}
+
+from_row!(FoundSession, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    user: row.try_get::<Uuid, _>("user_id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    email: row.try_get("email")?,
+    created: Millis(row.try_get("created")?),
+    last_used: Millis(row.try_get("last_used")?),
+});
+
+impl Store {
+    /// Adds a session if the credential it is based on is still valid, otherwise
+    /// `Gone`. Beyond `MAX_SESSIONS`, the least recently used sessions end.
+    pub async fn add_session(
+        &self,
+        session: &NewSession,
+        credential: Credential<'_>,
+        now: Millis,
+    ) -> Result<()> {
+        let api_key = credential.api_key();
+        let mut tx = self.begin().await?;
+        credentials::confirm(&mut tx, Authority { user: session.user, credential }).await?;
+        within!(tx, |db| {
+            sqlx::query(
+                "delete from sessions
+                 where id in (select id from sessions
+                              where user_id = $1 and api_key_id is not distinct from $2
+                              order by last_used desc, id desc
+                              limit $3 offset $4)",
+            )
+            .bind(session.user.uuid())
+            .bind(api_key.map(ApiKeyId::uuid))
+            .bind(EVICTION_BATCH)
+            .bind(MAX_SESSIONS - 1)
+            .execute(db)
+            .await?;
+        });
+        insert(&mut tx, session, api_key, now).await?;
+        tx.commit().await
+    }
+
+    pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select s.id, s.user_id, u.team_id, u.email, s.created, s.last_used
+                 from sessions s
+                 join users u on u.id = s.user_id
+                 where s.digest = $1",
+            )
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
+        })?)
+    }
+
+    /// A user's valid sessions, the most recently used first.
+    pub async fn sessions(
+        &self,
+        user: UserId,
+        idle: Millis,
+        created: Millis,
+    ) -> Result<Vec<Session>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, created, last_used, address, agent
+                 from sessions
+                 where user_id = $1 and last_used > $2 and created > $3
+                 order by last_used desc, id desc",
+            )
+            .bind(user.uuid())
+            .bind(idle.0)
+            .bind(created.0)
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    pub async fn touch_session(&self, id: SessionId, now: Millis) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("update sessions set last_used = $2 where id = $1 and last_used < $2")
+                .bind(id.uuid())
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Ends one session of this user; false when the user has no such session.
+    pub async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from sessions where id = $1 and user_id = $2")
+                .bind(id.uuid())
+                .bind(user.uuid())
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?)
+    }
+
+    /// Ends all sessions of a user, but not the API keys.
+    pub async fn end_sessions(&self, user: UserId) -> Result<()> {
+        write!(self, |db| {
+            sqlx::query("delete from sessions where user_id = $1")
+                .bind(user.uuid())
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Deletes sessions that were last used, or created, before these times.
+    pub async fn prune_sessions(&self, idle: Millis, created: Millis) -> Result<u64> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from sessions where last_used < $1 or created < $2")
+                .bind(idle.0)
+                .bind(created.0)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?)
+    }
+}
+
+/// Inserts a session. A session of an API key ends when the key is deleted.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    session: &NewSession,
+    api_key: Option<ApiKeyId>,
+    now: Millis,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into sessions
+             (id, digest, user_id, created, last_used, address, agent, api_key_id)
+             values ($1, $2, $3, $4, $4, $5, $6, $7)",
+        )
+        .bind(session.id.uuid())
+        .bind(&session.digest.0[..])
+        .bind(session.user.uuid())
+        .bind(now.0)
+        .bind(session.address.as_str())
+        .bind(session.agent.as_str())
+        .bind(api_key.map(ApiKeyId::uuid))
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}

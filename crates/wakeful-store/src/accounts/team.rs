@@ -1,0 +1,271 @@
+//! One team's data. Every statement here includes the team's id, so an id of
+//! another team behaves exactly like an id that does not exist.
+
+use sqlx::Error;
+use uuid::Uuid;
+use wakeful_core::email_address::EmailAddress;
+use wakeful_core::id::{SessionId, TeamId, UserId};
+use wakeful_core::time::Millis;
+
+use crate::accounts::{account, credentials};
+use crate::dialect::{Tx, from_row, read, within};
+use crate::{Authority, Credential, NewAccount, Result, Store};
+
+pub struct TeamStore<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) team: TeamId,
+}
+
+/// A user as listed to the team.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub user: UserId,
+    pub email: String,
+}
+
+from_row!(Member, |row| Self {
+    user: row.try_get::<Uuid, _>("id")?.into(),
+    email: row.try_get("email")?,
+});
+
+/// A change to a user. A new password ends the user's sessions, except the one
+/// that made the change.
+#[derive(Clone, Debug)]
+pub struct UserChange<'a> {
+    pub user: UserId,
+    pub email: EmailAddress,
+    pub password_hash: Option<String>,
+    pub caller: UserId,
+    /// The credential that the caller has authenticated with.
+    pub credential: Credential<'a>,
+}
+
+/// The outcome of adding a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddUserOutcome {
+    Done,
+    /// The team has reached its limit of users.
+    Full,
+}
+
+impl<'a> TeamStore<'a> {
+    pub(crate) fn new(store: &'a Store, team: TeamId) -> Self {
+        Self { store, team }
+    }
+
+    /// The team's users in the order they were added.
+    pub async fn members(&self) -> Result<Vec<Member>> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_as("select id, email from users where team_id = $1 order by id")
+                .bind(self.team.uuid())
+                .fetch_all(db)
+                .await
+        })?)
+    }
+
+    /// The name that the team's first user gave at sign-up, or else the address of that user.
+    pub async fn display_name(&self) -> Result<String> {
+        let name: Option<String> = read!(self.store, |db| {
+            sqlx::query_scalar(
+                "select coalesce(nullif(trim(name), ''), email)
+                 from users
+                 where team_id = $1
+                 order by id
+                 limit 1",
+            )
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        Ok(name.unwrap_or_default())
+    }
+
+    /// Adds a user, unless the team already has `limit` users. `Taken` when the
+    /// address is in use, `Gone` when the caller's credential is no longer valid.
+    pub async fn add_user(
+        &self,
+        account: &NewAccount,
+        limit: Option<u32>,
+        caller: Authority<'_>,
+        now: Millis,
+    ) -> Result<AddUserOutcome> {
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, now).await?;
+        credentials::confirm(&mut tx, caller).await?;
+        if let Some(limit) = limit
+            && count_users(&mut tx, self.team).await? >= i64::from(limit)
+        {
+            return Ok(AddUserOutcome::Full);
+        }
+        account::insert(&mut tx, self.team, account, now).await?;
+        tx.commit().await?;
+        Ok(AddUserOutcome::Done)
+    }
+
+    /// Changes a user; false when the team has no such user, `Gone` when the
+    /// caller's credential is no longer valid.
+    pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<bool> {
+        let keep = change.credential.session().filter(|_| change.user == change.caller);
+        let mut tx = self.store.begin().await?;
+        // Two users may change each other at the same time: locking the team
+        // first prevents a deadlock on their rows.
+        lock_team(&mut tx, self.team, now).await?;
+        let caller = Authority { user: change.caller, credential: change.credential };
+        credentials::confirm(&mut tx, caller).await?;
+        let found = within!(tx, |db| {
+            sqlx::query(
+                "update users
+                 set email = $3, email_key = $4, modified = $6,
+                     password_hash = coalesce($5, password_hash)
+                 where id = $1 and team_id = $2",
+            )
+            .bind(change.user.uuid())
+            .bind(self.team.uuid())
+            .bind(change.email.as_str())
+            .bind(change.email.key())
+            .bind(change.password_hash.as_deref())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if !found {
+            return Ok(false);
+        }
+        if change.password_hash.is_some() {
+            end_other_sessions(&mut tx, change.user, keep).await?;
+        }
+        // A link that was mailed to the previous address must not work either.
+        within!(tx, |db| {
+            sqlx::query("delete from resets where user_id = $1 and (email_key <> $2 or $3)")
+                .bind(change.user.uuid())
+                .bind(change.email.key())
+                .bind(change.password_hash.is_some())
+                .execute(db)
+                .await?;
+        });
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends all sessions and deletes all API keys of these users, in one
+    /// transaction: false when one of them is not in the team, `Gone` when the
+    /// caller's credential is no longer valid.
+    pub async fn revoke(
+        &self,
+        users: &[UserId],
+        caller: Authority<'_>,
+        now: Millis,
+    ) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, now).await?;
+        credentials::confirm(&mut tx, caller).await?;
+        for user in users {
+            if !lock_member(&mut tx, self.team, *user).await? {
+                return Ok(false);
+            }
+            end_other_sessions(&mut tx, *user, None).await?;
+            delete_api_keys(&mut tx, *user).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Deletes these users in one transaction: false when one of them is not in
+    /// the team. Deleting the last user deletes the team and all its data. `Gone`
+    /// when the caller's credential is no longer valid; the operator needs none.
+    pub async fn delete_users(
+        &self,
+        users: &[UserId],
+        caller: Option<Authority<'_>>,
+        now: Millis,
+    ) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        // The team's row is locked first, so that two callers who delete the
+        // last two users cannot leave an empty team behind.
+        lock_team(&mut tx, self.team, now).await?;
+        if let Some(caller) = caller {
+            credentials::confirm(&mut tx, caller).await?;
+        }
+        let all = within!(tx, |db| {
+            let mut all = true;
+            for user in users {
+                let done = sqlx::query("delete from users where id = $1 and team_id = $2")
+                    .bind(user.uuid())
+                    .bind(self.team.uuid())
+                    .execute(&mut *db)
+                    .await?;
+                all &= done.rows_affected() == 1;
+            }
+            sqlx::query(
+                "delete from teams
+                 where id = $1 and not exists (select 1 from users where team_id = $1)",
+            )
+            .bind(self.team.uuid())
+            .execute(&mut *db)
+            .await?;
+            Ok::<_, Error>(all)
+        })?;
+        if all {
+            tx.commit().await?;
+        }
+        Ok(all)
+    }
+}
+
+/// Locks the team's row until the transaction ends, so that changes to what belongs
+/// to the team happen one after the other; false when there is no such team.
+pub(crate) async fn lock_team(tx: &mut Tx, team: TeamId, now: Millis) -> Result<bool> {
+    Ok(within!(*tx, |db| {
+        sqlx::query("update teams set modified = $2 where id = $1")
+            .bind(team.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+    })?)
+}
+
+/// Locks a user's row until the transaction ends; false when the team has no such
+/// user.
+async fn lock_member(tx: &mut Tx, team: TeamId, user: UserId) -> Result<bool> {
+    Ok(within!(*tx, |db| {
+        sqlx::query("update users set modified = modified where id = $1 and team_id = $2")
+            .bind(user.uuid())
+            .bind(team.uuid())
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+    })?)
+}
+
+async fn count_users(tx: &mut Tx, team: TeamId) -> Result<i64> {
+    Ok(within!(*tx, |db| {
+        sqlx::query_scalar("select count(*) from users where team_id = $1")
+            .bind(team.uuid())
+            .fetch_one(db)
+            .await
+    })?)
+}
+
+/// Ends a user's sessions, except the one to keep.
+async fn end_other_sessions(tx: &mut Tx, user: UserId, keep: Option<SessionId>) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query("delete from sessions where user_id = $1 and id <> $2")
+            .bind(user.uuid())
+            .bind(keep.map_or(Uuid::nil(), SessionId::uuid))
+            .execute(db)
+            .await?;
+    });
+    Ok(())
+}
+
+async fn delete_api_keys(tx: &mut Tx, user: UserId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query("delete from api_keys where user_id = $1")
+            .bind(user.uuid())
+            .execute(db)
+            .await?;
+    });
+    Ok(())
+}

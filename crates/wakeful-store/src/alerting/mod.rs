@@ -1,0 +1,3 @@
+//! Alerts.
+
+pub(crate) mod alerts;

@@ -1,0 +1,320 @@
+//! The two writes of every check, for a whole batch: the monitor states and the
+//! heartbeats. Rows are bound as values, which takes the databases half the time
+//! of JSON. SQLite gets them in statements of three lengths, so that each is
+//! prepared once; PostgreSQL gets an array for each column.
+
+use sqlx::{Error, PgConnection, SqliteConnection};
+use std::sync::LazyLock;
+use std::time::Duration;
+use uuid::Uuid;
+use wakeful_core::certificate::IssuedWarnings;
+use wakeful_core::heartbeat::Phases;
+use wakeful_core::id::MonitorId;
+
+use crate::Record;
+use crate::dialect::Tx;
+use crate::monitors::json;
+
+/// The numbers of rows that a statement for SQLite can take.
+const STATEMENT_ROWS: [usize; 3] = [1, 16, 128];
+
+/// Records in the order of writing: neighbors together, and always in the same
+/// order, so that two writers of the same rows cannot deadlock.
+pub(crate) fn in_order(records: &[Record]) -> Vec<&Record> {
+    let mut records: Vec<&Record> = records.iter().collect();
+    records.sort_unstable_by_key(|record| (record.monitor, record.seq));
+    records
+}
+
+/// Writes the states and heartbeats of records in order, skipping monitors deleted
+/// in the meantime. Returns the number of new heartbeats.
+pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error> {
+    // The states come first: they lock the monitors' rows, so that no monitor
+    // can be deleted before its heartbeat is written.
+    let states: Vec<StateRow<'_>> = last_of_each(records).map(StateRow::of).collect();
+    let heartbeats: Vec<HeartbeatRow<'_>> =
+        records.iter().map(|record| HeartbeatRow::of(record)).collect();
+    match tx {
+        Tx::Sqlite(db) => {
+            let known = sqlite_states(db, &states).await?;
+            let all_known = usize::try_from(known).is_ok_and(|known| known == states.len());
+            let insert = if all_known { &INSERT_HEARTBEATS } else { &INSERT_KNOWN_HEARTBEATS };
+            sqlite_heartbeats(db, insert, &heartbeats).await
+        }
+        Tx::Postgres(db) => {
+            postgres_states(db, &states).await?;
+            postgres_heartbeats(db, &heartbeats).await
+        }
+    }
+}
+
+/// Prevents the deletion of monitors that are about to be referenced. Otherwise,
+/// on PostgreSQL, a deletion that has locked the monitor and waits for its state
+/// would deadlock with this transaction. SQLite has one writer at a time.
+pub(crate) async fn lock_monitors(tx: &mut Tx, records: &[Record]) -> Result<(), Error> {
+    let Tx::Postgres(db) = tx else { return Ok(()) };
+    let ids: Vec<Uuid> = records.iter().map(|record| record.monitor.uuid()).collect();
+    sqlx::query("select 1 from monitors where id = any($1) order by id for key share")
+        .bind(ids)
+        .execute(&mut **db)
+        .await
+        .map(|_| ())
+}
+
+/// Locks monitors that are about to be changed or deleted in the order of their ids:
+/// concurrent transactions on PostgreSQL wait for each other instead of deadlocking.
+pub(crate) async fn lock_monitors_to_change(tx: &mut Tx, ids: &[MonitorId]) -> Result<(), Error> {
+    let Tx::Postgres(db) = tx else { return Ok(()) };
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    sqlx::query("select 1 from monitors where id = any($1) order by id for update")
+        .bind(ids)
+        .execute(&mut **db)
+        .await
+        .map(|_| ())
+}
+
+/// The last record of each monitor, of records in order.
+fn last_of_each<'a>(records: &'a [&'a Record]) -> impl Iterator<Item = &'a Record> {
+    records
+        .chunk_by(|one, next| one.monitor == next.monitor)
+        .filter_map(|of_one| of_one.last().copied())
+}
+
+struct StateRow<'a> {
+    monitor: Uuid,
+    status: &'static str,
+    since: Option<i64>,
+    last_check: Option<i64>,
+    last_message: &'a str,
+    blocked: bool,
+    load_time: Option<i64>,
+    failing: Option<String>,
+    warned: Option<String>,
+    seq: i64,
+}
+
+impl<'a> StateRow<'a> {
+    fn of(record: &'a Record) -> Self {
+        let state = &record.state;
+        Self {
+            monitor: record.monitor.uuid(),
+            status: state.status.as_str(),
+            since: state.since.map(|at| at.0),
+            last_check: state.last_check.map(|at| at.0),
+            last_message: &state.last_message,
+            blocked: state.blocked,
+            load_time: state.load_time.map(micros),
+            failing: state.failing.as_ref().map(json),
+            warned: Some(&state.warned).filter(|given| !IssuedWarnings::is_empty(given)).map(json),
+            seq: record.seq,
+        }
+    }
+}
+
+struct HeartbeatRow<'a> {
+    monitor: Uuid,
+    at: i64,
+    seq: i64,
+    status: &'static str,
+    message: &'a str,
+    load_time: Option<i64>,
+    phases: Option<String>,
+    regions: Option<String>,
+}
+
+impl<'a> HeartbeatRow<'a> {
+    fn of(record: &'a Record) -> Self {
+        let heartbeat = &record.heartbeat;
+        let phases = Some(&heartbeat.phases).filter(|phases| **phases != Phases::default());
+        Self {
+            monitor: record.monitor.uuid(),
+            at: heartbeat.at.0,
+            seq: record.seq,
+            status: heartbeat.status.as_str(),
+            message: &heartbeat.message,
+            load_time: heartbeat.load_time.map(micros),
+            phases: phases.map(json),
+            regions: Some(&heartbeat.regions).filter(|regions| !regions.is_empty()).map(json),
+        }
+    }
+}
+
+fn micros(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// One statement in each of the lengths of `STATEMENT_ROWS`.
+struct Statement([String; STATEMENT_ROWS.len()]);
+
+impl Statement {
+    fn new(columns: usize, text: impl Fn(&str) -> String) -> Self {
+        let row = format!("({})", vec!["?"; columns].join(", "));
+        Self(STATEMENT_ROWS.map(|length| text(&vec![row.as_str(); length].join(", "))))
+    }
+
+    /// The shortest statement that takes all rows, or else the longest; and its
+    /// length.
+    fn fitting(&'static self, rows: usize) -> (&'static str, usize) {
+        let place = STATEMENT_ROWS.iter().position(|length| *length >= rows);
+        let place = place.unwrap_or(STATEMENT_ROWS.len() - 1);
+        (&self.0[place], STATEMENT_ROWS[place])
+    }
+}
+
+static UPDATE_STATES: LazyLock<Statement> = LazyLock::new(|| {
+    Statement::new(10, |values| {
+        format!(
+            "update monitor_states
+             set status = r.column2, since = r.column3, last_check = r.column4,
+                 last_message = r.column5, load_time = r.column6, failing = r.column7,
+                 warned = r.column8, seq = r.column9, blocked = r.column10
+             from (values {values}) r
+             where monitor_states.monitor_id = r.column1 and monitor_states.seq < r.column9"
+        )
+    })
+});
+
+static INSERT_HEARTBEATS: LazyLock<Statement> = LazyLock::new(|| insert("r.column1 is not null"));
+
+/// For batches in which some monitors may have been deleted.
+static INSERT_KNOWN_HEARTBEATS: LazyLock<Statement> = LazyLock::new(|| {
+    insert("exists (select 1 from monitor_states s where s.monitor_id = r.column1)")
+});
+
+fn insert(condition: &str) -> Statement {
+    Statement::new(8, |values| {
+        format!(
+            "insert into heartbeats
+             (monitor_id, at, seq, status, message, load_time, phases, regions)
+             select r.column1, r.column2, r.column3, r.column4, r.column5, r.column6, r.column7,
+                    r.column8
+             from (values {values}) r
+             where {condition}
+             on conflict do nothing"
+        )
+    })
+}
+
+async fn sqlite_states(db: &mut SqliteConnection, rows: &[StateRow<'_>]) -> Result<u64, Error> {
+    let mut written = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (sql, length) = UPDATE_STATES.fitting(rest.len());
+        let (chunk, remaining) = rest.split_at(length.min(rest.len()));
+        let mut query = sqlx::query(sql);
+        for row in chunk {
+            query = query
+                .bind(row.monitor)
+                .bind(row.status)
+                .bind(row.since)
+                .bind(row.last_check)
+                .bind(row.last_message)
+                .bind(row.load_time)
+                .bind(row.failing.as_deref())
+                .bind(row.warned.as_deref())
+                .bind(row.seq)
+                .bind(row.blocked);
+        }
+        // Unbound values are null, which is no monitor's id.
+        written += query.execute(&mut *db).await?.rows_affected();
+        rest = remaining;
+    }
+    Ok(written)
+}
+
+async fn sqlite_heartbeats(
+    db: &mut SqliteConnection,
+    insert: &'static Statement,
+    rows: &[HeartbeatRow<'_>],
+) -> Result<u64, Error> {
+    let mut written = 0;
+    let mut rest = rows;
+    while !rest.is_empty() {
+        let (sql, length) = insert.fitting(rest.len());
+        let (chunk, remaining) = rest.split_at(length.min(rest.len()));
+        let mut query = sqlx::query(sql);
+        for row in chunk {
+            query = query
+                .bind(row.monitor)
+                .bind(row.at)
+                .bind(row.seq)
+                .bind(row.status)
+                .bind(row.message)
+                .bind(row.load_time)
+                .bind(row.phases.as_deref())
+                .bind(row.regions.as_deref());
+        }
+        written += query.execute(&mut *db).await?.rows_affected();
+        rest = remaining;
+    }
+    Ok(written)
+}
+
+/// One column of many rows.
+fn column<'a, R, T>(rows: &'a [R], of: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
+}
+
+async fn postgres_states(db: &mut PgConnection, rows: &[StateRow<'_>]) -> Result<(), Error> {
+    sqlx::query(
+        "update monitor_states s
+         set status = r.status, since = r.since, last_check = r.last_check,
+             last_message = r.last_message, load_time = r.load_time, failing = r.failing,
+             warned = r.warned, seq = r.seq, blocked = r.blocked
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+              as r(id, status, since, last_check, last_message, load_time, failing, warned, seq,
+                   blocked)
+         where s.monitor_id = r.id and s.seq < r.seq",
+    )
+    .bind(column(rows, |row| row.monitor))
+    .bind(column(rows, |row| row.status))
+    .bind(column(rows, |row| row.since))
+    .bind(column(rows, |row| row.last_check))
+    .bind(column(rows, |row| row.last_message))
+    .bind(column(rows, |row| row.load_time))
+    .bind(column(rows, |row| row.failing.as_deref()))
+    .bind(column(rows, |row| row.warned.as_deref()))
+    .bind(column(rows, |row| row.seq))
+    .bind(column(rows, |row| row.blocked))
+    .execute(db)
+    .await
+    .map(|_| ())
+}
+
+async fn postgres_heartbeats(
+    db: &mut PgConnection,
+    rows: &[HeartbeatRow<'_>],
+) -> Result<u64, Error> {
+    sqlx::query(
+        "insert into heartbeats
+         (monitor_id, at, seq, status, message, load_time, phases, regions)
+         select r.id, r.at, r.seq, r.status, r.message, r.load_time, r.phases, r.regions
+         from unnest($1, $2, $3, $4, $5, $6, $7, $8)
+              as r(id, at, seq, status, message, load_time, phases, regions)
+         join monitor_states s on s.monitor_id = r.id
+         on conflict do nothing",
+    )
+    .bind(column(rows, |row| row.monitor))
+    .bind(column(rows, |row| row.at))
+    .bind(column(rows, |row| row.seq))
+    .bind(column(rows, |row| row.status))
+    .bind(column(rows, |row| row.message))
+    .bind(column(rows, |row| row.load_time))
+    .bind(column(rows, |row| row.phases.as_deref()))
+    .bind(column(rows, |row| row.regions.as_deref()))
+    .execute(db)
+    .await
+    .map(|done| done.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_statement_that_fits_is_used() {
+        for (rows, length) in [(1, 1), (2, 16), (16, 16), (17, 128), (128, 128), (5_000, 128)] {
+            assert_eq!(UPDATE_STATES.fitting(rows).1, length, "{rows}");
+        }
+    }
+}

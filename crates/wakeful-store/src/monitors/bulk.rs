@@ -1,0 +1,489 @@
+//! Changes and deletions of many monitors of a team, each in one transaction. The rows
+//! are read without their specs, so that many of them need little memory.
+
+use futures_util::TryStreamExt as _;
+use serde::Serialize;
+use uuid::Uuid;
+use wakeful_core::id::{MonitorId, NotifierId};
+use wakeful_core::monitors::bulk::BulkSettings;
+use wakeful_core::monitors::{Interval, Name, Tags};
+use wakeful_core::time::Millis;
+
+use super::list::{matches, with_filter};
+use super::row::{damaged, seconds, tables};
+use super::save::active_monitors;
+use super::{MonitorFilter, SaveOutcome, id_array, json, to_seconds};
+use crate::accounts::team::lock_team;
+use crate::dialect::{Tx, either, from_row, read, within};
+use crate::history::bulk::lock_monitors_to_change;
+use crate::history::record::SimpleUuid;
+use crate::{Result, TeamStore};
+
+/// The monitors that a bulk operation concerns.
+#[derive(Clone, Debug)]
+pub enum MonitorSelection {
+    Ids(Vec<MonitorId>),
+    Filter(MonitorFilter),
+}
+
+/// The settings of a monitor as read for a bulk change.
+#[derive(Clone, Debug)]
+pub struct StoredSettings {
+    pub settings: BulkSettings,
+    pub revision: i64,
+    search: String,
+}
+
+/// One monitor of a bulk change.
+#[derive(Clone, Debug)]
+pub struct BulkEdit {
+    pub before: StoredSettings,
+    pub after: BulkSettings,
+}
+
+macro_rules! bulk_columns {
+    () => {
+        "m.id, m.name, m.isactive, m.heartbeat_interval, m.timeout, m.retry_interval,
+         m.resend_interval, m.retries, m.tags, m.search, m.revision"
+    };
+}
+
+struct BulkRow {
+    id: MonitorId,
+    name: String,
+    isactive: bool,
+    heartbeat_interval: i64,
+    timeout: Option<i64>,
+    retry_interval: Option<i64>,
+    resend_interval: i64,
+    retries: i64,
+    tags: String,
+    search: String,
+    revision: i64,
+}
+
+from_row!(BulkRow, |row| Self {
+    id: row.try_get::<Uuid, _>(0)?.into(),
+    name: row.try_get(1)?,
+    isactive: row.try_get(2)?,
+    heartbeat_interval: row.try_get(3)?,
+    timeout: row.try_get(4)?,
+    retry_interval: row.try_get(5)?,
+    resend_interval: row.try_get(6)?,
+    retries: row.try_get(7)?,
+    tags: row.try_get(8)?,
+    search: row.try_get(9)?,
+    revision: row.try_get(10)?,
+});
+
+impl BulkRow {
+    fn settings(self) -> Result<StoredSettings> {
+        let settings = BulkSettings {
+            id: self.id,
+            name: Name::parse(&self.name).map_err(|_| damaged())?,
+            isactive: self.isactive,
+            heartbeat_interval: u64::try_from(self.heartbeat_interval)
+                .ok()
+                .and_then(|seconds| Interval::new(seconds).ok())
+                .ok_or_else(damaged)?,
+            timeout: self.timeout.map(seconds),
+            retries: u16::try_from(self.retries).map_err(|_| damaged())?,
+            retry_interval: self.retry_interval.map(seconds),
+            resend_interval: Some(seconds(self.resend_interval)).filter(|span| !span.is_zero()),
+            tags: serde_json::from_str::<Tags>(&self.tags).map_err(|_| damaged())?,
+            notifiers: Vec::new(),
+        };
+        Ok(StoredSettings { settings, revision: self.revision, search: self.search })
+    }
+}
+
+impl StoredSettings {
+    /// The search text with other tags; the name and the target come before them.
+    fn search_with(&self, tags: &Tags) -> String {
+        let head = self.search.strip_suffix(&joined(&self.settings.tags));
+        format!("{}{}", head.unwrap_or(&self.search), joined(tags))
+    }
+}
+
+fn joined(tags: &Tags) -> String {
+    tags.iter().collect::<Vec<_>>().join("\n").to_lowercase()
+}
+
+#[derive(Serialize)]
+struct EditRow {
+    id: SimpleUuid,
+    revision: i64,
+    isactive: bool,
+    heartbeat_interval: u32,
+    timeout: Option<i64>,
+    retry_interval: Option<i64>,
+    resend_interval: i64,
+    retries: u16,
+    tags: String,
+    search: String,
+}
+
+impl EditRow {
+    fn of(edit: &BulkEdit) -> Self {
+        let BulkEdit { before, after } = edit;
+        Self {
+            id: after.id.uuid().into(),
+            revision: before.revision,
+            isactive: after.isactive,
+            heartbeat_interval: after.heartbeat_interval.seconds(),
+            timeout: after.timeout.map(to_seconds),
+            retry_interval: after.retry_interval.map(to_seconds),
+            resend_interval: after.resend_interval.map_or(0, to_seconds),
+            retries: after.retries,
+            tags: json(&after.tags),
+            search: before.search_with(&after.tags),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RemindRow {
+    id: SimpleUuid,
+    next: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct LinkRow {
+    monitor: SimpleUuid,
+    notifier: SimpleUuid,
+    /// After the links that exist, in the order of the change.
+    offset: usize,
+}
+
+impl TeamStore<'_> {
+    /// The settings of the selected monitors in the order of their creation, without their
+    /// notifiers. Ids that the team does not have are skipped.
+    pub async fn bulk_settings(&self, which: &MonitorSelection) -> Result<Vec<StoredSettings>> {
+        match which {
+            MonitorSelection::Ids(ids) => {
+                let rows: Vec<BulkRow> = read!(self.store, |db| {
+                    sqlx::query_as(self.select_by_id())
+                        .bind(self.team.uuid())
+                        .bind(id_array(ids))
+                        .fetch_all(db)
+                        .await
+                })?;
+                rows.into_iter().map(BulkRow::settings).collect()
+            }
+            MonitorSelection::Filter(filter) => self.bulk_matching(filter).await,
+        }
+    }
+
+    async fn bulk_matching(&self, filter: &MonitorFilter) -> Result<Vec<StoredSettings>> {
+        let mut found = Vec::new();
+        read!(self.store, |db| {
+            let select = sqlx::query_as::<_, BulkRow>(concat!(
+                "select ",
+                bulk_columns!(),
+                " from ",
+                tables!(),
+                matches!()
+            ));
+            let mut rows = with_filter!(select, self.team, filter).fetch(db);
+            while let Some(row) = rows.try_next().await? {
+                found.push(row.settings()?);
+            }
+        });
+        Ok(found)
+    }
+
+    /// Adds the notifiers of these monitors, which are in the order of their ids.
+    pub async fn add_notifiers_to(&self, monitors: &mut [StoredSettings]) -> Result<()> {
+        let (Some(first), Some(last)) = (monitors.first(), monitors.last()) else {
+            return Ok(());
+        };
+        let mut links = self.links(first.settings.id, last.settings.id).await?;
+        for monitor in monitors {
+            let links = links.remove(&monitor.settings.id).unwrap_or_default();
+            monitor.settings.notifiers = links.iter().map(|link| link.id).collect();
+        }
+        Ok(())
+    }
+
+    /// Those of these notifiers that the team does not have.
+    pub async fn unknown_notifiers(&self, ids: &[NotifierId]) -> Result<Vec<NotifierId>> {
+        let known: Vec<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar("select id from notifiers where team_id = $1")
+                .bind(self.team.uuid())
+                .fetch_all(db)
+                .await
+        })?;
+        Ok(ids.iter().copied().filter(|id| !known.contains(&id.uuid())).collect())
+    }
+
+    /// Writes these changes, all or none: `Conflict` if one of the monitors has changed since
+    /// it was read, or does not exist any more. `limit` is the number of active monitors that
+    /// the team may have. With `dry_run`, nothing is written.
+    pub async fn change_monitors(
+        &self,
+        edits: &[BulkEdit],
+        limit: Option<u32>,
+        now: Millis,
+        dry_run: bool,
+    ) -> Result<SaveOutcome> {
+        if edits.is_empty() {
+            return Ok(SaveOutcome::Done);
+        }
+        let mut tx = self.store.begin().await?;
+        if let Some(limit) = limit {
+            // Locked before the count below, so that it stays valid.
+            lock_team(&mut tx, self.team, now).await?;
+            if self.exceeds(&mut tx, edits, limit).await? {
+                return Ok(SaveOutcome::LimitReached);
+            }
+        }
+        let ids: Vec<MonitorId> = edits.iter().map(|edit| edit.after.id).collect();
+        lock_monitors_to_change(&mut tx, &ids).await?;
+        if self.update_settings(&mut tx, edits, now).await? != edits.len() as u64 {
+            return Ok(SaveOutcome::Conflict);
+        }
+        self.reschedule_all_reminders(&mut tx, edits, now).await?;
+        let added = self.change_links(&mut tx, edits).await?;
+        if !added {
+            return Ok(SaveOutcome::Conflict);
+        }
+        if !dry_run {
+            tx.commit().await?;
+        }
+        Ok(SaveOutcome::Done)
+    }
+
+    /// Deletes these monitors with their alerts, deliveries and links at once, all or none;
+    /// false if one of them does not exist. Their heartbeats are inaccessible from then on;
+    /// `delete_orphaned_heartbeats` deletes them later.
+    pub async fn delete_monitors(&self, ids: &[MonitorId]) -> Result<bool> {
+        let mut tx = self.store.begin().await?;
+        lock_monitors_to_change(&mut tx, ids).await?;
+        let deleted = within!(tx, |db| {
+            sqlx::query(self.delete_by_id())
+                .bind(self.team.uuid())
+                .bind(id_array(ids))
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        if deleted != ids.len() as u64 {
+            return Ok(false);
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Whether the edits would make more monitors active than the limit allows. Edits that
+    /// activate none are always allowed.
+    async fn exceeds(&self, tx: &mut Tx, edits: &[BulkEdit], limit: u32) -> Result<bool> {
+        let activated = |edit: &&BulkEdit| edit.after.isactive && !edit.before.settings.isactive;
+        let activated = edits.iter().filter(activated).count();
+        if activated == 0 {
+            return Ok(false);
+        }
+        let active = active_monitors(tx, self.team).await?;
+        Ok(active.saturating_add(activated as i64) > i64::from(limit))
+    }
+
+    async fn update_settings(&self, tx: &mut Tx, edits: &[BulkEdit], now: Millis) -> Result<u64> {
+        let rows: Vec<EditRow> = edits.iter().map(EditRow::of).collect();
+        Ok(within!(*tx, |db| {
+            sqlx::query(self.update_many())
+                .bind(self.team.uuid())
+                .bind(json(&rows))
+                .bind(now.0)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?)
+    }
+
+    /// Like `reschedule_reminders`, for those of many monitors that need it.
+    async fn reschedule_all_reminders(
+        &self,
+        tx: &mut Tx,
+        edits: &[BulkEdit],
+        now: Millis,
+    ) -> Result<()> {
+        let changed = |BulkEdit { before, after }: &&BulkEdit| {
+            before.settings.resend_interval != after.resend_interval
+                || before.settings.isactive != after.isactive
+        };
+        let rows: Vec<RemindRow> = edits
+            .iter()
+            .filter(changed)
+            .map(|edit| RemindRow {
+                id: edit.after.id.uuid().into(),
+                next: next_reminder(&edit.after, now),
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        within!(*tx, |db| {
+            sqlx::query(self.remind_many()).bind(json(&rows)).execute(db).await?;
+        });
+        Ok(())
+    }
+
+    /// Removes and adds links; false if a notifier to add was deleted meanwhile.
+    async fn change_links(&self, tx: &mut Tx, edits: &[BulkEdit]) -> Result<bool> {
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        for BulkEdit { before, after } in edits {
+            let (old, new) = (&before.settings.notifiers, &after.notifiers);
+            removed.extend(difference(after.id, old, new));
+            added.extend(difference(after.id, new, old));
+        }
+        within!(*tx, |db| {
+            if !removed.is_empty() {
+                sqlx::query(self.unlink_many()).bind(json(&removed)).execute(&mut *db).await?;
+            }
+            if added.is_empty() {
+                return Ok(true);
+            }
+            let linked = sqlx::query(self.link_many())
+                .bind(self.team.uuid())
+                .bind(json(&added))
+                .execute(&mut *db)
+                .await?;
+            Ok(linked.rows_affected() == added.len() as u64)
+        })
+    }
+
+    fn select_by_id(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: concat!("select ", bulk_columns!(), " from monitors m
+                 where m.team_id = $1 and m.id in (select unhex(value) from json_each($2))
+                 order by m.id"),
+            postgres: concat!("select ", bulk_columns!(), " from monitors m
+                 where m.team_id = $1 and m.id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))
+                 order by m.id")
+        )
+    }
+
+    fn delete_by_id(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: "delete from monitors
+                 where team_id = $1 and id in (select unhex(value) from json_each($2))",
+            postgres: "delete from monitors
+                 where team_id = $1 and id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))"
+        )
+    }
+
+    /// Without `materialized`, SQLite would read the JSON once for each monitor of the team.
+    fn update_many(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: "with r as materialized (
+                     select unhex(value ->> 'id') as id, value ->> 'revision' as revision,
+                            value ->> 'isactive' as isactive,
+                            value ->> 'heartbeat_interval' as heartbeat_interval,
+                            value ->> 'timeout' as timeout,
+                            value ->> 'retry_interval' as retry_interval,
+                            value ->> 'resend_interval' as resend_interval,
+                            value ->> 'retries' as retries, value ->> 'tags' as tags,
+                            value ->> 'search' as search
+                     from json_each($2))
+                 update monitors
+                 set isactive = r.isactive, heartbeat_interval = r.heartbeat_interval,
+                     timeout = r.timeout, retry_interval = r.retry_interval,
+                     resend_interval = r.resend_interval, retries = r.retries, tags = r.tags,
+                     search = r.search, modified = $3, revision = monitors.revision + 1
+                 from r
+                 where monitors.id = r.id and monitors.team_id = $1
+                 and monitors.revision = r.revision",
+            postgres: "update monitors
+                 set isactive = r.isactive, heartbeat_interval = r.heartbeat_interval,
+                     timeout = r.timeout, retry_interval = r.retry_interval,
+                     resend_interval = r.resend_interval, retries = r.retries, tags = r.tags,
+                     search = r.search, modified = $3, revision = monitors.revision + 1
+                 from json_to_recordset(cast($2 as json))
+                      as r(id uuid, revision bigint, isactive boolean, heartbeat_interval bigint,
+                           timeout bigint, retry_interval bigint, resend_interval bigint,
+                           retries bigint, tags text, search text)
+                 where monitors.id = r.id and monitors.team_id = $1
+                 and monitors.revision = r.revision"
+        )
+    }
+
+    fn remind_many(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: "with r as materialized (
+                     select unhex(value ->> 'id') as id, value ->> 'next' as next
+                     from json_each($1))
+                 update alerts
+                 set remind_at = r.next
+                 from r
+                 where alerts.monitor_id = r.id and alerts.kind = 'outage'
+                 and alerts.ended is null",
+            postgres: "update alerts
+                 set remind_at = r.next
+                 from json_to_recordset(cast($1 as json)) as r(id uuid, next bigint)
+                 where alerts.monitor_id = r.id and alerts.kind = 'outage'
+                 and alerts.ended is null"
+        )
+    }
+
+    fn unlink_many(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: "delete from monitor_notifiers
+                 where (monitor_id, notifier_id) in (
+                     select unhex(value ->> 'monitor'), unhex(value ->> 'notifier')
+                     from json_each($1))",
+            postgres: "delete from monitor_notifiers
+                 where (monitor_id, notifier_id) in (
+                     select monitor, notifier
+                     from json_to_recordset(cast($1 as json)) as r(monitor uuid, notifier uuid))"
+        )
+    }
+
+    fn link_many(&self) -> &'static str {
+        either!(
+            self.store,
+            sqlite: "insert into monitor_notifiers (monitor_id, notifier_id, position)
+                 select unhex(r.value ->> 'monitor'), n.id,
+                        1 + (r.value ->> 'offset') + coalesce((
+                            select max(l.position) from monitor_notifiers l
+                            where l.monitor_id = unhex(r.value ->> 'monitor')), -1)
+                 from json_each($2) r
+                 cross join notifiers n
+                 where n.id = unhex(r.value ->> 'notifier') and n.team_id = $1
+                 on conflict do nothing",
+            postgres: "insert into monitor_notifiers (monitor_id, notifier_id, position)
+                 select r.monitor, n.id,
+                        1 + r.\"offset\" + coalesce((
+                            select max(l.position) from monitor_notifiers l
+                            where l.monitor_id = r.monitor), -1)
+                 from json_to_recordset(cast($2 as json))
+                      as r(monitor uuid, notifier uuid, \"offset\" bigint)
+                 join notifiers n on n.id = r.notifier and n.team_id = $1
+                 on conflict do nothing"
+        )
+    }
+}
+
+fn next_reminder(monitor: &BulkSettings, now: Millis) -> Option<i64> {
+    let span = monitor.resend_interval.filter(|_| monitor.isactive)?;
+    Some(now.after(span).0)
+}
+
+/// The links to notifiers in `these` that are not in `those`.
+fn difference<'a>(
+    monitor: MonitorId,
+    these: &'a [NotifierId],
+    those: &'a [NotifierId],
+) -> impl Iterator<Item = LinkRow> + 'a {
+    let missing = these.iter().filter(|id| !those.contains(id)).enumerate();
+    missing.map(move |(offset, id)| LinkRow {
+        monitor: monitor.uuid().into(),
+        notifier: id.uuid().into(),
+        offset,
+    })
+}

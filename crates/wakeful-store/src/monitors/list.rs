@@ -1,0 +1,161 @@
+//! The monitors of a team, each with its linked notifiers.
+
+use futures_util::TryStreamExt as _;
+use std::collections::HashMap;
+use uuid::Uuid;
+use wakeful_core::id::MonitorId;
+
+use super::row::{Row, columns, tables};
+use super::{LinkedNotifier, MonitorFilter, StoredMonitor, json};
+use crate::dialect::{from_row, read};
+use crate::{Result, TeamStore};
+
+struct Link {
+    monitor: MonitorId,
+    linked: LinkedNotifier,
+}
+
+from_row!(Link, |row| Self {
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    linked: LinkedNotifier {
+        id: row.try_get::<Uuid, _>("id")?.into(),
+        name: row.try_get("name")?,
+        kind: row.try_get("kind")?,
+    },
+});
+
+/// The conditions of a filter, for a query over `tables`.
+macro_rules! matches {
+    () => {
+        " where m.team_id = $1
+         and m.id > $2
+         and s.monitor_id = m.id
+         and (cast($3 as text) is null or m.kind = $3)
+         and (cast($4 as text) is null or s.status = $4)
+         and (cast($5 as text) is null
+              or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
+         and (cast($6 as text) is null or m.search like $6 escape '!')
+         order by m.id
+         limit $7"
+    };
+}
+pub(super) use matches;
+
+/// Binds a filter as $1 to $7 of `matches`.
+macro_rules! with_filter {
+    ($statement:expr, $team:expr, $filter:expr) => {
+        $statement
+            .bind($team.uuid())
+            .bind($filter.after.map_or(uuid::Uuid::nil(), |after| after.uuid()))
+            .bind($filter.kind.map(|kind| kind.as_str()))
+            .bind($filter.status.map(|status| status.as_str()))
+            .bind($crate::monitors::list::tag_pattern($filter))
+            .bind($crate::monitors::list::search_pattern($filter))
+            .bind($filter.limit.map_or(i64::MAX, i64::from))
+    };
+}
+pub(super) use with_filter;
+
+impl TeamStore<'_> {
+    pub async fn monitor(
+        &self,
+        id: MonitorId,
+    ) -> Result<Option<(StoredMonitor, Vec<LinkedNotifier>)>> {
+        let row: Option<Row> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from ",
+                tables!(),
+                " where m.id = $1 and m.team_id = $2 and s.monitor_id = m.id"
+            ))
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(row) = row else { return Ok(None) };
+        let links = self.links(id, id).await?.remove(&id).unwrap_or_default();
+        Ok(Some((row.with_links(&self.store.keyring, &links)?, links)))
+    }
+
+    /// The team's monitors in the order they were created, each with its notifiers.
+    pub async fn monitors(
+        &self,
+        filter: &MonitorFilter,
+    ) -> Result<Vec<(StoredMonitor, Vec<LinkedNotifier>)>> {
+        let found = self.matching(filter).await?;
+        let (Some(first), Some(last)) = (found.first(), found.last()) else {
+            return Ok(Vec::new());
+        };
+        let mut links = self.links(first.monitor.id, last.monitor.id).await?;
+        let link = |mut stored: StoredMonitor| {
+            let links = links.remove(&stored.monitor.id).unwrap_or_default();
+            stored.monitor.notifiers = links.iter().map(|link| link.id).collect();
+            (stored, links)
+        };
+        Ok(found.into_iter().map(link).collect())
+    }
+
+    /// The matching monitors without their notifiers. Rows are decoded one by one,
+    /// so that a long list is not in memory twice.
+    async fn matching(&self, filter: &MonitorFilter) -> Result<Vec<StoredMonitor>> {
+        let mut found = Vec::new();
+        read!(self.store, |db| {
+            let select = sqlx::query_as::<_, Row>(concat!(
+                "select ",
+                columns!(),
+                " from ",
+                tables!(),
+                matches!()
+            ));
+            let mut rows = with_filter!(select, self.team, filter).fetch(db);
+            while let Some(row) = rows.try_next().await? {
+                found.push(row.with_links(&self.store.keyring, &[])?);
+            }
+        });
+        Ok(found)
+    }
+
+    /// The notifiers of the team's monitors from `first` to `last`, in order.
+    pub(super) async fn links(
+        &self,
+        first: MonitorId,
+        last: MonitorId,
+    ) -> Result<HashMap<MonitorId, Vec<LinkedNotifier>>> {
+        let rows: Vec<Link> = read!(self.store, |db| {
+            sqlx::query_as(
+                "select l.monitor_id, n.id, n.name, n.kind
+                 from monitor_notifiers l
+                 join notifiers n on n.id = l.notifier_id
+                 where n.team_id = $1 and l.monitor_id between $2 and $3
+                 order by l.monitor_id, l.position",
+            )
+            .bind(self.team.uuid())
+            .bind(first.uuid())
+            .bind(last.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        let mut links: HashMap<MonitorId, Vec<LinkedNotifier>> = HashMap::new();
+        for Link { monitor, linked } in rows {
+            links.entry(monitor).or_default().push(linked);
+        }
+        Ok(links)
+    }
+}
+
+/// In the JSON, a tag follows a comma, or the bracket, which `matches` turns into one. A
+/// quote inside a tag follows a backslash instead.
+pub(super) fn tag_pattern(filter: &MonitorFilter) -> Option<String> {
+    filter.tag.as_deref().map(|tag| format!(",{}", json(tag)))
+}
+
+pub(super) fn search_pattern(filter: &MonitorFilter) -> Option<String> {
+    filter.q.as_deref().map(|q| format!("%{}%", escaped(&q.to_lowercase())))
+}
+
+/// Escapes the wildcards of `like`.
+fn escaped(text: &str) -> String {
+    text.replace('!', "!!").replace('%', "!%").replace('_', "!_")
+}

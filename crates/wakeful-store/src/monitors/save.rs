@@ -1,0 +1,243 @@
+//! Saves the settings of a monitor in one transaction with its links. Its state is
+//! not touched.
+
+use wakeful_core::cluster::slot::Slot;
+use wakeful_core::id::{MonitorId, NotifierId, TeamId};
+use wakeful_core::monitors::Monitor;
+
+use super::row::Sealed;
+use super::{SaveOutcome, json, resend_interval, to_seconds};
+use crate::accounts::team::lock_team;
+use crate::dialect::{Tx, from_row, within};
+use crate::notifications::reminders::reschedule_reminders;
+use crate::{Result, TeamStore};
+
+/// Binds the settings as $1 to $20 of both statements.
+macro_rules! with_settings {
+    ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
+        $statement
+            .bind($monitor.id.uuid())
+            .bind($team.uuid())
+            .bind($monitor.name.as_str())
+            .bind($monitor.spec.kind().as_str())
+            .bind($sealed.spec.as_str())
+            .bind($sealed.secret.as_deref())
+            .bind($monitor.isactive)
+            .bind(i64::from($monitor.heartbeat_interval.seconds()))
+            .bind($monitor.timeout.map(to_seconds))
+            .bind($monitor.retry_interval.map(to_seconds))
+            .bind(i64::from($monitor.retries))
+            .bind($monitor.upside_down_mode)
+            .bind(json(&$monitor.tags))
+            .bind(search($monitor))
+            .bind($sealed.push_digest())
+            .bind($sealed.push_token.as_deref())
+            .bind($monitor.modified.0)
+            .bind(resend_interval($monitor))
+            .bind(json(&$monitor.regions))
+            .bind($monitor.quorum.to_string())
+    };
+}
+
+/// The settings before a change that other rows depend on.
+struct SavedSettings {
+    resend_interval: i64,
+    isactive: bool,
+    spec: String,
+}
+
+from_row!(SavedSettings, |row| Self {
+    resend_interval: row.try_get("resend_interval")?,
+    isactive: row.try_get("isactive")?,
+    spec: row.try_get("spec")?,
+});
+
+impl TeamStore<'_> {
+    /// Adds a monitor. `Gone` when the team has been deleted.
+    pub async fn add_monitor(&self, monitor: &Monitor) -> Result<SaveOutcome> {
+        self.add_monitor_with_limit(monitor, None).await
+    }
+
+    /// Like `add_monitor`, unless the team already has `limit` active monitors.
+    pub async fn add_monitor_with_limit(
+        &self,
+        monitor: &Monitor,
+        limit: Option<u32>,
+    ) -> Result<SaveOutcome> {
+        let sealed = Sealed::of(&self.store.keyring, monitor);
+        let mut tx = self.store.begin().await?;
+        if let Some(limit) = limit.filter(|_| monitor.isactive) {
+            lock_team(&mut tx, self.team, monitor.modified).await?;
+            if is_full(&mut tx, self.team, limit).await? {
+                return Ok(SaveOutcome::LimitReached);
+            }
+        }
+        within!(tx, |db| {
+            let insert = sqlx::query(
+                "insert into monitors
+                 (id, team_id, name, kind, spec, secret, isactive, heartbeat_interval, timeout,
+                  retry_interval, retries, upside_down_mode, tags, search, push_digest,
+                  push_token, modified, resend_interval, regions, quorum, created, slot)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                         $17, $18, $19, $20, $21, $22)",
+            );
+            with_settings!(insert, self.team, monitor, sealed)
+                .bind(monitor.created.0)
+                .bind(i64::from(Slot::of(monitor.id).number()))
+                .execute(&mut *db)
+                .await?;
+            sqlx::query("insert into monitor_states (monitor_id) values ($1)")
+                .bind(monitor.id.uuid())
+                .execute(db)
+                .await?;
+        });
+        let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
+        if !unknown.is_empty() {
+            return Ok(SaveOutcome::NoNotifiers(unknown));
+        }
+        tx.commit().await?;
+        Ok(SaveOutcome::Done)
+    }
+
+    /// Changes the settings of a monitor, but not its state. `revision` is the one
+    /// it was read with, so that later changes by others are not overwritten.
+    pub async fn change_monitor(&self, monitor: &Monitor, revision: i64) -> Result<SaveOutcome> {
+        self.change_monitor_with_limit(monitor, revision, None).await
+    }
+
+    /// Like `change_monitor`, unless it would become active in addition to `limit`
+    /// others.
+    pub async fn change_monitor_with_limit(
+        &self,
+        monitor: &Monitor,
+        revision: i64,
+        limit: Option<u32>,
+    ) -> Result<SaveOutcome> {
+        let sealed = Sealed::of(&self.store.keyring, monitor);
+        let mut tx = self.store.begin().await?;
+        let limit = limit.filter(|_| monitor.isactive);
+        if limit.is_some() {
+            // Locked before the reads below, so that their results stay valid.
+            lock_team(&mut tx, self.team, monitor.modified).await?;
+        }
+        let before = saved_settings(&mut tx, self.team, monitor.id).await?;
+        if let Some(limit) = limit
+            && before.as_ref().is_some_and(|before| !before.isactive)
+            && is_full(&mut tx, self.team, limit).await?
+        {
+            return Ok(SaveOutcome::LimitReached);
+        }
+        let updated = within!(tx, |db| {
+            let update = sqlx::query(
+                "update monitors
+                 set name = $3, kind = $4, spec = $5, secret = $6, isactive = $7,
+                     heartbeat_interval = $8, timeout = $9, retry_interval = $10, retries = $11,
+                     upside_down_mode = $12, tags = $13, search = $14, push_digest = $15,
+                     push_token = $16, modified = $17, resend_interval = $18, regions = $19,
+                     quorum = $20, revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $21",
+            );
+            with_settings!(update, self.team, monitor, sealed)
+                .bind(revision)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?;
+        let Some(before) = before else { return Ok(SaveOutcome::NoMonitor) };
+        if !updated {
+            return Ok(SaveOutcome::Conflict);
+        }
+        if before.resend_interval != resend_interval(monitor) || before.isactive != monitor.isactive
+        {
+            reschedule_reminders(&mut tx, monitor).await?;
+        }
+        if before.spec != sealed.spec {
+            // The certificate may belong to another target.
+            delete_certificate(&mut tx, monitor.id).await?;
+        }
+        unlink_notifiers(&mut tx, monitor.id).await?;
+        let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
+        if !unknown.is_empty() {
+            return Ok(SaveOutcome::NoNotifiers(unknown));
+        }
+        tx.commit().await?;
+        Ok(SaveOutcome::Done)
+    }
+}
+
+fn search(monitor: &Monitor) -> String {
+    let tags: Vec<&str> = monitor.tags.iter().collect();
+    format!("{}\n{}\n{}", monitor.name, monitor.spec.target(), tags.join("\n")).to_lowercase()
+}
+
+/// Whether a team has `limit` active monitors, in a transaction that has locked it.
+async fn is_full(tx: &mut Tx, team: TeamId, limit: u32) -> Result<bool> {
+    Ok(active_monitors(tx, team).await? >= i64::from(limit))
+}
+
+pub(super) async fn active_monitors(tx: &mut Tx, team: TeamId) -> Result<i64> {
+    Ok(within!(*tx, |db| {
+        sqlx::query_scalar("select count(*) from monitors where team_id = $1 and isactive")
+            .bind(team.uuid())
+            .fetch_one(db)
+            .await
+    })?)
+}
+
+async fn saved_settings(tx: &mut Tx, team: TeamId, id: MonitorId) -> Result<Option<SavedSettings>> {
+    Ok(within!(*tx, |db| {
+        sqlx::query_as(
+            "select resend_interval, isactive, spec from monitors
+             where id = $1 and team_id = $2",
+        )
+        .bind(id.uuid())
+        .bind(team.uuid())
+        .fetch_optional(db)
+        .await
+    })?)
+}
+
+async fn delete_certificate(tx: &mut Tx, id: MonitorId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query("delete from certificates where monitor_id = $1")
+            .bind(id.uuid())
+            .execute(db)
+            .await?;
+    });
+    Ok(())
+}
+
+async fn unlink_notifiers(tx: &mut Tx, id: MonitorId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query("delete from monitor_notifiers where monitor_id = $1")
+            .bind(id.uuid())
+            .execute(db)
+            .await?;
+    });
+    Ok(())
+}
+
+/// Links a monitor to its notifiers, in order; returns those the team does not
+/// have.
+async fn link_notifiers(tx: &mut Tx, team: TeamId, monitor: &Monitor) -> Result<Vec<NotifierId>> {
+    let mut unknown = Vec::new();
+    within!(*tx, |db| {
+        for (position, notifier) in (0_i64..).zip(&monitor.notifiers) {
+            let done = sqlx::query(
+                "insert into monitor_notifiers (monitor_id, notifier_id, position)
+                 select $1, id, $3 from notifiers where id = $2 and team_id = $4
+                 on conflict do nothing",
+            )
+            .bind(monitor.id.uuid())
+            .bind(notifier.uuid())
+            .bind(position)
+            .bind(team.uuid())
+            .execute(&mut *db)
+            .await?;
+            if done.rows_affected() == 0 {
+                unknown.push(*notifier);
+            }
+        }
+    });
+    Ok(unknown)
+}

@@ -1,0 +1,410 @@
+//! Finding due deliveries and claiming them. A claim is an exclusive lease.
+
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NodeId, NotifierId, TeamId};
+use wakeful_core::notifications::notifier::Kind;
+use wakeful_core::notifications::recipients::Recipients;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{either, from_row, read, within, write, write_lazily};
+use crate::{Result, Store};
+
+/// A delivery that can probably be claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueDelivery {
+    pub id: DeliveryId,
+    pub team: TeamId,
+    pub notifier: NotifierId,
+    pub kind: Kind,
+    /// The number of other processes that claimed it and ended without an outcome.
+    pub crashes: u32,
+}
+
+from_row!(DueDelivery, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    kind: Kind::parse(row.try_get("kind")?)
+        .map_err(|_| sqlx::Error::Decode("not a kind of notifier".into()))?,
+    crashes: u32::try_from(row.try_get::<i64, _>("crashes")?).unwrap_or(0),
+});
+
+/// Deliveries of one notifier that may be sent as one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueGroup {
+    pub ids: Vec<DeliveryId>,
+    /// The number of other processes that claimed these and ended without an outcome.
+    pub crashes: u32,
+}
+
+/// A delivery that only this caller may send until the lease ends.
+#[derive(Clone, Debug)]
+pub struct ClaimedDelivery {
+    pub id: DeliveryId,
+    pub event: EventId,
+    pub team: TeamId,
+    pub monitor: MonitorId,
+    pub notifier: NotifierId,
+    pub alert: Option<AlertId>,
+    pub kind: String,
+    /// JSON.
+    pub body: String,
+    /// Including this attempt.
+    pub attempts: u32,
+    pub created: Millis,
+    /// The response to the previous attempt; empty when there was none.
+    pub last_answer: String,
+    /// The remaining recipients of a mail that has reached some of them.
+    pub left: Option<Vec<String>>,
+    /// The recipients of a mail after its previous attempt.
+    pub recipients: Option<Recipients>,
+    pub lease: Millis,
+    /// The number of other processes that claimed it and ended without an outcome.
+    pub crashes: u32,
+}
+
+from_row!(ClaimedDelivery, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    event: row.try_get::<Uuid, _>("eventid")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    monitor: row.try_get::<Uuid, _>("monitor_id")?.into(),
+    notifier: row.try_get::<Uuid, _>("notifier_id")?.into(),
+    alert: row.try_get::<Option<Uuid>, _>("alert_id")?.map(AlertId::from),
+    kind: row.try_get("kind")?,
+    body: row.try_get("body")?,
+    attempts: u32::try_from(row.try_get::<i64, _>("attempts")?).unwrap_or(u32::MAX),
+    created: Millis(row.try_get("created")?),
+    last_answer: row.try_get("last_answer")?,
+    left: optional_json(row.try_get("left_to")?)?,
+    recipients: optional_json(row.try_get("recipients")?)?,
+    lease: Millis(row.try_get("lease_until")?),
+    crashes: crashes_before(row.try_get("claims")?),
+});
+
+/// Deliveries that were claimed together.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveryClaim<'a> {
+    pub ids: &'a [DeliveryId],
+    /// Identifies the claim: a row with another lease has been claimed again.
+    pub lease: Millis,
+}
+
+/// A value that is stored as JSON, if there is one.
+pub(crate) fn optional_json<T: DeserializeOwned>(text: Option<&str>) -> sqlx::Result<Option<T>> {
+    let value = text.map(serde_json::from_str).transpose();
+    value.map_err(|error| sqlx::Error::Decode(error.into()))
+}
+
+/// Claims without an outcome, excluding the caller's own.
+pub(crate) fn crashes_before(claims: i64) -> u32 {
+    u32::try_from(claims - 1).unwrap_or(0)
+}
+
+macro_rules! claimed {
+    () => {
+        "id, eventid, team_id, monitor_id, notifier_id, alert_id, kind, body, attempts, created,
+         last_answer, left_to, recipients, lease_until, claims"
+    };
+}
+
+/// Counts a node's claim of a row. A node that claims a row again has not ended in
+/// between, so it counts once.
+macro_rules! count_claim {
+    ($node:literal) => {
+        concat!(
+            "claims = case when claims > 0 and claimed_by = ",
+            $node,
+            " then claims else claims + 1 end, claimed_by = ",
+            $node
+        )
+    };
+}
+pub(crate) use count_claim;
+
+/// Claims of the row `d` by other nodes.
+macro_rules! crashes {
+    ($node:literal) => {
+        concat!(
+            "case when d.claims > 0 and d.claimed_by = ",
+            $node,
+            " then d.claims - 1 else d.claims end as crashes"
+        )
+    };
+}
+
+/// Undoes a claim of this node, as if it had not been made.
+macro_rules! undo_claim {
+    () => {
+        "lease_until = 0, claims = case when claims > 0 then claims - 1 else 0 end,
+         claimed_by = null"
+    };
+}
+
+/// No earlier delivery of the same queue waits before the row `d`. Retries for
+/// deferred recipients do not hold up the queue.
+macro_rules! first_in_queue {
+    () => {
+        "not exists (
+             select 1 from deliveries e
+             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
+             and e.state = 'waiting' and e.left_to is null
+             and (e.sequence < d.sequence or (e.sequence = d.sequence and e.id < d.id)))"
+    };
+}
+
+/// The row after `d` in its queue, if it belongs to the same alert.
+macro_rules! next_recovery {
+    () => {
+        "select u.id
+         from deliveries d
+         join deliveries u on u.alert_id = d.alert_id and u.id = (
+             select e.id from deliveries e
+             where e.monitor_id = d.monitor_id and e.notifier_id = d.notifier_id
+             and e.state = 'waiting' and e.left_to is null
+             and (e.sequence > d.sequence or (e.sequence = d.sequence and e.id > d.id))
+             order by e.sequence, e.id
+             limit 1)
+         "
+    };
+}
+
+impl Store {
+    /// Deliveries that are due and first in their queues, at most `each` per
+    /// notifier. The first of every notifier comes before the second of any.
+    pub async fn due_deliveries(
+        &self,
+        now: Millis,
+        each: u32,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select w.id, w.team_id, w.notifier_id, n.kind, w.crashes
+                 from (
+                     select d.id, d.team_id, d.notifier_id, d.created, ",
+                crashes!("$4"),
+                ",
+                            row_number() over (
+                                partition by d.notifier_id order by d.created, d.id) as place
+                     from deliveries d
+                     where d.next_try <= $1 and d.lease_until <= $1
+                     and ",
+                first_in_queue!(),
+                ") w
+                 join notifiers n on n.id = w.notifier_id
+                 where w.place <= $2 and n.disabled_at is null
+                 order by w.place, w.created
+                 limit $3"
+            ))
+            .bind(now.0)
+            .bind(i64::from(each))
+            .bind(i64::from(limit))
+            .bind(self.node.map(NodeId::uuid))
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// The due deliveries of one notifier that are first in their queues, oldest
+    /// first. Those with the same remaining recipients form a group, apart from
+    /// those for all recipients. Deliveries that may have caused a crash are
+    /// separate from the others.
+    pub async fn due_for_notifier(
+        &self,
+        notifier: NotifierId,
+        now: Millis,
+        limit: u32,
+    ) -> Result<Vec<DueGroup>> {
+        let rows: Vec<(Uuid, Option<String>, i64)> = read!(self, |db| {
+            sqlx::query_as(concat!(
+                "select d.id, d.left_to, ",
+                crashes!("$4"),
+                " from deliveries d
+                 where d.notifier_id = $1 and d.next_try <= $2 and d.lease_until <= $2
+                 and ",
+                first_in_queue!(),
+                " order by d.created, d.id
+                 limit $3"
+            ))
+            .bind(notifier.uuid())
+            .bind(now.0)
+            .bind(i64::from(limit))
+            .bind(self.node.map(NodeId::uuid))
+            .fetch_all(db)
+            .await
+        })?;
+        let mut groups: BTreeMap<(i64, Option<String>), Vec<DeliveryId>> = BTreeMap::new();
+        for (id, left, crashes) in rows {
+            groups.entry((crashes, left)).or_default().push(id.into());
+        }
+        let group = |((crashes, _), ids)| {
+            let crashes = u32::try_from(crashes).unwrap_or(0);
+            DueGroup { ids, crashes }
+        };
+        Ok(groups.into_iter().map(group).collect())
+    }
+
+    /// Claims those of these deliveries that are still due and first in their
+    /// queues, oldest first.
+    pub async fn claim_deliveries(
+        &self,
+        ids: &[DeliveryId],
+        now: Millis,
+        lease: Millis,
+    ) -> Result<Vec<ClaimedDelivery>> {
+        let sql = either!(
+            self,
+            sqlite: concat!(
+                "update deliveries as d
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
+                 where d.id in (select unhex(value) from json_each($3))
+                 and d.next_try <= $1 and d.lease_until <= $1
+                 and ", first_in_queue!(), "
+                 returning ", claimed!()
+            ),
+            // Rows locked by another worker are skipped, not waited for; the lease
+            // is checked twice, because it may have changed in between.
+            postgres: concat!(
+                "update deliveries
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$4"), "
+                 where id in (
+                     select d.id from deliveries d
+                     where d.id = any(cast(string_to_array($3, ',') as uuid[]))
+                     and d.next_try <= $1 and d.lease_until <= $1
+                     and ", first_in_queue!(), "
+                     for update skip locked)
+                 and next_try <= $1 and lease_until <= $1
+                 returning ", claimed!()
+            )
+        );
+        // A claim that is lost in a power failure is made again.
+        let mut rows: Vec<ClaimedDelivery> = write_lazily!(self, |db| {
+            sqlx::query_as(sql)
+                .bind(now.0)
+                .bind(lease.0)
+                .bind(self.id_list(ids))
+                .bind(self.node.map(NodeId::uuid))
+                .fetch_all(db)
+                .await
+        })?;
+        rows.sort_by_key(|row| (row.created, row.id));
+        Ok(rows)
+    }
+
+    /// Claims the next delivery in the queue of each of these claimed outages if it
+    /// is the recovery from the same outage: the two are sent as one message.
+    pub async fn claim_recoveries(
+        &self,
+        outages: &[DeliveryId],
+        lease: Millis,
+    ) -> Result<Vec<ClaimedDelivery>> {
+        let sql = either!(
+            self,
+            sqlite: concat!(
+                "update deliveries
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$3"), "
+                 where id in (", next_recovery!(),
+                "where d.id in (select unhex(value) from json_each($1)))
+                 and kind = 'monitor.up' and state = 'waiting'
+                 returning ", claimed!()
+            ),
+            postgres: concat!(
+                "update deliveries
+                 set lease_until = $2, attempts = attempts + 1, ", count_claim!("$3"), "
+                 where id in (", next_recovery!(),
+                "where d.id = any(cast(string_to_array($1, ',') as uuid[])))
+                 and kind = 'monitor.up' and state = 'waiting'
+                 returning ", claimed!()
+            )
+        );
+        Ok(write_lazily!(self, |db| {
+            sqlx::query_as(sql)
+                .bind(self.id_list(outages))
+                .bind(lease.0)
+                .bind(self.node.map(NodeId::uuid))
+                .fetch_all(db)
+                .await
+        })?)
+    }
+
+    /// Releases deliveries that this node claimed with this lease and has not sent.
+    /// Claims of other nodes are not affected.
+    pub async fn release_deliveries(&self, claim: DeliveryClaim<'_>) -> Result<()> {
+        let sql = either!(
+            self,
+            sqlite: concat!("update deliveries set ", undo_claim!(), "
+                 where id in (select unhex(value) from json_each($1))
+                 and lease_until = $2 and claimed_by = $3"),
+            postgres: concat!("update deliveries set ", undo_claim!(), "
+                 where id = any(cast(string_to_array($1, ',') as uuid[]))
+                 and lease_until = $2 and claimed_by = $3")
+        );
+        write!(self, |db| {
+            sqlx::query(sql)
+                .bind(self.id_list(claim.ids))
+                .bind(claim.lease.0)
+                .bind(self.node.map(NodeId::uuid))
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Undoes all claims of this node when it shuts down: other nodes may send the
+    /// messages, and it does not count as a crash.
+    pub async fn release_claims(&self) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            for sql in [
+                concat!(
+                    "update deliveries set ",
+                    undo_claim!(),
+                    " where claimed_by = $1 and next_try is not null and claims > 0"
+                ),
+                concat!(
+                    "update mails set ",
+                    undo_claim!(),
+                    " where claimed_by = $1 and next_try is not null and claims > 0"
+                ),
+            ] {
+                let node = self.node.map(NodeId::uuid);
+                sqlx::query(sql).bind(node).execute(&mut *db).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        })?;
+        tx.commit().await
+    }
+
+    /// Ends the leases of a dead process; its claims still count. Only for a single
+    /// node: no other process is sending what it finds claimed at startup.
+    pub async fn release_all_claims(&self) -> Result<u64> {
+        let mails = write!(self, |db| {
+            sqlx::query("update mails set lease_until = 0 where lease_until > 0")
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        let deliveries = write!(self, |db| {
+            sqlx::query(
+                "update deliveries set lease_until = 0
+                 where next_try is not null and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        let payments = write!(self, |db| {
+            sqlx::query(
+                "update payment_attempts set lease_until = 0
+                 where state in ('waiting', 'refund') and lease_until > 0",
+            )
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments)
+    }
+}

@@ -1,0 +1,65 @@
+//! The outbox: one row for each event and notifier, written together with the
+//! status change it reports. Workers claim rows with a lease, so that two never
+//! send the same row at once, and a row whose worker died is free again when the
+//! lease ends. The rows of one monitor and notifier form a queue: none is sent
+//! before the earlier ones have been delivered or given up.
+
+mod claim;
+mod list;
+mod outbox;
+mod outcomes;
+mod retention;
+mod sent_mails;
+
+pub use claim::{ClaimedDelivery, DeliveryClaim, DueDelivery, DueGroup};
+pub(crate) use claim::{count_claim, crashes_before, optional_json};
+pub use list::{ListedDelivery, ResendOutcome};
+pub(crate) use outbox::OutboxSignal;
+
+use std::time::Duration;
+use wakeful_core::id::DeliveryId;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{either, read, within};
+use crate::monitors::json;
+use crate::{Result, Store};
+
+impl Store {
+    /// Ids as one text in the format that suits the engine. With an array,
+    /// PostgreSQL uses the index whatever its statistics say.
+    pub(crate) fn id_list(&self, ids: &[DeliveryId]) -> String {
+        let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+        either!(self, sqlite: json(&ids), postgres: ids.join(","))
+    }
+
+    /// Moves the next attempts of all waiting rows forward by this much, after the
+    /// clock was set back: they would wait for that much longer otherwise.
+    pub async fn shift_next_tries(&self, by: Duration, now: Millis) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
+            for sql in [
+                "update deliveries set next_try = next_try - $1
+                 where next_try > $2 and lease_until <= $2",
+                "update mails set next_try = next_try - $1
+                 where next_try > $2 and lease_until <= $2",
+            ] {
+                sqlx::query(sql)
+                    .bind(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
+                    .bind(now.0)
+                    .execute(&mut *db)
+                    .await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        })?;
+        tx.commit().await
+    }
+
+    /// The number of waiting rows, for the metrics.
+    pub async fn deliveries_waiting(&self) -> Result<i64> {
+        Ok(read!(self, |db| {
+            sqlx::query_scalar("select count(*) from deliveries where next_try is not null")
+                .fetch_one(db)
+                .await
+        })?)
+    }
+}

@@ -1,0 +1,377 @@
+//! The notifiers of teams. Their secrets are sealed, bound to their id; delivery
+//! reads them by id, whatever the team.
+
+use sqlx::Error;
+use std::collections::HashMap;
+use uuid::Uuid;
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::{NotifierId, TeamId};
+use wakeful_core::monitors::Name;
+use wakeful_core::notifications::notifier::{
+    AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
+};
+use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
+
+use crate::dialect::{Tx, either, from_row, read, within, write};
+use crate::mail::{self, sealed};
+use crate::monitors::json;
+use crate::{Keyring, Mail, Result, Store, StoreError, TeamStore};
+
+const SECRET: &str = "notifiers.secret";
+
+/// The outcome of deleting a notifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeleteNotifierOutcome {
+    Done,
+    /// The team has no such notifier.
+    Missing,
+    /// These monitors still use it.
+    Linked(Vec<String>),
+}
+
+/// The outcome of changing a notifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeNotifierOutcome {
+    Done,
+    /// The team has no such notifier.
+    Missing,
+    /// It has changed since it was read; nothing was saved.
+    Conflict,
+}
+
+macro_rules! columns {
+    () => {
+        "id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
+         failing_since, healthy_since, last_error, revision, created, modified"
+    };
+}
+
+struct Row {
+    id: NotifierId,
+    team: TeamId,
+    name: String,
+    kind: String,
+    config: String,
+    secret: Option<Vec<u8>>,
+    disabled_at: Option<i64>,
+    disabled_why: String,
+    isdefault: bool,
+    attempts: AttemptRecord,
+    revision: i64,
+    created: i64,
+    modified: i64,
+}
+
+from_row!(Row, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
+    name: row.try_get("name")?,
+    kind: row.try_get("kind")?,
+    config: row.try_get("config")?,
+    secret: row.try_get("secret")?,
+    disabled_at: row.try_get("disabled_at")?,
+    disabled_why: row.try_get("disabled_why")?,
+    isdefault: row.try_get("isdefault")?,
+    attempts: AttemptRecord {
+        failing_since: row.try_get::<Option<i64>, _>("failing_since")?.map(Millis),
+        healthy_since: row.try_get::<Option<i64>, _>("healthy_since")?.map(Millis),
+        last_error: row.try_get("last_error")?,
+    },
+    revision: row.try_get("revision")?,
+    created: row.try_get("created")?,
+    modified: row.try_get("modified")?,
+});
+
+impl Row {
+    fn into_notifier(self, keyring: &Keyring) -> Result<Notifier> {
+        let damaged = || StoreError::Damaged("notifiers");
+        let secret = match &self.secret {
+            None => Secret::new(""),
+            Some(sealed) => {
+                let plain =
+                    keyring.open(&context(self.id), sealed).ok_or(StoreError::Sealed(SECRET))?;
+                let text = std::str::from_utf8(&plain).map_err(|_| StoreError::Sealed(SECRET))?;
+                Secret::new(text)
+            }
+        };
+        let kind = Kind::parse(&self.kind).map_err(|_| damaged())?;
+        let why = self.disabled_why;
+        Ok(Notifier {
+            id: self.id,
+            team: self.team,
+            name: Name::parse(&self.name).map_err(|_| damaged())?,
+            channel: Channel::from_parts(kind, &self.config, &secret).ok_or_else(damaged)?,
+            disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
+            isdefault: self.isdefault,
+            attempts: self.attempts,
+            revision: self.revision,
+            created: Millis(self.created),
+            modified: Millis(self.modified),
+        })
+    }
+}
+
+fn context(id: NotifierId) -> String {
+    format!("{SECRET}:{id}")
+}
+
+fn seal(keyring: &Keyring, notifier: &Notifier) -> Vec<u8> {
+    keyring.seal(&context(notifier.id), notifier.channel.sealed_part().expose().as_bytes())
+}
+
+impl TeamStore<'_> {
+    /// The team's notifiers in the order they were created.
+    pub async fn notifiers(&self) -> Result<Vec<Notifier>> {
+        let rows: Vec<Row> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from notifiers where team_id = $1 order by id"
+            ))
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        rows.into_iter().map(|row| row.into_notifier(&self.store.keyring)).collect()
+    }
+
+    pub async fn notifier(&self, id: NotifierId) -> Result<Option<Notifier>> {
+        let row: Option<Row> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from notifiers where id = $1 and team_id = $2"
+            ))
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        row.map(|row| row.into_notifier(&self.store.keyring)).transpose()
+    }
+
+    /// The team's notifiers for new monitors, in the order they were created.
+    pub async fn default_notifiers(&self) -> Result<Vec<NotifierId>> {
+        let ids: Vec<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar(
+                "select id from notifiers where team_id = $1 and isdefault order by id",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(ids.into_iter().map(NotifierId::from).collect())
+    }
+
+    pub(crate) async fn has_notifier(&self, id: NotifierId) -> Result<bool> {
+        let found: Option<i64> = read!(self.store, |db| {
+            sqlx::query_scalar("select created from notifiers where id = $1 and team_id = $2")
+                .bind(id.uuid())
+                .bind(self.team.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(found.is_some())
+    }
+
+    /// Adds a notifier. `Gone` when the team has been deleted.
+    pub async fn add_notifier(&self, notifier: &Notifier) -> Result<()> {
+        let secret = seal(&self.store.keyring, notifier);
+        write!(self.store, |db| {
+            sqlx::query(
+                "insert into notifiers
+                 (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
+                  created, modified)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            )
+            .bind(notifier.id.uuid())
+            .bind(self.team.uuid())
+            .bind(notifier.name.as_str())
+            .bind(notifier.channel.kind().as_str())
+            .bind(notifier.channel.open_part())
+            .bind(&secret[..])
+            .bind(notifier.disabled.as_ref().map(|off| off.at.0))
+            .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
+            .bind(notifier.isdefault)
+            .bind(notifier.created.0)
+            .bind(notifier.modified.0)
+            .execute(db)
+            .await
+            .map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Changes a notifier if it still has the revision it was read with, so that
+    /// later changes by others are not overwritten. Turning it off gives up waiting
+    /// deliveries, which would be outdated when it is turned on again. `AttemptReset`
+    /// says which records of its attempts are reset.
+    pub async fn change_notifier(&self, notifier: &Notifier) -> Result<ChangeNotifierOutcome> {
+        let Some(before) = self.notifier(notifier.id).await? else {
+            return Ok(ChangeNotifierOutcome::Missing);
+        };
+        let toggled = before.disabled.is_some() != notifier.disabled.is_some();
+        let reset = AttemptReset::between(&before, notifier);
+        let secret = seal(&self.store.keyring, notifier);
+        let mut tx = self.store.begin().await?;
+        let changed = within!(tx, |db| {
+            sqlx::query(
+                "update notifiers
+                 set name = $3, kind = $4, config = $5, secret = $6, disabled_at = $7,
+                     disabled_why = $8, isdefault = $9, modified = $10,
+                     failing_since = case when $11 then null else failing_since end,
+                     last_error = case when $11 then '' else last_error end,
+                     healthy_since = case when $12 then null else healthy_since end,
+                     revision = revision + 1
+                 where id = $1 and team_id = $2 and revision = $13",
+            )
+            .bind(notifier.id.uuid())
+            .bind(self.team.uuid())
+            .bind(notifier.name.as_str())
+            .bind(notifier.channel.kind().as_str())
+            .bind(notifier.channel.open_part())
+            .bind(&secret[..])
+            .bind(notifier.disabled.as_ref().map(|off| off.at.0))
+            .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
+            .bind(notifier.isdefault)
+            .bind(notifier.modified.0)
+            .bind(reset.failures)
+            .bind(reset.successes)
+            .bind(notifier.revision)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if !changed {
+            return Ok(ChangeNotifierOutcome::Conflict);
+        }
+        // Also when it is turned on, for deliveries that were written at the
+        // moment it was turned off.
+        if toggled {
+            let answer = "not sent: the notifier was turned off";
+            give_up(&mut tx, notifier.id, answer, notifier.modified).await?;
+        }
+        tx.commit().await?;
+        Ok(ChangeNotifierOutcome::Done)
+    }
+
+    /// Deletes a notifier with its deliveries, unless a monitor uses it.
+    pub async fn delete_notifier(&self, id: NotifierId) -> Result<DeleteNotifierOutcome> {
+        let mut tx = self.store.begin().await?;
+        let deleted = within!(tx, |db| {
+            let linked: Vec<String> = sqlx::query_scalar(
+                "select m.name
+                 from monitor_notifiers l
+                 join monitors m on m.id = l.monitor_id
+                 where l.notifier_id = $1 and m.team_id = $2
+                 order by m.id",
+            )
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .fetch_all(&mut *db)
+            .await?;
+            if !linked.is_empty() {
+                return Ok(DeleteNotifierOutcome::Linked(linked));
+            }
+            let done = sqlx::query("delete from notifiers where id = $1 and team_id = $2")
+                .bind(id.uuid())
+                .bind(self.team.uuid())
+                .execute(&mut *db)
+                .await?;
+            Ok::<_, Error>(match done.rows_affected() {
+                0 => DeleteNotifierOutcome::Missing,
+                _ => DeleteNotifierOutcome::Done,
+            })
+        })?;
+        tx.commit().await?;
+        Ok(deleted)
+    }
+}
+
+impl Store {
+    /// Those of these notifiers that exist, for delivery. One that cannot be read
+    /// is skipped and logged: it must not block the others.
+    pub async fn notifiers_by_id(
+        &self,
+        ids: &[NotifierId],
+    ) -> Result<HashMap<NotifierId, Notifier>> {
+        let sql = either!(
+            self,
+            sqlite: concat!("select ", columns!(),
+                " from notifiers where id in (select unhex(value) from json_each($1))"),
+            postgres: concat!("select ", columns!(),
+                " from notifiers where id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($1 as json)))")
+        );
+        let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
+        let rows: Vec<Row> =
+            read!(self, |db| sqlx::query_as(sql).bind(json(&ids)).fetch_all(db).await)?;
+        let mut found = HashMap::with_capacity(rows.len());
+        for row in rows {
+            let id = row.id;
+            match row.into_notifier(&self.keyring) {
+                Ok(notifier) => drop(found.insert(id, notifier)),
+                Err(error) => {
+                    tracing::error!(notifier.id = %id, error = %ErrorChain(&error), "reading notifier {id} failed, skipping it");
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Turns a notifier off, gives up its waiting deliveries and queues these mails
+    /// about it; false, without any change, when it was off already.
+    pub async fn disable_notifier(
+        &self,
+        id: NotifierId,
+        why: &str,
+        mails: &[Mail],
+        now: Millis,
+    ) -> Result<bool> {
+        let mails: Vec<_> = mails.iter().map(|mail| sealed(&self.keyring, mail)).collect();
+        let mut tx = self.begin().await?;
+        let disabled = within!(tx, |db| {
+            sqlx::query(
+                "update notifiers
+                 set disabled_at = $2, disabled_why = $3, revision = revision + 1
+                 where id = $1 and disabled_at is null",
+            )
+            .bind(id.uuid())
+            .bind(now.0)
+            .bind(why)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if !disabled {
+            return Ok(false);
+        }
+        let answer = format!("not sent: the notifier was turned off ({why})");
+        give_up(&mut tx, id, &answer, now).await?;
+        for mail in &mails {
+            mail::insert(&mut tx, mail, now).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+/// Gives up the waiting deliveries of a notifier that is turned off.
+async fn give_up(tx: &mut Tx, id: NotifierId, answer: &str, now: Millis) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update deliveries
+             set state = case when left_to is null then 'failed' else 'delivered' end,
+                 next_try = null, lease_until = 0, finished = $2,
+                 last_answer = case when last_answer = '' then $3 else last_answer end
+             where notifier_id = $1 and state = 'waiting'",
+        )
+        .bind(id.uuid())
+        .bind(now.0)
+        .bind(answer)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}

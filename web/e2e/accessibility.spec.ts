@@ -1,0 +1,90 @@
+/** axe on every page and state, in both languages and colour schemes, on a phone and a desktop. */
+import type { Page } from "@playwright/test";
+import { axeViolations, COLOUR_RULES, openPage } from "./axe";
+import { createSampleData } from "./sample-data";
+import { expect, test } from "./service";
+
+const sizes = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+];
+
+test.use({ contextOptions: { reducedMotion: "reduce" } });
+
+/** A transition passes through the colours in between, even a short one; an inherited colour may start another. */
+async function settleColours() {
+  for (let round = 0; round < 5; round++) {
+    document
+      .getAnimations()
+      .filter((animation) => animation instanceof CSSTransition)
+      .forEach((transition) => transition.finish());
+    await new Promise(requestAnimationFrame);
+  }
+}
+
+/** All rules at each width; in the dark scheme, where only colours differ, the rules about those. */
+async function expectAccessible(page: Page, name: string) {
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+      await page.evaluate(settleColours);
+      const rules = colorScheme === "dark" ? COLOUR_RULES : undefined;
+      expect.soft(await axeViolations(page, rules), `${name}, ${size.width} px, ${colorScheme}`).toEqual([]);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+for (const language of ["en", "de"]) {
+  test.describe(language, () => {
+    test(`axe finds nothing before login, ${language}`, async ({ page }) => {
+      test.setTimeout(180_000);
+      await page.addInitScript((chosen) => localStorage.setItem("wakeful.language", chosen), language);
+      for (const path of ["/login", "/signup", "/lost", "/password", "/password#tokenid=x", "/contact"]) {
+        await openPage(page, path);
+        await expect(page.locator("html")).toHaveAttribute("lang", language);
+        await expectAccessible(page, path);
+      }
+    });
+
+    test(`axe finds nothing after login, ${language}`, async ({ page, member }) => {
+      test.setTimeout(600_000);
+      await page.evaluate((chosen) => localStorage.setItem("wakeful.language", chosen), language);
+      await openPage(page, "/");
+      await expectAccessible(page, "the empty team");
+      const pages = await createSampleData(member);
+      for (const path of [...pages, "/monitor/01997b1e-0000-7000-8000-000000000000", "/?q=nothing"]) {
+        await openPage(page, path);
+        await expect(page.locator("html")).toHaveAttribute("lang", language);
+        await expectAccessible(page, path);
+      }
+    });
+
+    test(`axe finds nothing on pages that cannot be loaded, ${language}`, async ({ page, member: _member }) => {
+      test.setTimeout(180_000);
+      await page.evaluate((chosen) => localStorage.setItem("wakeful.language", chosen), language);
+      await page.route(/\/api\/v1\/(monitors|alerts|notifiers|team)/, (route) => route.fulfill({ status: 503, body: "" }));
+      for (const path of ["/", "/alerts", "/notifiers", "/team"]) {
+        await page.goto(path);
+        await expect(page.getByRole("alert")).toBeVisible({ timeout: 20_000 });
+        await expectAccessible(page, path);
+      }
+      await page.route("**/api/v1/session", (route) => route.abort());
+      await page.goto("/");
+      await expect(page.getByRole("alert")).toBeVisible({ timeout: 20_000 });
+      await expectAccessible(page, "the server is away");
+    });
+  });
+}
+
+test("axe finds nothing in the menu and the shortcuts", async ({ page, member: _member }) => {
+  await page.getByRole("button", { name: /Account menu/ }).click();
+  await expect(page.getByRole("menuitem", { name: "Dark" })).toBeVisible();
+  await expectAccessible(page, "the menu");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await expectAccessible(page, "the shortcuts");
+});

@@ -1,0 +1,29 @@
+/** A team with a bit of everything. */
+import type { Member } from "./service";
+
+/** Returns the paths of all pages. */
+export async function createSampleData(member: Member): Promise<string[]> {
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/", template: "slack" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  await member.api.post("notifier/save", { ...hook, name: "old", isactive: false });
+  const job = await member.api.monitor({ name: "nightly backup", tags: "prod, eu", notifiers: notifierid });
+  await member.api.report(job.monitorid, "up", { message: "done", load_time: 120 });
+  await member.api.report(job.monitorid, "down", { message: "disk full" });
+  const calm = await member.api.monitor({ name: "calm", tags: "prod" });
+  for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
+  await member.api.monitor({ name: "paused", isactive: false });
+  await member.api.monitor({ name: "pending" });
+  const pages = [
+    "/",
+    "/?group=tag",
+    "/alerts",
+    "/notifiers",
+    "/notifier/new",
+    "/notifier/new?kind=own",
+    `/notifier/${notifierid}`,
+    "/team",
+    "/settings",
+  ];
+  pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/wallboard", "/nothing/here");
+  return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
+}

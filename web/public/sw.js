@@ -1,0 +1,67 @@
+/**
+ * Opens the web app while the server is away: keeps the document and the files with a hash
+ * in their name, never a response of the API. The document always comes from the server if
+ * it responds, so an update is never held back. The build replaces the version, so every
+ * build has a cache of its own.
+ *
+ * To retire the worker, replace this file by one whose `activate` deletes all caches and
+ * calls `registration.unregister()`; browsers fetch this file again with every visit.
+ */
+const CACHE = "wakeful-__VERSION__";
+const SHELL = "/";
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(storeShell().then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(deleteOtherCaches().then(() => self.clients.claim()));
+});
+
+self.addEventListener("message", (event) => {
+  if (Array.isArray(event.data?.store)) event.waitUntil(storeAssets(event.data.store));
+});
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || url.origin !== self.location.origin) return;
+  if (url.pathname.startsWith("/assets/")) event.respondWith(asset(request));
+  else if (request.mode === "navigate" && !url.pathname.startsWith("/api")) event.respondWith(page(request));
+});
+
+async function storeShell() {
+  const response = await fetch(SHELL, { cache: "no-cache", headers: { accept: "text/html" } });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  await (await caches.open(CACHE)).put(SHELL, response);
+}
+
+async function deleteOtherCaches() {
+  const others = (await caches.keys()).filter((name) => name !== CACHE);
+  await Promise.all(others.map((name) => caches.delete(name)));
+}
+
+/** Stores files that are missing; one that the server no longer has is skipped. */
+async function storeAssets(urls) {
+  const cache = await caches.open(CACHE);
+  for (const url of urls) {
+    if (!(await cache.match(url))) await cache.add(url).catch(() => {});
+  }
+}
+
+/** The content of such a file never changes. */
+async function asset(request) {
+  const cache = await caches.open(CACHE);
+  const stored = await cache.match(request);
+  if (stored) return stored;
+  const response = await fetch(request);
+  if (response.ok) await cache.put(request, response.clone());
+  return response;
+}
+
+/** The page from the server; the stored one only if the server or its proxy cannot give it. */
+async function page(request) {
+  const response = await fetch(request).catch(() => null);
+  if (response && response.status < 500) return response;
+  return (await caches.match(SHELL, { cacheName: CACHE })) ?? response ?? Response.error();
+}

@@ -1,0 +1,108 @@
+/** The commands that the palette offers. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useNavigate } from "react-router";
+import { short, stateOf } from "../features/monitors/data";
+import { useSavedViews } from "../features/monitors/list/saved-views";
+import { shown, viewOf } from "../features/monitors/list/view";
+import { StatusMark } from "../features/monitors/status";
+import { membership } from "../shared/api/membership";
+import { monitors } from "../shared/api/monitors";
+import { notifiers, receiverOf } from "../shared/api/notifiers";
+import { logOut } from "../shared/api/session";
+import { useLanguage, useTexts } from "../shared/i18n";
+import { useExtraTexts } from "../shared/i18n/extra";
+import { useErrorMessage } from "../shared/ui/error-message";
+import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Sun } from "../shared/ui/icons";
+import { useScheme, type Choice } from "../shared/ui/scheme";
+import { showToast } from "../shared/ui/toast";
+import type { Command, Group } from "./commands";
+
+export function useCommands(openDialog: (which: "help" | "everywhere") => void): Command[] {
+  const found = useFound();
+  const pages = usePages();
+  const actions = useActions(openDialog);
+  return [...found, ...actions, ...pages];
+}
+
+/** Returns a function that makes a command which opens a page. */
+function useOpener() {
+  const navigate = useNavigate();
+  return (group: Group, to: string, command: Pick<Command, "label" | "icon" | "hint">): Command => ({
+    ...command,
+    id: `${group} ${to}`,
+    group,
+    run: () => void navigate(to),
+  });
+}
+
+/** What the team and the user have created. Monitors that need attention come first. */
+function useFound(): Command[] {
+  const open = useOpener();
+  const { data: list } = useQuery(monitors);
+  const { data: receivers = [] } = useQuery(notifiers);
+  const { views } = useSavedViews();
+  const sorted = useMemo(() => shown(list ?? [], viewOf(new URLSearchParams())), [list]);
+  return [
+    ...views.map(({ name, search }) => open("views", `/?${search}`, { label: name, icon: <Search /> })),
+    ...sorted.map((monitor) =>
+      open("monitors", `/monitor/${monitor.monitorid}`, {
+        label: monitor.name,
+        hint: short(monitor.target),
+        icon: <StatusMark state={stateOf(monitor)} />,
+      }),
+    ),
+    ...receivers.map((notifier) =>
+      open("notifiers", `/notifier/${notifier.notifierid}`, { label: notifier.name, hint: receiverOf(notifier), icon: <Send /> }),
+    ),
+  ];
+}
+
+function usePages(): Command[] {
+  const t = useTexts();
+  const open = useOpener();
+  const { data: billing } = useQuery(membership);
+  const settings = [
+    ["account", t.settings.account],
+    ["mfa", t.mfa.title],
+    ["api-keys", t.apiKeys.title],
+    ["sessions", t.settings.sessions],
+    ["delete-account", t.settings.deleteSection],
+  ] as const;
+  return [
+    open("pages", "/", { label: t.nav.monitors, icon: <Pulse /> }),
+    open("pages", "/alerts", { label: t.nav.alerts, icon: <Bell /> }),
+    open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
+    open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
+    open("pages", "/team", { label: t.nav.team, icon: <People /> }),
+    ...(billing?.billing ? [open("pages", "/billing", { label: t.nav.billing, icon: <Card /> })] : []),
+    ...settings.map(([anchor, label]) => open("settings", `/settings#${anchor}`, { label, hint: t.nav.settings, icon: <Gear /> })),
+  ];
+}
+
+const schemes = { system: <Screen />, light: <Sun />, dark: <Moon /> } satisfies Record<Choice, unknown>;
+
+function useActions(openDialog: (which: "help" | "everywhere") => void): Command[] {
+  const t = useTexts();
+  const { palette } = useExtraTexts();
+  const open = useOpener();
+  const client = useQueryClient();
+  const errorMessage = useErrorMessage();
+  const { choose } = useScheme();
+  const { language, setLanguage } = useLanguage();
+  const act = (id: string, label: string, icon: Command["icon"], run: () => void): Command => ({ id, group: "actions", label, icon, run });
+  const leave = () => {
+    logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
+  };
+  return [
+    open("actions", "/monitor/new", { label: t.nav.newMonitor, icon: <Plus /> }),
+    open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
+    act("help", t.nav.keys, <Keyboard />, () => openDialog("help")),
+    act("language", palette.language, <Globe />, () => setLanguage(language === "en" ? "de" : "en")),
+    ...(["system", "light", "dark"] as const).map((choice) =>
+      act(choice, palette.scheme(t.nav.schemes[choice]), schemes[choice], () => choose(choice)),
+    ),
+    act("logout", t.nav.logOut, <Out />, leave),
+    act("everywhere", t.nav.logOutAll, <Out />, () => openDialog("everywhere")),
+  ];
+}

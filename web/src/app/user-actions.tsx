@@ -1,0 +1,63 @@
+/** The user's menu: appearance, language, shortcuts and logging out. */
+import { Menu } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import type { ComponentType, ReactElement } from "react";
+import { logOut } from "../shared/api/session";
+import { useLanguage, useTexts } from "../shared/i18n";
+import { ActionMenu } from "../shared/ui/action-menu";
+import { useErrorMessage } from "../shared/ui/error-message";
+import { Globe, Keyboard, Moon, Out, Screen, Sun } from "../shared/ui/icons";
+import { useScheme, type Choice } from "../shared/ui/scheme";
+import { showToast } from "../shared/ui/toast";
+
+const schemes: [Choice, ComponentType][] = [
+  ["system", Screen],
+  ["light", Sun],
+  ["dark", Moon],
+];
+
+interface Props {
+  button: ReactElement;
+  openDialog: (which: "help" | "everywhere") => void;
+}
+
+export default function UserActions({ button, openDialog }: Props) {
+  const t = useTexts();
+  const { language, setLanguage } = useLanguage();
+  const { chosen, choose } = useScheme();
+  const client = useQueryClient();
+  const errorMessage = useErrorMessage();
+  const leave = () => {
+    logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
+  };
+  return (
+    <ActionMenu defaultOpened position="top-start" width={220} button={button}>
+      <Menu.Label>{t.nav.appearance}</Menu.Label>
+      {schemes.map(([choice, Icon]) => (
+        <Menu.Item
+          key={choice}
+          leftSection={<Icon />}
+          rightSection={chosen === choice ? "•" : null}
+          aria-current={chosen === choice}
+          onClick={() => choose(choice)}
+        >
+          {t.nav.schemes[choice]}
+        </Menu.Item>
+      ))}
+      <Menu.Divider />
+      <Menu.Item leftSection={<Globe />} onClick={() => setLanguage(language === "en" ? "de" : "en")}>
+        {t.common.otherLanguage}
+      </Menu.Item>
+      <Menu.Item leftSection={<Keyboard />} onClick={() => openDialog("help")} rightSection={<kbd>?</kbd>}>
+        {t.nav.keys}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<Out />} onClick={leave}>
+        {t.nav.logOut}
+      </Menu.Item>
+      <Menu.Item leftSection={<Out />} onClick={() => openDialog("everywhere")}>
+        {t.nav.logOutAll}
+      </Menu.Item>
+    </ActionMenu>
+  );
+}

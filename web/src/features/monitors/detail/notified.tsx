@@ -1,0 +1,57 @@
+/** Who is notified about a monitor, and a warning if it is down and no one is. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { notifiers, receiverOf } from "../../../shared/api/notifiers";
+import { useTexts } from "../../../shared/i18n";
+import { Badge } from "../../../shared/ui/badge";
+import { Panel } from "../../../shared/ui/page";
+import { stateOf, type Monitor } from "../data";
+import { isAnyoneNotified } from "../notified";
+import styles from "./detail.module.css";
+
+export function DownUnnotified({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const { data } = useQuery(notifiers);
+  if (stateOf(monitor) !== "down" || isAnyoneNotified(idsOf(monitor), data)) return null;
+  return (
+    <p className={styles.warning} role="status">
+      {t.notifiers.downUnnotified} <AddNotifiers monitor={monitor} />
+    </p>
+  );
+}
+
+export function Notified({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const { data } = useQuery(notifiers);
+  const linked = monitor.notifiers.toSorted((a, b) => a.name.localeCompare(b.name));
+  return (
+    <Panel title={t.notifiers.title} lead={t.notifiers.chooseHelp}>
+      {!isAnyoneNotified(idsOf(monitor), data) && (
+        <p className={styles.unnotified}>
+          {t.notifiers.nobody} <AddNotifiers monitor={monitor} />
+        </p>
+      )}
+      <ul className={styles.notified}>
+        {linked.map(({ notifierid, name }) => {
+          const notifier = data?.find((each) => each.notifierid === notifierid);
+          return (
+            <li key={notifierid}>
+              <Link to={`/notifier/${notifierid}`}>{name}</Link>
+              {notifier && <span>{receiverOf(notifier)}</span>}
+              {notifier && !notifier.isactive && <Badge tone="wait">{t.notifiers.off}</Badge>}
+            </li>
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}
+
+function AddNotifiers({ monitor: { monitorid } }: { monitor: Monitor }) {
+  const t = useTexts();
+  return <Link to={`/monitor/${monitorid}/edit`}>{t.notifiers.add}</Link>;
+}
+
+function idsOf({ notifiers: linked }: Monitor): string[] {
+  return linked.map(({ notifierid }) => notifierid);
+}

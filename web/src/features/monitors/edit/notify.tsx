@@ -1,0 +1,90 @@
+/** The step after the first monitor: who should be notified? Also for a monitor that has no notifiers yet. */
+import { Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { use, useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { isNotFound } from "../../../shared/api/error";
+import { kindOfNotifier, notifiers, receiverOf, type Notifier, type NotifierKind } from "../../../shared/api/notifiers";
+import { useTexts } from "../../../shared/i18n";
+import { NotifierDialogContext } from "../../../shared/lib/notifier-dialog";
+import { useErrorMessage } from "../../../shared/ui/error-message";
+import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Loading } from "../../../shared/ui/loading";
+import { NotFound } from "../../../shared/ui/not-found";
+import { Page, Panel } from "../../../shared/ui/page";
+import { showToast } from "../../../shared/ui/toast";
+import { monitor, save, type Monitor } from "../data";
+import styles from "./edit.module.css";
+
+export function Component() {
+  const t = useTexts();
+  const { id = "" } = useParams();
+  const stored = useQuery(monitor(id));
+  const known = useQuery(notifiers);
+  const error = stored.error ?? known.error;
+  if (isNotFound(stored.error)) return <NotFound instead={["/", t.nav.monitors]} />;
+  return (
+    <Page title={t.notifyStep.title} lead={stored.data && t.notifyStep.lead(stored.data.name)} narrow>
+      {stored.data && known.data ? (
+        <Choices stored={stored.data} known={known.data} />
+      ) : error ? (
+        <ErrorNotice error={error} retry={() => void Promise.all([stored.refetch(), known.refetch()])} />
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  );
+}
+
+function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[] }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const errorMessage = useErrorMessage();
+  const dialog = use(NotifierDialogContext);
+  const [creating, setCreating] = useState<NotifierKind | null>(null);
+  const [linked, setLinked] = useState(false);
+  const leave = () => void navigate(`/monitor/${stored.monitorid}`, { replace: true });
+  const link = async ({ notifierid, name }: Notifier) => {
+    const ids = stored.notifiers.map((other) => other.notifierid);
+    await save(client, { monitorid: stored.monitorid, notifiers: [...ids, notifierid] });
+    showToast(t.notifyStep.done(name));
+  };
+  const run = (notifier: Notifier, then: () => void) => {
+    link(notifier)
+      .then(then)
+      .catch((error: unknown) => showToast(errorMessage(error), true));
+  };
+  // The dialog may still show a secret, so the page stays until it is closed.
+  const close = () => (linked ? leave() : setCreating(null));
+  return (
+    <>
+      {known.length > 0 && (
+        <Panel title={t.notifyStep.existing}>
+          <div className={styles.choices}>
+            {known.map((notifier) => (
+              <Button key={notifier.notifierid} variant="default" onClick={() => run(notifier, leave)}>
+                {notifier.name} · {t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)]} · {receiverOf(notifier)}
+              </Button>
+            ))}
+          </div>
+        </Panel>
+      )}
+      <Panel title={t.notifyStep.create} lead={t.notifyStep.createHelp}>
+        <div className={styles.choices}>
+          {(Object.keys(t.notifiers.kinds) as NotifierKind[]).map((kind) => (
+            <Button key={kind} variant="default" onClick={() => setCreating(kind)}>
+              {t.notifiers.kinds[kind]}
+            </Button>
+          ))}
+        </div>
+      </Panel>
+      <div>
+        <Button variant="subtle" onClick={leave}>
+          {t.notifyStep.skip}
+        </Button>
+      </div>
+      {creating && dialog({ kind: creating, isdefault: known.length === 0, close, created: (made) => run(made, () => setLinked(true)) })}
+    </>
+  );
+}

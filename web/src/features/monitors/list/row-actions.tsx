@@ -1,0 +1,67 @@
+/** The menu of a row: what the monitor's own page offers, without opening it. */
+import { Menu } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactElement } from "react";
+import { Link } from "react-router";
+import { useTexts } from "../../../shared/i18n";
+import { ActionMenu } from "../../../shared/ui/action-menu";
+import { Confirm } from "../../../shared/ui/confirm";
+import { useErrorMessage } from "../../../shared/ui/error-message";
+import { Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { showToast } from "../../../shared/ui/toast";
+import { checkNow, remove, save, type MonitorRow } from "../data";
+
+export default function RowActions({ monitor, button }: { monitor: MonitorRow; button: ReactElement }) {
+  const t = useTexts();
+  const client = useQueryClient();
+  const errorMessage = useErrorMessage();
+  const [confirming, setConfirming] = useState(false);
+  const { monitorid, name, isactive } = monitor;
+  const run = (act: () => Promise<unknown>) => {
+    act().catch((error: unknown) => showToast(errorMessage(error), true));
+  };
+  const check = async () => {
+    const beat = await checkNow(monitorid);
+    showToast(t.detail.checked(beat.message), beat.status === "down");
+  };
+  return (
+    <>
+      <ActionMenu defaultOpened width={180} button={button}>
+        {monitor.type !== "api" && isactive && (
+          <Menu.Item leftSection={<Refresh />} onClick={() => run(check)}>
+            {t.detail.check}
+          </Menu.Item>
+        )}
+        <Menu.Item
+          leftSection={isactive ? <Pause /> : <Play />}
+          onClick={() => run(() => save(client, { monitorid, isactive: !isactive }))}
+        >
+          {isactive ? t.monitors.pause : t.monitors.resume}
+        </Menu.Item>
+        <Menu.Item leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
+          {t.detail.edit}
+        </Menu.Item>
+        <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+          {t.detail.duplicate}
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
+          {t.monitors.delete}
+        </Menu.Item>
+      </ActionMenu>
+      {confirming && (
+        <Confirm
+          title={t.detail.deleteTitle(name)}
+          action={t.monitors.delete}
+          typed={name}
+          close={() => setConfirming(false)}
+          run={async () => {
+            await remove(client, monitorid);
+            showToast(t.detail.deleted(name));
+          }}
+        >
+          {t.detail.deleteHelp}
+        </Confirm>
+      )}
+    </>
+  );
+}

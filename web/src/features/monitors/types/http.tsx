@@ -1,0 +1,207 @@
+/** HTTP: a page or an API responds. */
+import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { find, valuesOfSet, type HttpAuthentication, type HttpMethod } from "../../../shared/api/closed-sets";
+import { useTexts } from "../../../shared/i18n";
+import { flag, text, type Form } from "../../../shared/ui/form";
+import { FieldPair, PasswordField } from "../../../shared/ui/form-layout";
+import type { Monitor, SaveMonitor } from "../data";
+import styles from "../edit/edit.module.css";
+import { choice, number } from "./fields";
+import type { TypeForm } from "./type-form";
+import { hasScheme, hostOf, withScheme } from "./url";
+
+export interface HttpValues {
+  "http.url": string;
+  "http.method": HttpMethod;
+  "http.keyword": string;
+  "http.accepted_status_codes": string;
+  "http.headers": string;
+  "http.body": string;
+  "http.authentication_type": HttpAuthentication;
+  "http.username": string;
+  "http.password": string;
+  "http.max_redirects": number | "";
+  "http.ignore_tls_error": boolean;
+  "http.certificate_expiry_notification": boolean;
+}
+
+const methods = valuesOfSet<HttpMethod>({ GET: true, HEAD: true, POST: true, PUT: true, PATCH: true, DELETE: true, OPTIONS: true });
+const authentications = valuesOfSet<HttpAuthentication>({ none: true, basic: true, ntlm: true });
+
+export const http: TypeForm<HttpValues> = {
+  defaults: {
+    "http.url": "",
+    "http.method": "GET",
+    "http.keyword": "",
+    "http.accepted_status_codes": "200-299",
+    "http.headers": "",
+    "http.body": "",
+    "http.authentication_type": "none",
+    "http.username": "",
+    "http.password": "",
+    "http.max_redirects": 10,
+    "http.ignore_tls_error": false,
+    "http.certificate_expiry_notification": true,
+  },
+  valuesOf,
+  bodyOf: (values) => ({ http: requestOf(values) }),
+  suggestedName: (values) => hostOf(withScheme(values["http.url"])),
+  labels: (t) => ({
+    "http.url": t.form.url,
+    "http.method": t.form.method,
+    "http.keyword": t.form.keyword,
+    "http.accepted_status_codes": t.form.codes,
+    "http.headers": t.form.headers,
+    "http.body": t.form.body,
+    "http.authentication_type": t.form.authentication,
+    "http.username": t.form.username,
+    "http.password": t.auth.password,
+    "http.max_redirects": t.form.redirects,
+    "http.ignore_tls_error": t.form.ignoreTls,
+    "http.certificate_expiry_notification": t.form.certificate,
+  }),
+  Target: Url,
+  Advanced: HttpAdvanced,
+  advanced: [
+    "http.method",
+    "http.headers",
+    "http.body",
+    "http.accepted_status_codes",
+    "http.authentication_type",
+    "http.username",
+    "http.password",
+    "http.max_redirects",
+  ],
+};
+
+function valuesOf({ http }: Monitor): Partial<HttpValues> {
+  if (!http) return {};
+  return {
+    "http.url": http.url,
+    "http.method": http.method,
+    "http.keyword": http.keyword,
+    "http.accepted_status_codes": http.accepted_status_codes.join(", "),
+    "http.headers": http.headers,
+    "http.body": http.body,
+    "http.authentication_type": find(authentications, http.authentication_type.toLowerCase()) ?? "none",
+    "http.username": http.username,
+    "http.max_redirects": http.max_redirects,
+    "http.ignore_tls_error": http.ignore_tls_error,
+    "http.certificate_expiry_notification": http.certificate_expiry_notification,
+  };
+}
+
+function requestOf(values: HttpValues): NonNullable<SaveMonitor["http"]> {
+  const authenticates = values["http.authentication_type"] !== "none";
+  return {
+    url: withScheme(values["http.url"]),
+    method: values["http.method"],
+    keyword: values["http.keyword"],
+    accepted_status_codes: values["http.accepted_status_codes"],
+    headers: values["http.headers"],
+    body: values["http.body"],
+    authentication_type: values["http.authentication_type"],
+    ...(authenticates && { username: values["http.username"] }),
+    // The service never returns passwords; an empty field leaves the stored one unchanged.
+    ...(authenticates && values["http.password"] !== "" && { password: values["http.password"] }),
+    max_redirects: values["http.max_redirects"] === "" ? 10 : values["http.max_redirects"],
+    ignore_tls_error: values["http.ignore_tls_error"],
+    certificate_expiry_notification: values["http.certificate_expiry_notification"],
+  };
+}
+
+export function Url({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  const typed = form.values["http.url"].trim();
+  return (
+    <TextInput
+      {...text(form, "http.url")}
+      label={t.form.url}
+      description={typed === "" || hasScheme(typed) ? t.form.urlHelp : t.form.urlAs(withScheme(typed))}
+      placeholder="https://example.com/health"
+      inputMode="url"
+      autoCapitalize="off"
+      spellCheck={false}
+      autoFocus={typed === ""}
+    />
+  );
+}
+
+function HttpAdvanced({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  return (
+    <>
+      <TextInput {...text(form, "http.keyword")} label={t.form.keywordOptional} description={t.form.keywordHelp} />
+      <HttpFields form={form} />
+    </>
+  );
+}
+
+/** The request, the login, and what counts as up. */
+export function HttpFields({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  const { values } = form;
+  return (
+    <>
+      <FieldPair>
+        <Select {...choice(form, "http.method", methods)} label={t.form.method} description={t.form.methodHelp} data={methods} />
+        <TextInput {...text(form, "http.accepted_status_codes")} label={t.form.codes} description={t.form.codesHelp} />
+      </FieldPair>
+      <Textarea
+        {...text(form, "http.headers")}
+        label={t.form.headers}
+        description={t.form.headersHelp}
+        placeholder={"Accept: application/json"}
+        rows={3}
+        spellCheck={false}
+        classNames={{ input: styles.code ?? "" }}
+      />
+      {values["http.method"] !== "GET" && values["http.method"] !== "HEAD" && (
+        <Textarea
+          {...text(form, "http.body")}
+          label={t.form.body}
+          description={t.form.bodyHelp}
+          rows={4}
+          spellCheck={false}
+          classNames={{ input: styles.code ?? "" }}
+        />
+      )}
+      <Login form={form} />
+      <NumberInput {...number(form, "http.max_redirects")} label={t.form.redirects} description={t.form.redirectsHelp} />
+      <Switch {...flag(form, "http.certificate_expiry_notification")} label={t.form.certificate} description={t.form.certificateHelp} />
+      <Switch {...flag(form, "http.ignore_tls_error")} label={t.form.ignoreTls} description={t.form.ignoreTlsHelp} />
+    </>
+  );
+}
+
+function Login({ form }: { form: Form<HttpValues> }) {
+  const t = useTexts();
+  const authentication = form.values["http.authentication_type"];
+  return (
+    <>
+      <Select
+        {...choice(form, "http.authentication_type", authentications)}
+        label={t.form.authentication}
+        description={t.form.authenticationHelp}
+        data={authentications.map((value) => ({ value, label: t.form.authentications[value] }))}
+      />
+      {authentication !== "none" && (
+        <FieldPair>
+          <TextInput
+            {...text(form, "http.username")}
+            label={t.form.username}
+            description={authentication === "ntlm" ? t.form.ntlmHelp : t.form.usernameHelp}
+            autoComplete="off"
+          />
+          <PasswordField
+            form={form}
+            field="http.password"
+            label={t.auth.password}
+            description={t.form.passwordHelp}
+            autoComplete="new-password"
+          />
+        </FieldPair>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+/** One monitor on the wallboard. */
+import { memo } from "react";
+import { Link } from "react-router";
+import { useTexts } from "../../../shared/i18n";
+import { Milliseconds } from "../../../shared/ui/time";
+import { stateOf, type MonitorRow } from "../data";
+import { StatusMark } from "../status";
+import styles from "./wallboard.module.css";
+
+function Detail({ monitor }: { monitor: MonitorRow }) {
+  const state = stateOf(monitor);
+  if (state === "down") return monitor.last_message;
+  return state === "blocked" ? monitor.blocked : <Milliseconds ms={monitor.load_time} />;
+}
+
+export const Tile = memo(function Tile({ monitor }: { monitor: MonitorRow }) {
+  const t = useTexts();
+  const state = stateOf(monitor);
+  return (
+    <li className={styles.tile} data-state={state}>
+      <Link to={`/monitor/${monitor.monitorid}`} title={monitor.name}>
+        <span className={styles.name}>
+          <StatusMark state={state} />
+          <span className="sr-only">{t.monitors.states[state]}</span>
+          <span>{monitor.name}</span>
+        </span>
+        <span className={styles.detail}>
+          <Detail monitor={monitor} />
+        </span>
+      </Link>
+    </li>
+  );
+});

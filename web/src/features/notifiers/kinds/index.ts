@@ -1,0 +1,48 @@
+/** The form of each kind of notifier, in the order in which they are offered. A new kind is a file and a line here. */
+import { find } from "../../../shared/api/closed-sets";
+import type { NotifierKind as Kind } from "../../../shared/api/notifiers";
+import { discord } from "./discord";
+import { email } from "./email";
+import type { KindForm } from "./kind-form";
+import { ntfy } from "./ntfy";
+import { own } from "./own";
+import { pagerduty } from "./pagerduty";
+import { slack } from "./slack";
+import { standard } from "./standard";
+import { teams } from "./teams";
+import { telegram } from "./telegram";
+import { uptimeKuma } from "./uptime-kuma";
+
+export type { Kind };
+
+const forms = {
+  email,
+  standard,
+  slack,
+  discord,
+  teams,
+  telegram,
+  ntfy,
+  pagerduty,
+  uptime_kuma: uptimeKuma,
+  own,
+} satisfies Record<Kind, object>;
+
+export const kinds = Object.keys(forms) as readonly Kind[];
+
+type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
+
+/** The fields of all kinds. They stay in the form while it is open, so switching the kind loses nothing. */
+export type KindValues = Intersection<(typeof forms)[Kind]["defaults"]>;
+
+export function defaults(): KindValues {
+  return Object.assign({}, ...Object.values(forms).map((form) => form.defaults)) as KindValues;
+}
+
+export function formOf(kind: Kind): Omit<KindForm<KindValues>, "defaults"> {
+  return forms[kind];
+}
+
+export function kindOf(word: string | null): Kind {
+  return find(kinds, word) ?? "email";
+}

@@ -1,0 +1,4 @@
+/** A topic of ntfy. */
+import { webhook } from "./webhook";
+
+export const ntfy = webhook({ template: "ntfy", help: "ntfy", placeholder: "https://ntfy.sh/<topic>" });

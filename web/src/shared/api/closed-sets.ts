@@ -1,0 +1,33 @@
+/**
+ * The sets of values that the API defines, from its OpenAPI document. Those named
+ * `Known…` grow: a newer service may return values that this page does not know.
+ */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type MonitorType = Schemas["KnownMonitorType"];
+export type MonitorStatus = Schemas["MonitorStatus"];
+export type HeartbeatStatus = Schemas["HeartbeatStatus"];
+export type EventType = Schemas["KnownEventType"];
+export type NotifierType = Schemas["KnownNotifierType"];
+export type WebhookTemplate = Schemas["KnownWebhookTemplate"];
+export type DeliveryState = Schemas["DeliveryState"];
+export type MembershipState = Schemas["MembershipState"];
+export type InvoiceState = Schemas["InvoiceState"];
+export type HttpMethod = Schemas["HttpMethod"];
+export type HttpAuthentication = Schemas["HttpAuthentication"];
+export type DnsRecordType = Schemas["DnsRecordType"];
+export type HealthState = Schemas["HealthState"];
+export type MailSecurity = Schemas["MailSecurity"];
+export type ErrorCode = Schemas["KnownErrorCode"];
+
+/** The values of a set, in the order in which they are written; a missing one is an error of the compiler. */
+export function valuesOfSet<T extends string>(set: Record<T, true>): readonly T[] {
+  return Object.keys(set) as T[];
+}
+
+/** The value that a word names, if the set has it. */
+export function find<T extends string>(values: readonly T[], word: string | null): T | undefined {
+  return values.find((value) => value === word);
+}
