@@ -3,8 +3,7 @@ import { totp } from "./totp";
 
 test("after signing up, the first monitor is running and live within three clicks", async ({ page, service }) => {
   service.target.status = 200;
-  await page.goto("/");
-  await expect(page).toHaveURL(/\/login$/);
+  await page.goto("/login");
   await page.getByRole("link", { name: "Sign up" }).click();
   await expect(page.getByRole("heading", { name: "Create your account" })).toBeVisible();
   await page.getByLabel("Email").fill(`first${process.pid}@example.com`);
@@ -39,7 +38,7 @@ test("a wrong password shows a message, and invalid fields show theirs at the fi
   await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
   await page.getByLabel("Password", { exact: true }).fill("not my password");
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("alert")).toContainText("email or the password is wrong");
+  await expect(page.getByRole("alert")).toContainText("email or password is incorrect");
 
   await page.goto("/signup");
   await page.getByLabel("Email").fill(`other${process.pid}@example.com`);
@@ -49,7 +48,7 @@ test("a wrong password shows a message, and invalid fields show theirs at the fi
   await page.getByLabel("Email").fill(`wrong${process.pid}@example.com`);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign up" }).click();
-  await expect(page.getByRole("alert")).toContainText("already exists");
+  await expect(page.getByRole("alert")).toContainText("already in use");
 });
 
 test("a deep link leads through the login to its page", async ({ page, member }) => {

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { axeViolations, horizontalOverflow } from "./axe";
 import { choose, expect, test } from "./service";
 
-const row = "li[data-row]";
+const row = "[data-row]";
 
 const fact = (page: Page, label: string) => page.locator("dl > div").filter({ has: page.getByText(label, { exact: true }) });
 const panel = (page: Page, title: string) =>

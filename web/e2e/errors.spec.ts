@@ -52,7 +52,7 @@ test("an empty form marks the URL as invalid, and not the name that defaults to 
   await page.getByLabel("URL").fill("https://example.com");
   await page.getByLabel("Check every").fill("0");
   await page.getByRole("button", { name: "Create monitor" }).click();
-  await expect(page.getByText(/Must be a whole number of seconds from 1/)).toBeVisible();
+  await expect(page.getByText("Enter 1 s to 30 d.")).toBeVisible();
 });
 
 test("forms show errors at the field instead of the browser's own bubbles", async ({ page }) => {

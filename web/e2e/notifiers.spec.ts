@@ -1,8 +1,6 @@
 import { startHook, startMailServer } from "./receiver";
 import { choose, expect, test, type Api } from "./service";
 
-const row = "[data-row]";
-
 test("a webhook is created, shows its secret once, is tested, and its response is shown", async ({ page, member: _member }) => {
   const hook = await startHook();
   await page.goto("/notifiers");
@@ -151,7 +149,7 @@ test("notifiers are added to and removed from many monitors at once", async ({ p
   for (const name of ["one", "two", "three"]) await member.api.monitor({ name });
   const change = async (way: string) => {
     await page.goto("/");
-    for (const name of ["one", "two"]) await page.locator(row).filter({ hasText: name }).getByRole("checkbox").check();
+    for (const name of ["one", "two"]) await page.getByLabel(`Select ${name}`).check();
     await page.getByRole("toolbar").getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Change for chat").selectOption(way);

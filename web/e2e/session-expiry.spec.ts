@@ -15,7 +15,7 @@ test("if the session ends over a form, a login dialog opens and nothing is lost"
   await expect(dialog.getByLabel("Password", { exact: true })).toBeFocused();
   await page.keyboard.type("something else");
   await page.keyboard.press("Enter");
-  await expect(dialog.getByRole("alert")).toContainText("wrong");
+  await expect(dialog.getByRole("alert")).toContainText("incorrect");
   await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await dialog.getByRole("button", { name: "Log in", exact: true }).click();
   await expect(dialog).toHaveCount(0);

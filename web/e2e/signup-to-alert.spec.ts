@@ -20,7 +20,7 @@ test("from sign-up to the first alert: monitor, notifier, outage, notification, 
   const monitor = page.url();
   const name = service.target.url.replace("http://", "");
 
-  await page.getByRole("link", { name: "Notifiers" }).click();
+  await page.getByRole("link", { name: "Notifiers", exact: true }).click();
   await page.getByRole("main").getByRole("link", { name: "New notifier" }).click();
   await choose(page, "Webhook");
   await page.getByLabel("Webhook URL").fill(hook.url);

@@ -48,7 +48,7 @@ test("a refusal by Stripe or the bank is shown in the form, and nothing changes"
   await fillCard(page, "4000000000000002");
   await dialog.getByRole("button", { name: /^Pay/ }).click();
   await expect(dialog.getByRole("alert")).toContainText(/declined/i);
-  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.getByRole("button", { name: "Not now" }).click();
   await expect(held(page)).toContainText("Free");
 });
 

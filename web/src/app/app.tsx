@@ -1,6 +1,6 @@
 /** The providers around every page: texts, theme, query cache, router. */
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
 import { monitors } from "../shared/api/monitors";
 import { me } from "../shared/api/session";
@@ -25,8 +25,8 @@ void prefetch();
 
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
 async function prefetch(): Promise<void> {
-  await client.prefetchQuery(me);
-  if (client.getQueryData(me.queryKey) && window.location.pathname === "/") await client.prefetchQuery(monitors);
+  await client.query(me).catch(noop);
+  if (client.getQueryData(me.queryKey) && window.location.pathname === "/") await client.query(monitors).catch(noop);
 }
 
 export function App() {

@@ -164,6 +164,9 @@ const refusals: ServiceMessages["refusals"] = [
   ["is in the past: the card has expired", "Die Karte ist abgelaufen."],
 
   ["is not a valid template: {}", "Die Vorlage ist ungültig: {}."],
+
+  ["gives a timeout of {} s with an interval of {} s", "Das Zeitlimit von {s} ist länger als ein Intervall von {s}."],
+  ['{} for the monitor "{}"', "{} (Monitor „{}“)"],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "Dieser Wert ist ungültig." };

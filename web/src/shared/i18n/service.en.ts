@@ -145,6 +145,9 @@ const refusals: ServiceMessages["refusals"] = [
   ["is in the past: the card has expired", "The card has expired."],
 
   ["is not a valid template: {}", "The template isn’t valid: {}."],
+
+  ["gives a timeout of {} s with an interval of {} s", "The timeout of {s} is longer than an interval of {s}."],
+  ['{} for the monitor "{}"', "{} (Monitor “{}”)"],
 ];
 
 export const service: ServiceMessages = { codes, refusals, invalid: "This value isn’t valid." };

@@ -33,6 +33,7 @@ const source = Object.values(
 )
   .join("\n")
   .replace(/\\\n\s*/g, "")
+  .replaceAll('\\"', '"')
   .replace(/\{\w+\}/g, "{}");
 
 test("every sentence in the tables exists in the service", () => {

@@ -43,9 +43,9 @@ export function useForm<V extends object>(
     setFault(null);
   }, []);
 
-  const refuse = (found: Errors) => {
+  const refuse = (found: Errors, unseen?: () => void) => {
     setErrors(Object.fromEntries(Object.entries(found).map(([field, text]) => [field, text && translate(text, service)])));
-    focusFirst(found);
+    focusFirst(found, unseen);
   };
 
   const submit = (event: SyntheticEvent) => {
@@ -62,7 +62,7 @@ export function useForm<V extends object>(
     send(values, set)
       .catch((error: unknown) => {
         const fields = error instanceof ApiError ? error.fields : {};
-        if (Object.keys(fields).length > 0) refuse(fields);
+        if (Object.keys(fields).length > 0) refuse(fields, () => setFault(errorMessage(error)));
         else setFault(errorMessage(error));
       })
       .finally(() => setBusy(false));
@@ -75,12 +75,14 @@ function differ(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) !== JSON.stringify(b);
 }
 
-/** Focuses the first invalid field once its error is rendered. */
-function focusFirst(errors: Errors) {
+/** Focuses the first invalid field once its error is rendered; `unseen` is called if the form shows none of the errors. */
+function focusFirst(errors: Errors, unseen?: () => void) {
   requestAnimationFrame(() => {
     const names = Object.keys(errors).filter((name) => errors[name] !== undefined);
     const fields = [...document.querySelectorAll<HTMLElement>("[name]")];
-    fields.find((field) => names.includes(field.getAttribute("name") ?? ""))?.focus();
+    const first = fields.find((field) => names.includes(field.getAttribute("name") ?? ""));
+    if (first) first.focus();
+    else if (!document.querySelector("[aria-invalid=true]")) unseen?.();
   });
 }
 
