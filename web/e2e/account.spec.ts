@@ -235,7 +235,7 @@ test("the team: add a user who can log in, change, log out everywhere, remove", 
   await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
   await dialog.getByLabel("Confirm password").fill(PASSWORD);
   await dialog.getByRole("button", { name: "Add user" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("already exists");
+  await expect(dialog.getByRole("alert")).toContainText("already in use");
   await dialog.getByLabel("Email").fill(bob);
   await dialog.getByRole("button", { name: "Add user" }).click();
   await expect(page.getByRole("listitem")).toHaveCount(2);

@@ -38,7 +38,7 @@ test("calls are found by their words, with the keyboard alone", async ({ page })
   await expect(calls.first()).toBeVisible();
   const all = await calls.count();
   await page.keyboard.press("/");
-  await page.keyboard.type("push/rotate");
+  await page.keyboard.type("membership/preview");
   await expect(page.getByRole("status")).toHaveText(`1 of ${all} calls`);
   await expect(calls.filter({ visible: true })).toHaveCount(1);
   await page.keyboard.press("Tab");
