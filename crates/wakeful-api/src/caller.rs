@@ -1,23 +1,22 @@
-//! The authenticated caller. A handler that takes a `Caller` cannot be reached without
-//! valid credentials; a handler without one is public and listed as such in the router.
+//! The authenticated caller. A handler that takes an `Authorized` cannot be reached without
+//! valid credentials and the permission it names; a handler without one is public and listed
+//! as such in the router.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
+use utoipa_axum::router::UtoipaMethodRouter;
+use wakeful_core::access::{Need, Permission};
 use wakeful_core::secret::Secret;
-use wakeful_engine::{Engine, KeyPair};
+use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
 
 use crate::app::Api;
 use crate::cookie;
 use crate::error::ApiError;
+use crate::openapi;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
-
-pub(crate) struct Caller {
-    pub(crate) identity: wakeful_engine::Caller,
-    pub(crate) credentials: Credentials,
-}
 
 /// The credentials that the caller sent.
 pub(crate) enum Credentials {
@@ -41,10 +40,7 @@ impl Credentials {
     }
 
     /// The user they belong to now; an error once they have expired.
-    pub(crate) async fn caller(
-        &self,
-        engine: &Engine,
-    ) -> wakeful_engine::Result<wakeful_engine::Caller> {
+    pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<Caller> {
         match self {
             Self::Token(token) | Self::Cookie(token) => {
                 engine.caller_by_token(token.expose()).await
@@ -54,15 +50,35 @@ impl Credentials {
     }
 }
 
-impl FromRequestParts<Api> for Caller {
+impl FromRequestParts<Api> for Credentials {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let credentials = Credentials::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
-        let identity = credentials.caller(api.engine()).await?;
-        api.count_call(identity.via)?;
-        Ok(Self { identity, credentials })
+        Self::of(parts, api).ok_or_else(ApiError::not_authenticated)
     }
+}
+
+impl<N: Need> FromRequestParts<Api> for Authorized<N> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let credentials = Credentials::from_request_parts(parts, api).await?;
+        let caller = credentials.caller(api.engine()).await?;
+        api.count_call(caller.via())?;
+        Ok(caller.authorize()?)
+    }
+}
+
+/// Declares the permission of a route in the OpenAPI document. It repeats the one in the
+/// signature of the handler; a test over all routes and roles finds differences.
+pub(crate) fn needs(
+    permission: Permission,
+    mut routes: UtoipaMethodRouter<Api>,
+) -> UtoipaMethodRouter<Api> {
+    for item in routes.1.paths.values_mut() {
+        openapi::set_permission(item, permission.as_str());
+    }
+    routes
 }
 
 fn bearer(headers: &HeaderMap) -> Option<Secret> {

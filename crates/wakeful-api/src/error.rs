@@ -8,6 +8,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::ToSchema;
+use wakeful_core::access::{Permission, Role};
 use wakeful_core::named_enum;
 use wakeful_engine::Error;
 use wakeful_engine::billing::Decline;
@@ -33,10 +34,16 @@ named_enum! {
         PlanLimit = "plan_limit",
         AdministratorNeeded = "administrator_needed",
         SignupClosed = "signup_closed",
+        Forbidden = "forbidden",
+        KeyScope = "key_scope",
+        Suspended = "suspended",
+        NoTeam = "no_team",
         NotFound = "not_found",
         NoSuchPath = "no_such_path",
         MethodNotAllowed = "method_not_allowed",
         EmailTaken = "email_taken",
+        LastOwner = "last_owner",
+        NodesTooOld = "nodes_too_old",
         MfaAlreadyOn = "mfa_already_on",
         MfaNotSetUp = "mfa_not_set_up",
         MonitorInactive = "monitor_inactive",
@@ -65,7 +72,7 @@ named_enum! {
 pub(crate) type ApiResult<T> = Result<axum::Json<T>, ApiError>;
 
 #[derive(Debug)]
-pub(crate) struct ApiError {
+pub struct ApiError {
     status: StatusCode,
     body: ErrorBody,
     retry_after: Option<Duration>,
@@ -218,6 +225,39 @@ impl From<Error> for ApiError {
                 ErrorCode::EmailTaken,
                 "An account with this email already exists; log in or use another email.",
             ),
+            Error::Forbidden(permission) => {
+                Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, missing(permission))
+            }
+            Error::KeyScope(scope) => {
+                let scope = scope.as_str();
+                let message = format!(
+                    "API keys with the scope {scope} may not do this; use a key with another scope."
+                );
+                Self::new(StatusCode::FORBIDDEN, ErrorCode::KeyScope, message)
+            }
+            Error::RoleTooHigh => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Forbidden,
+                "The role is above your own; ask an owner of the team.",
+            ),
+            Error::Suspended => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Suspended,
+                "Your membership in the team is suspended; ask an owner of the team.",
+            ),
+            Error::NoTeam => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::NoTeam,
+                "You are not a member of a team; ask an owner to invite you.",
+            ),
+            Error::LastOwner => conflict(
+                ErrorCode::LastOwner,
+                "The team would have no owner; make another member an owner first.",
+            ),
+            Error::NodesTooOld => conflict(
+                ErrorCode::NodesTooOld,
+                "A node of an earlier version is running, which does not check roles; update all nodes first.",
+            ),
             Error::SignUpClosed => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::SignupClosed,
@@ -314,6 +354,19 @@ impl From<Error> for ApiError {
                 error => Self::internal().with_cause(error),
             },
         }
+    }
+}
+
+/// Names the roles that have a permission.
+fn missing(permission: Permission) -> String {
+    let roles: Vec<&str> = Role::with(permission).map(Role::as_str).collect();
+    match roles.split_last() {
+        None => "Only an administrator of this installation may do this.".to_owned(),
+        Some((only, [])) => format!("Only the role {only} may do this; ask an owner of the team."),
+        Some((last, rest)) => format!(
+            "Only the roles {} and {last} may do this; ask an owner of the team.",
+            rest.join(", ")
+        ),
     }
 }
 

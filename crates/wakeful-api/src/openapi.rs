@@ -2,6 +2,7 @@
 //! credentials that all routes share are added here, so that none can be forgotten.
 
 use std::collections::BTreeSet;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
@@ -9,8 +10,12 @@ use utoipa::openapi::{
     ResponseBuilder, SecurityRequirement,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
+use wakeful_core::access::Permission;
 
 use crate::error::ErrorBody;
+
+/// The permission that an operation needs, or `public`.
+const PERMISSION: &str = "x-wakeful-permission";
 
 /// The document as it is served and committed to the repository.
 pub fn document() -> OpenApi {
@@ -34,6 +39,10 @@ pub(crate) fn assemble(public: OpenApi, protected: OpenApi) -> OpenApi {
         SecurityRequirement::new("bearer", no_strings.clone()),
         SecurityRequirement::new("api_key", no_strings.clone()).add("enc_key", no_strings),
     ];
+    let mut public = public;
+    for item in public.paths.paths.values_mut() {
+        set_permission(item, "public");
+    }
     document.merge(describe(public, &[]));
     document.merge(describe(protected, &either));
     document
@@ -54,6 +63,13 @@ fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi 
             if !security.is_empty() {
                 operation.security = Some(security.to_vec());
                 add_error_response(operation, "401", "No valid credentials were sent");
+                if permission(operation) != Some(Permission::Known.as_str()) {
+                    add_error_response(
+                        operation,
+                        "403",
+                        "The role of the caller, or the scope of the API key, does not include the permission",
+                    );
+                }
             }
             if operation.request_body.is_some() {
                 add_error_response(operation, "400", "The body is not valid JSON");
@@ -84,6 +100,18 @@ fn describe(mut document: OpenApi, security: &[SecurityRequirement]) -> OpenApi 
         }
     }
     document
+}
+
+/// Writes the permission that the operations of a path need into the document.
+pub(crate) fn set_permission(item: &mut PathItem, permission: &str) {
+    for (_, operation) in operations(item) {
+        let extension = Extensions::builder().add(PERMISSION, permission).build();
+        operation.extensions.get_or_insert_default().merge(extension);
+    }
+}
+
+fn permission(operation: &Operation) -> Option<&str> {
+    operation.extensions.as_ref()?.get(PERMISSION)?.as_str()
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {

@@ -2,6 +2,7 @@
 //! rules of the contract as pure functions. Nothing here waits for I/O,
 //! connects, stores or reads a clock: `now`, ids and randomness are arguments.
 
+pub mod access;
 pub mod accounts;
 pub mod alerting;
 pub mod backoff;

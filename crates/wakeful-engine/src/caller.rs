@@ -1,15 +1,58 @@
-//! The authenticated caller. Operations on a team's data take a `Caller`, so none can be
-//! reached without authentication.
+//! The authenticated caller and what they may do. Operations on a team's data take an
+//! `Authorized` with the permission they need, so none can be reached without it.
+//!
+//! A handler that may only view cannot delete:
+//!
+//! ```compile_fail,E0308
+//! use wakeful_core::access::permission;
+//! use wakeful_core::id::MonitorId;
+//! use wakeful_engine::{Authorized, Engine};
+//!
+//! async fn delete(engine: &Engine, by: &Authorized<permission::View>, id: MonitorId) {
+//!     let _ = engine.delete_monitor(by, id).await;
+//! }
+//! ```
+//!
+//! With the permission of the operation, it compiles:
+//!
+//! ```
+//! use wakeful_core::access::permission;
+//! use wakeful_core::id::MonitorId;
+//! use wakeful_engine::{Authorized, Engine};
+//!
+//! async fn delete(engine: &Engine, by: &Authorized<permission::Edit>, id: MonitorId) {
+//!     let _ = engine.delete_monitor(by, id).await;
+//! }
+//! ```
+//!
+//! Only the engine creates an `Authorized`:
+//!
+//! ```compile_fail,E0451
+//! use std::marker::PhantomData;
+//! use wakeful_core::access::permission;
+//! use wakeful_engine::{Authorized, Caller};
+//!
+//! fn forge(caller: Caller) -> Authorized<permission::Edit> {
+//!     Authorized { caller, need: PhantomData }
+//! }
+//! ```
 
+use std::marker::PhantomData;
+use std::ops::Deref;
+use wakeful_core::access::{Need, Permission, Permissions, Role, Scope};
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
 use wakeful_store::{Authority, Credential};
 
+use crate::{Error, Result};
+
 #[derive(Clone, Debug)]
 pub struct Caller {
-    pub user: UserId,
-    pub team: TeamId,
-    pub email: String,
-    pub via: Via,
+    user: UserId,
+    team: TeamId,
+    email: String,
+    role: Role,
+    scope: Scope,
+    via: Via,
 }
 
 /// How the caller authenticated.
@@ -19,7 +62,68 @@ pub enum Via {
     ApiKey(ApiKeyId),
 }
 
+/// The identity behind valid credentials, for `Caller::new`.
+pub(crate) struct Identity {
+    pub(crate) user: UserId,
+    pub(crate) team: TeamId,
+    pub(crate) email: String,
+    pub(crate) role: Role,
+    pub(crate) scope: Scope,
+    pub(crate) via: Via,
+}
+
 impl Caller {
+    /// Only for `auth.rs`, which has verified the credentials.
+    pub(crate) fn new(identity: Identity) -> Self {
+        let Identity { user, team, email, role, scope, via } = identity;
+        Self { user, team, email, role, scope, via }
+    }
+
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    pub fn team(&self) -> TeamId {
+        self.team
+    }
+
+    pub fn email(&self) -> &str {
+        &self.email
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The scope of the API key; `full` for a session.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    pub fn via(&self) -> Via {
+        self.via
+    }
+
+    /// The permissions of the role that the scope also has.
+    pub fn permissions(&self) -> Permissions {
+        self.role.permissions().and(self.scope.permissions())
+    }
+
+    pub fn may(&self, permission: Permission) -> bool {
+        self.permissions().contains(permission)
+    }
+
+    /// The caller with proof of a permission, or why they do not have it.
+    pub fn authorize<N: Need>(self) -> Result<Authorized<N>> {
+        if self.may(N::PERMISSION) {
+            return Ok(Authorized { caller: self, need: PhantomData });
+        }
+        if self.role.permissions().contains(N::PERMISSION) {
+            return Err(Error::KeyScope(self.scope));
+        }
+        Err(Error::Forbidden(N::PERMISSION))
+    }
+
     /// Checked again by the store before it changes the credentials of others.
     pub(crate) fn authority(&self) -> Authority<'static> {
         Authority { user: self.user, credential: self.credential() }
@@ -31,5 +135,27 @@ impl Caller {
             Via::Session(id) => Credential::Session(id),
             Via::ApiKey(id) => Credential::ApiKey(id),
         }
+    }
+}
+
+/// A caller who has a permission.
+#[derive(Clone, Debug)]
+pub struct Authorized<N: Need> {
+    caller: Caller,
+    need: PhantomData<N>,
+}
+
+impl<N: Need> Authorized<N> {
+    /// The same caller with proof of another permission.
+    pub fn authorize<Other: Need>(self) -> Result<Authorized<Other>> {
+        self.caller.authorize()
+    }
+}
+
+impl<N: Need> Deref for Authorized<N> {
+    type Target = Caller;
+
+    fn deref(&self) -> &Caller {
+        &self.caller
     }
 }

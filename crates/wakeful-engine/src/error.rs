@@ -2,6 +2,7 @@
 //! decides the message and the status that a client sees.
 
 use std::time::Duration;
+use wakeful_core::access::{Permission, Scope};
 use wakeful_core::billing::Refusal;
 use wakeful_core::id::NotifierId;
 use wakeful_outbound::payment::{Decline, PaymentError};
@@ -27,6 +28,23 @@ pub enum Error {
     BadResetToken,
     #[error("the email address already has an account")]
     EmailTaken,
+    /// The caller's role does not have the permission.
+    #[error("the permission {} is missing", .0.as_str())]
+    Forbidden(Permission),
+    /// The API key does not have a permission that its holder has.
+    #[error("an API key with the scope {} may not do this", .0.as_str())]
+    KeyScope(Scope),
+    /// The role of another member, or one to be assigned, is above the caller's own.
+    #[error("the role is above the caller's own")]
+    RoleTooHigh,
+    #[error("the team would have no owner")]
+    LastOwner,
+    #[error("the membership is suspended")]
+    Suspended,
+    #[error("the user is in no team")]
+    NoTeam,
+    #[error("a node of an earlier version does not check roles")]
+    NodesTooOld,
     #[error("sign-up is closed")]
     SignUpClosed,
     #[error("there is no such {0}")]

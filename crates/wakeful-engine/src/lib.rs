@@ -20,7 +20,7 @@ mod settings;
 
 pub use accounts::{api_keys::*, auth::*, contact::*, mfa::*, operator::*, signup::*, team::*};
 pub use bus::{Event, Subscription};
-pub use caller::{Caller, Via};
+pub use caller::{Authorized, Caller, Via};
 pub use error::Error;
 pub use history::*;
 pub use monitors::*;

@@ -150,6 +150,8 @@ async fn copy_table(
 ) -> std::result::Result<(), TransferError> {
     if checkpoint.table != table.name {
         (checkpoint.table, checkpoint.last) = (table.name.clone(), Vec::new());
+        // Triggers may have added rows when another table was copied.
+        rows::clear(to, std::iter::once(table), checkpoint).await?;
     }
     loop {
         let batch = rows::page(from, table, &checkpoint.last, table.page()).await?;

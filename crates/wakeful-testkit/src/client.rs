@@ -200,6 +200,11 @@ impl User {
     pub async fn colleague(&self, anonymous: &Client, email: &str) -> Self {
         let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD});
         self.client.post("team/save", &body).await.ok();
+        Self::logged_in(anonymous, email).await
+    }
+
+    /// Logs in a user who has the usual password.
+    pub async fn logged_in(anonymous: &Client, email: &str) -> Self {
         Self::of(anonymous, email, &anonymous.log_in(email, PASSWORD).await)
     }
 

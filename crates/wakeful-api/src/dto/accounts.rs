@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use wakeful_core::access::Permission;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
+use wakeful_engine::{Caller, Profile};
 
+use super::enums;
 use super::fields::{Fields, FromFields};
 
 /// A new account with its own team.
@@ -121,6 +124,33 @@ pub(crate) struct Me {
     pub(crate) groupid: TeamId,
     /// Whether logins require a second factor.
     pub(crate) mfa: bool,
+    /// The role in the team.
+    #[schema(value_type = enums::Role)]
+    pub(crate) role: &'static str,
+    /// What the caller may do: the permissions of the role that the scope also has.
+    #[schema(value_type = Vec<enums::Permission>)]
+    pub(crate) permissions: Vec<&'static str>,
+    /// The scope of the API key; `full` for a session.
+    #[schema(value_type = enums::Scope)]
+    pub(crate) scope: &'static str,
+}
+
+impl Me {
+    pub(crate) fn of(caller: &Caller, profile: Profile) -> Self {
+        // Every credential has `known`, so it says nothing.
+        let permissions = caller.permissions().without(Permission::Known);
+        Self {
+            success: true,
+            userid: caller.user(),
+            email: caller.email().to_owned(),
+            name: profile.name,
+            groupid: caller.team(),
+            mfa: profile.mfa_enabled,
+            role: caller.role().as_str(),
+            permissions: permissions.iter().map(Permission::as_str).collect(),
+            scope: caller.scope().as_str(),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]

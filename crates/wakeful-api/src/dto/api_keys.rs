@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use wakeful_core::access::Scope;
 use wakeful_core::id::ApiKeyId;
 use wakeful_core::time::Millis;
 use wakeful_engine::{ApiKey, NewKeyPair};
 
+use super::enums;
 use super::fields::{Fields, FromFields};
 use crate::query::NextCursor;
 
@@ -16,12 +18,18 @@ pub(crate) struct SaveApiKey {
     pub(crate) apikeyid: Option<String>,
     #[schema(max_length = 255, min_length = 1, pattern = r"\S")]
     pub(crate) name: String,
+    /// What the key may do at most, whatever its holder may; cannot be changed later.
+    /// Default: full.
+    #[schema(value_type = Option<enums::Scope>)]
+    pub(crate) scope: Scope,
 }
 
 impl FromFields for SaveApiKey {
     fn read(fields: &mut Fields) -> Option<Self> {
         let apikeyid = fields.optional_text("apikeyid");
-        Some(Self { apikeyid, name: fields.short_text("name", 255)? })
+        let scope = fields.optional("scope", Scope::parse);
+        let name = fields.short_text("name", 255);
+        Some(Self { apikeyid, name: name?, scope: scope.unwrap_or(Scope::Full) })
     }
 }
 
@@ -46,6 +54,9 @@ pub(crate) struct ListedKey {
     last_used: Option<Millis>,
     /// The first characters of the API key.
     prefix: String,
+    /// What the key may do at most.
+    #[schema(value_type = enums::Scope)]
+    scope: &'static str,
 }
 
 impl ApiKeyList {
@@ -58,6 +69,7 @@ impl ApiKeyList {
                 created: key.created,
                 last_used: key.last_used,
                 prefix: key.prefix,
+                scope: key.scope.as_str(),
             })
             .collect();
         Self { success: true, apikeys, next_cursor }

@@ -5,6 +5,7 @@
 use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
+use wakeful_core::access;
 use wakeful_core::alerting::alert;
 use wakeful_core::billing;
 use wakeful_core::heartbeat::Beat;
@@ -94,6 +95,12 @@ macro_rules! names {
 }
 
 closed_sets! {
+    /// The role of a member in a team.
+    Role = names!(access::Role);
+    /// What a caller may do.
+    Permission = names!(access::Permission);
+    /// What an API key may do at most.
+    Scope = names!(access::Scope);
     /// The status of a monitor; pending until the first verdict.
     MonitorStatus = names!(Status);
     /// The status that a target reports.

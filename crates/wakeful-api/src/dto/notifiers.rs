@@ -121,6 +121,10 @@ pub(crate) struct NotifierBody {
     created: Millis,
     #[schema(value_type = String, format = DateTime)]
     modified: Millis,
+    /// True if secrets were removed, because the caller may not edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted: Option<bool>,
 }
 
 /// The fields of `NotifierBody` that depend on the type.
@@ -132,22 +136,16 @@ struct ChannelFields {
 
 impl NotifierBody {
     pub(crate) fn of(view: &NotifierView) -> Self {
+        let NotifierView { notifier, redacted, .. } = view;
         let secret = view.secret.as_ref().map(|secret| secret.expose().to_owned());
-        Self::with(&view.notifier, secret)
-    }
-
-    pub(crate) fn listed(notifier: &Notifier) -> Self {
-        Self::with(notifier, None)
-    }
-
-    fn with(notifier: &Notifier, secret: Option<String>) -> Self {
         let ChannelFields { email, webhook } = match &notifier.channel {
             Channel::Email(spec) => {
                 ChannelFields { email: Some(EmailBody::of(spec)), ..Default::default() }
             }
-            Channel::Webhook(hook) => {
-                ChannelFields { webhook: Some(WebhookBody::of(hook, secret)), ..Default::default() }
-            }
+            Channel::Webhook(hook) => ChannelFields {
+                webhook: Some(WebhookBody::of(hook, secret, *redacted)),
+                ..Default::default()
+            },
         };
         let disabled = notifier.disabled.as_ref();
         Self {
@@ -163,6 +161,7 @@ impl NotifierBody {
             disabled: disabled.map(|off| off.at),
             created: notifier.created,
             modified: notifier.modified,
+            redacted: redacted.then_some(true),
         }
     }
 }

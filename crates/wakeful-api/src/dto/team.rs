@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use wakeful_core::access::Role;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::UserId;
 use wakeful_engine::Member;
 
 use super::accounts::{optional_passwords, passwords};
+use super::enums;
 use super::fields::{Fields, FromFields};
 use crate::query::NextCursor;
 
@@ -28,6 +30,10 @@ pub(crate) struct SaveUser {
     #[schema(value_type = Option<String>, min_length = 8, max_length = 256)]
     #[expect(dead_code, reason = "read and compared with password1; only its schema is used")]
     password2: (),
+    /// At most the caller's own. If omitted, it is unchanged, or the team's default role for
+    /// a new user.
+    #[schema(value_type = Option<enums::Role>)]
+    role: Option<Role>,
 }
 
 impl FromFields for SaveUser {
@@ -40,7 +46,8 @@ impl FromFields for SaveUser {
         } else {
             passwords(fields, email.as_ref()).map(Some)
         };
-        Some(Self { userid, email: email?, password1: password1?, password2: () })
+        let role = fields.optional("role", Role::parse);
+        Some(Self { userid, email: email?, password1: password1?, password2: (), role })
     }
 }
 
@@ -52,9 +59,11 @@ impl SaveUser {
                 user: UserId::parse(&userid)?,
                 email: self.email,
                 password,
+                role: self.role,
             }),
             (None, Some(password)) => {
-                Some(wakeful_engine::SaveUser::Add { email: self.email, password })
+                let role = self.role;
+                Some(wakeful_engine::SaveUser::Add { email: self.email, password, role })
             }
             (None, None) => None,
         }

@@ -5,10 +5,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::client_ip::{ClientIp, ClientOrigin};
 use crate::cookie::{self, CookieHeader};
 use crate::dto::Ack;
@@ -22,9 +24,9 @@ pub(super) fn public() -> OpenApiRouter<Api> {
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(get_current_user))
-        .routes(routes!(save_settings))
-        .routes(routes!(delete_account))
+        .routes(needs(Permission::Known, routes!(get_current_user)))
+        .routes(needs(Permission::Myself, routes!(save_settings)))
+        .routes(needs(Permission::Myself, routes!(delete_account)))
 }
 
 /// Creates a user and their team.
@@ -46,21 +48,16 @@ async fn sign_up(
 /// Returns the user that the credentials belong to.
 #[utoipa::path(get, path = "/api/v1/users/me", tag = "User",
     responses((status = 200, description = "The caller", body = Me)))]
-async fn get_current_user(State(api): State<Api>, caller: Caller) -> ApiResult<Me> {
-    Ok(Json(current_user(&api, caller).await?))
+async fn get_current_user(
+    State(api): State<Api>,
+    caller: Authorized<permission::Known>,
+) -> ApiResult<Me> {
+    Ok(Json(current_user(&api, &caller).await?))
 }
 
-async fn current_user(api: &Api, caller: Caller) -> Result<Me, ApiError> {
-    let identity = caller.identity;
-    let profile = api.engine().profile(&identity).await?;
-    Ok(Me {
-        success: true,
-        userid: identity.user,
-        email: identity.email,
-        name: profile.name,
-        groupid: identity.team,
-        mfa: profile.mfa_enabled,
-    })
+async fn current_user(api: &Api, caller: &Authorized<permission::Known>) -> Result<Me, ApiError> {
+    let profile = api.engine().profile(caller).await?;
+    Ok(Me::of(caller, profile))
 }
 
 /// Returns the user that the credentials belong to, or null without valid credentials. For
@@ -69,10 +66,10 @@ async fn current_user(api: &Api, caller: Caller) -> Result<Me, ApiError> {
     responses((status = 200, description = "The caller, if any", body = CurrentSession)))]
 async fn get_session(
     State(api): State<Api>,
-    caller: Result<Caller, ApiError>,
+    caller: Result<Authorized<permission::Known>, ApiError>,
 ) -> ApiResult<CurrentSession> {
     let user = match caller {
-        Ok(caller) => Some(current_user(&api, caller).await?),
+        Ok(caller) => Some(current_user(&api, &caller).await?),
         Err(error) if error.is_not_authenticated() => None,
         Err(error) => return Err(error),
     };
@@ -87,13 +84,13 @@ async fn get_session(
         (status = 409, description = "Another user has this email", body = ErrorBody)))]
 async fn save_settings(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveSettings>,
 ) -> ApiResult<UserSaved> {
     let password = wanted.password1.as_ref();
-    api.engine().save_settings(&caller.identity, &wanted.email, password, from).await?;
-    Ok(Json(UserSaved::of(caller.identity.user)))
+    api.engine().save_settings(&caller, &wanted.email, password, from).await?;
+    Ok(Json(UserSaved::of(caller.user())))
 }
 
 /// Deletes the caller's account, and the team too if it has no other user.
@@ -101,9 +98,9 @@ async fn save_settings(
     responses((status = 200, description = "Deleted", body = Ack)))]
 async fn delete_account(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     headers: HeaderMap,
 ) -> Result<(CookieHeader, Json<Ack>), ApiError> {
-    api.engine().delete_account(&caller.identity).await?;
+    api.engine().delete_account(&caller).await?;
     Ok((cookie::clear(&api, &headers), Ack::with_message("Account and its data deleted.")?))
 }

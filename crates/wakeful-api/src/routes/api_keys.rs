@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::ApiKeyId;
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Ack;
 use crate::dto::api_keys::{ApiKeyList, ApiKeySaved, SaveApiKey};
 use crate::error::{ApiError, ApiResult, ErrorBody};
@@ -17,9 +19,9 @@ use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(list_api_keys))
-        .routes(routes!(create_or_rename_api_key))
-        .routes(routes!(delete_api_key))
+        .routes(needs(Permission::Myself, routes!(list_api_keys)))
+        .routes(needs(Permission::Myself, routes!(create_or_rename_api_key)))
+        .routes(needs(Permission::Myself, routes!(delete_api_key)))
 }
 
 /// Lists the caller's API keys, without their secrets.
@@ -32,11 +34,11 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_api_keys(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     query: Query,
 ) -> ApiResult<ApiKeyList> {
     let part = ListPage::read(query, ApiKeyId::parse)?;
-    let keys = api.engine().api_keys(&caller.identity).await?;
+    let keys = api.engine().api_keys(&caller).await?;
     let (keys, next) = part.of(keys, |key| key.id, |id| id.to_string());
     Ok(Json(ApiKeyList::of(keys, next)))
 }
@@ -50,15 +52,15 @@ async fn list_api_keys(
         (status = 404, description = "The caller has no such key", body = ErrorBody)))]
 async fn create_or_rename_api_key(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     Body(wanted): Body<SaveApiKey>,
 ) -> ApiResult<ApiKeySaved> {
     let Some(apikeyid) = wanted.apikeyid else {
-        let pair = api.engine().create_api_key(&caller.identity, &wanted.name).await?;
+        let pair = api.engine().create_api_key(&caller, &wanted.name, wanted.scope).await?;
         return Ok(Json(ApiKeySaved::made(&pair)));
     };
     let id = id(&apikeyid)?;
-    api.engine().rename_api_key(&caller.identity, id, &wanted.name).await?;
+    api.engine().rename_api_key(&caller, id, &wanted.name).await?;
     Ok(Json(ApiKeySaved::renamed(id)))
 }
 
@@ -70,10 +72,10 @@ async fn create_or_rename_api_key(
         (status = 404, description = "The caller has no such key", body = ErrorBody)))]
 async fn delete_api_key(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     Path(apikeyid): Path<String>,
 ) -> ApiResult<Ack> {
-    api.engine().delete_api_key(&caller.identity, id(&apikeyid)?).await?;
+    api.engine().delete_api_key(&caller, id(&apikeyid)?).await?;
     Ack::with_message("API key deleted.")
 }
 

@@ -8,18 +8,20 @@ use std::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::client_network::ClientNetwork;
+use wakeful_engine::Authorized;
 use wakeful_engine::Subscription;
 
 use crate::app::Api;
-use crate::caller::{Caller, Credentials};
+use crate::caller::{Credentials, needs};
 use crate::client_ip::ClientIp;
 use crate::dto;
 use crate::error::ApiError;
 use crate::event_streams::{CHECK_INTERVAL, EventStream};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(stream_events))
+    OpenApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
 }
 
 /// A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
@@ -28,17 +30,18 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
 async fn stream_events(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
+    credentials: Credentials,
     ClientIp(client): ClientIp,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let stream = api.event_streams().open(ClientNetwork::of(client), caller.identity.via);
+    let stream = api.event_streams().open(ClientNetwork::of(client), caller.via());
     let stream = stream.ok_or_else(|| {
         ApiError::unavailable("Too many event streams are open; close some and try again.")
     })?;
     let mut recheck = tokio::time::interval(CHECK_INTERVAL);
     recheck.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = api.engine().subscribe(&caller.identity);
-    let live = Live { api, credentials: caller.credentials, events, recheck, stream };
+    let events = api.engine().subscribe(&caller);
+    let live = Live { api, credentials, events, recheck, stream };
     let events = futures_util::stream::unfold(live, |mut live| async {
         live.next().await.map(|event| (Ok(event), live))
     });
@@ -63,7 +66,9 @@ impl Live {
                 () = shutdown.cancelled() => return None,
                 _ = self.recheck.tick() => {
                     let found = self.credentials.caller(self.api.engine());
-                    if !self.stream.is_valid(Instant::now(), async { found.await.is_ok() }).await {
+                    if !self.stream.is_valid(Instant::now(), async {
+                        found.await.is_ok_and(|caller| caller.may(Permission::View))
+                    }).await {
                         return None;
                     }
                 }

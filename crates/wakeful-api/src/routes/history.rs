@@ -6,14 +6,16 @@ use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::Invalid;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{AlertId, MonitorId};
 use wakeful_core::time::Millis;
+use wakeful_engine::Authorized;
 use wakeful_engine::{HeartbeatKey, HeartbeatRange};
 
 use super::monitors::monitor_id;
 
 use crate::app::Api;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::history::{AlertBody, AlertList, HeartbeatBody, HeartbeatList};
 use crate::error::{ApiResult, ErrorBody};
@@ -25,9 +27,9 @@ const MAX_PAGE_SIZE: u32 = 1000;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(list_heartbeats))
-        .routes(routes!(list_alerts))
-        .routes(routes!(list_monitor_alerts))
+        .routes(needs(Permission::View, routes!(list_heartbeats)))
+        .routes(needs(Permission::View, routes!(list_alerts)))
+        .routes(needs(Permission::View, routes!(list_monitor_alerts)))
 }
 
 /// Lists the heartbeats of a monitor: those of the last day, or from `from` to `to`.
@@ -44,7 +46,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_heartbeats(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(monitorid): Path<String>,
     Query(mut query): Query,
 ) -> ApiResult<HeartbeatList> {
@@ -60,7 +62,7 @@ async fn list_heartbeats(
     let limit = query::limit(&mut query).or(Some(MAX_PAGE_SIZE));
     let before = query::cursor(&mut query, parse_cursor);
     let span = query.finish(Some(HeartbeatRange { from, to, limit, before }))?;
-    let page = api.engine().heartbeats(&caller.identity, id, &span).await?;
+    let page = api.engine().heartbeats(&caller, id, &span).await?;
     let next = page.next.map(|place| format!("{}.{}", place.at.0, place.seq));
     Ok(Json(HeartbeatList {
         success: true,
@@ -91,7 +93,7 @@ fn parse_cursor(text: &str) -> Option<HeartbeatKey> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_alerts(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> ApiResult<AlertList> {
     alert_page(&api, &caller, None, query).await
@@ -109,7 +111,7 @@ async fn list_alerts(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_monitor_alerts(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(monitorid): Path<String>,
     Query(query): Query,
 ) -> ApiResult<AlertList> {
@@ -118,14 +120,14 @@ async fn list_monitor_alerts(
 
 async fn alert_page(
     api: &Api,
-    caller: &Caller,
+    caller: &Authorized<permission::View>,
     monitor: Option<MonitorId>,
     mut query: Fields,
 ) -> ApiResult<AlertList> {
     let limit = query::limit(&mut query);
     let before = query::cursor(&mut query, AlertId::parse);
     let (limit, before) = query.finish(Some((limit, before)))?;
-    let page = api.engine().alerts(&caller.identity, monitor, before, limit).await?;
+    let page = api.engine().alerts(&caller, monitor, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(AlertList {
         success: true,

@@ -6,11 +6,13 @@ use std::cmp::Reverse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::Invalid;
+use wakeful_core::access::{Permission, permission};
+use wakeful_engine::Authorized;
 use wakeful_engine::billing::Invoice;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::membership::{
     InvoiceList, MembershipAnswer, MembershipPreview, MembershipSaved, PaymentChoice, PlanList,
@@ -22,13 +24,13 @@ use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(choose_plan))
-        .routes(routes!(choose_plan_unversioned))
-        .routes(routes!(preview_plan))
-        .routes(routes!(cancel_plan))
-        .routes(routes!(list_plans))
-        .routes(routes!(get_membership))
-        .routes(routes!(list_invoices))
+        .routes(needs(Permission::Pay, routes!(choose_plan)))
+        .routes(needs(Permission::Pay, routes!(choose_plan_unversioned)))
+        .routes(needs(Permission::Bills, routes!(preview_plan)))
+        .routes(needs(Permission::Pay, routes!(cancel_plan)))
+        .routes(needs(Permission::Bills, routes!(list_plans)))
+        .routes(needs(Permission::Bills, routes!(get_membership)))
+        .routes(needs(Permission::Bills, routes!(list_invoices)))
 }
 
 /// Subscribes the team to a plan and charges the first period, or changes the plan or the
@@ -44,7 +46,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 502, description = "The payment processor failed", body = ErrorBody)))]
 async fn choose_plan(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Pay>,
     ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MembershipSaved> {
@@ -53,7 +55,7 @@ async fn choose_plan(
     let PaymentChoice::Pay(with) = wanted.method else {
         return Err(ApiError::not_found("payment method"));
     };
-    let chosen = api.engine().choose_plan(&caller.identity, from, &wanted.plan, &with).await?;
+    let chosen = api.engine().choose_plan(&caller, from, &wanted.plan, &with).await?;
     Ok(Json(MembershipSaved::of(&chosen)))
 }
 
@@ -66,12 +68,12 @@ async fn choose_plan(
         (status = 409, description = "A payment is in progress", body = ErrorBody)))]
 async fn preview_plan(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Bills>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MembershipPreview> {
     let read = PreviewMembership::read(&mut fields, check_plan(&api));
     let wanted = fields.finish(read)?;
-    let quote = api.engine().quote_plan(&caller.identity, &wanted.plan).await?;
+    let quote = api.engine().quote_plan(&caller, &wanted.plan).await?;
     Ok(Json(MembershipPreview::of(&quote)))
 }
 
@@ -92,7 +94,7 @@ fn check_plan(api: &Api) -> impl FnOnce(&str) -> Result<(), Invalid> {
         (status = 502, description = "The payment processor failed", body = ErrorBody)))]
 async fn choose_plan_unversioned(
     api: State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Pay>,
     from: ClientIp,
     body: Body<Fields>,
 ) -> ApiResult<MembershipSaved> {
@@ -105,8 +107,11 @@ async fn choose_plan_unversioned(
         (status = 200, description = "Canceled", body = Ack),
         (status = 403, description = "Only the operator can change this plan", body = ErrorBody),
         (status = 409, description = "The team has no plan", body = ErrorBody)))]
-async fn cancel_plan(State(api): State<Api>, caller: Caller) -> ApiResult<Ack> {
-    match api.engine().stop_plan(&caller.identity).await? {
+async fn cancel_plan(
+    State(api): State<Api>,
+    caller: Authorized<permission::Pay>,
+) -> ApiResult<Ack> {
+    match api.engine().stop_plan(&caller).await? {
         Some(until) => {
             Ack::with_message(format!("Plan canceled; it remains active until {until}."))
         }
@@ -122,7 +127,11 @@ async fn cancel_plan(State(api): State<Api>, caller: Caller) -> ApiResult<Ack> {
     responses(
         (status = 200, description = "The plans", body = PlanList),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
-async fn list_plans(State(api): State<Api>, _caller: Caller, query: Query) -> ApiResult<PlanList> {
+async fn list_plans(
+    State(api): State<Api>,
+    _caller: Authorized<permission::Bills>,
+    query: Query,
+) -> ApiResult<PlanList> {
     let part = ListPage::read(query, |text| text.parse::<usize>().ok())?;
     let plans = api.engine().plans().iter().enumerate().collect();
     let (plans, next) = part.of(plans, |(at, _)| *at, |at| at.to_string());
@@ -132,8 +141,11 @@ async fn list_plans(State(api): State<Api>, _caller: Caller, query: Query) -> Ap
 /// Returns the team's plan and its payment status.
 #[utoipa::path(get, path = "/api/v1/membership/get", tag = "Membership",
     responses((status = 200, description = "The membership", body = MembershipAnswer)))]
-async fn get_membership(State(api): State<Api>, caller: Caller) -> ApiResult<MembershipAnswer> {
-    let view = api.engine().membership(&caller.identity).await?;
+async fn get_membership(
+    State(api): State<Api>,
+    caller: Authorized<permission::Bills>,
+) -> ApiResult<MembershipAnswer> {
+    let view = api.engine().membership(&caller).await?;
     let key = api.settings().stripe_publishable_key.clone();
     let (billing, processor) = (api.engine().billing_enabled(), api.engine().processor_name());
     let enforced = api.engine().limits_enforced();
@@ -150,11 +162,11 @@ async fn get_membership(State(api): State<Api>, caller: Caller) -> ApiResult<Mem
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_invoices(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Bills>,
     query: Query,
 ) -> ApiResult<InvoiceList> {
     let part = ListPage::read(query, |text| text.parse::<i64>().ok().map(Reverse))?;
-    let invoices = api.engine().invoices(&caller.identity).await?;
+    let invoices = api.engine().invoices(&caller).await?;
     let of = |invoice: &Invoice| Reverse(invoice.serial);
     let (invoices, next) = part.of(invoices, of, |Reverse(serial)| serial.to_string());
     Ok(Json(InvoiceList::of(invoices, next)))

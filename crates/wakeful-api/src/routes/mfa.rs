@@ -4,10 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::mfa::{DisableMfa, EnableMfa, MfaCodes, MfaSetUp};
@@ -15,9 +17,9 @@ use crate::error::{ApiResult, ErrorBody};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(set_up_mfa))
-        .routes(routes!(enable_mfa))
-        .routes(routes!(disable_mfa))
+        .routes(needs(Permission::Myself, routes!(set_up_mfa)))
+        .routes(needs(Permission::Myself, routes!(enable_mfa)))
+        .routes(needs(Permission::Myself, routes!(disable_mfa)))
 }
 
 /// Creates a secret for an authenticator app; MFA is on once `mfa/enable` has verified a
@@ -26,8 +28,11 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     responses(
         (status = 200, description = "The secret", body = MfaSetUp),
         (status = 409, description = "MFA is already on", body = ErrorBody)))]
-async fn set_up_mfa(State(api): State<Api>, caller: Caller) -> ApiResult<MfaSetUp> {
-    Ok(Json(MfaSetUp::of(&api.engine().set_up_mfa(&caller.identity).await?)))
+async fn set_up_mfa(
+    State(api): State<Api>,
+    caller: Authorized<permission::Myself>,
+) -> ApiResult<MfaSetUp> {
+    Ok(Json(MfaSetUp::of(&api.engine().set_up_mfa(&caller).await?)))
 }
 
 /// Turns MFA on and returns ten recovery codes, which are shown only once.
@@ -37,10 +42,10 @@ async fn set_up_mfa(State(api): State<Api>, caller: Caller) -> ApiResult<MfaSetU
         (status = 409, description = "MFA is already on or not set up", body = ErrorBody)))]
 async fn enable_mfa(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     Body(wanted): Body<EnableMfa>,
 ) -> ApiResult<MfaCodes> {
-    let codes = api.engine().enable_mfa(&caller.identity, &wanted.mfacode).await?;
+    let codes = api.engine().enable_mfa(&caller, &wanted.mfacode).await?;
     Ok(Json(MfaCodes::of(&codes)))
 }
 
@@ -51,10 +56,10 @@ async fn enable_mfa(
         (status = 409, description = "MFA is not on", body = ErrorBody)))]
 async fn disable_mfa(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<DisableMfa>,
 ) -> ApiResult<Ack> {
-    api.engine().disable_mfa(&caller.identity, &wanted.password, &wanted.mfacode, from).await?;
+    api.engine().disable_mfa(&caller, &wanted.password, &wanted.mfacode, from).await?;
     Ack::with_message("Multi-factor authentication is off.")
 }

@@ -38,7 +38,8 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(payment_callback::public())
 }
 
-/// Routes that take a `Caller` and respond with 401 without one.
+/// Routes that respond with 401 without valid credentials, and with 403 without the permission
+/// that each of them needs.
 pub(crate) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .merge(sessions::protected())

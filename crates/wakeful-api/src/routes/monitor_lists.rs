@@ -14,13 +14,15 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Kind;
+use wakeful_engine::Authorized;
 use wakeful_engine::{Error, MonitorFilter, MonitorView};
 
 use crate::app::Api;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::enums::{KnownMonitorType, MonitorStatus};
 use crate::dto::monitors::request::parse_status;
@@ -37,7 +39,9 @@ const CHUNK_SIZE: u32 = 128;
 static CHUNKS: Semaphore = Semaphore::const_new(8);
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(list_monitors)).routes(routes!(list_monitor_rows))
+    OpenApiRouter::new()
+        .routes(needs(Permission::View, routes!(list_monitors)))
+        .routes(needs(Permission::View, routes!(list_monitor_rows)))
 }
 
 /// Lists the team's monitors: all of them, or a page if `limit` is given.
@@ -54,7 +58,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_monitors(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
     ListStream::begin(api, caller, query, |api, view, text| append(text, &monitor_body(api, view)))?
@@ -76,7 +80,7 @@ async fn list_monitors(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_monitor_rows(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Query(query): Query,
 ) -> Result<Response, ApiError> {
     ListStream::begin(api, caller, query, |_, view, text| append(text, &row(view)))?.respond().await
@@ -107,7 +111,7 @@ fn append(text: &mut Vec<u8>, value: &impl Serialize) {
 /// A list that is being sent.
 struct ListStream {
     api: Api,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     /// Selects the monitors that are still to be read.
     filter: MonitorFilter,
     /// Whether this is a page of the list, which ends with `next_cursor`.
@@ -124,7 +128,12 @@ enum Position {
 }
 
 impl ListStream {
-    fn begin(api: Api, caller: Caller, mut query: Fields, write: Write) -> Result<Self, ApiError> {
+    fn begin(
+        api: Api,
+        caller: Authorized<permission::View>,
+        mut query: Fields,
+        write: Write,
+    ) -> Result<Self, ApiError> {
         let filter = filter(&mut query);
         let filter = query.finish(Some(filter))?;
         let is_page = filter.limit.is_some();
@@ -177,7 +186,7 @@ impl ListStream {
     async fn chunk(&mut self) -> Result<Vec<u8>, Error> {
         let limit = self.filter.limit.map_or(CHUNK_SIZE, |left| left.min(CHUNK_SIZE));
         let asked = MonitorFilter { limit: Some(limit), ..self.filter.clone() };
-        let page = self.api.engine().monitors(&self.caller.identity, &asked).await?;
+        let page = self.api.engine().monitors(&self.caller, &asked).await?;
         let mut text = Vec::new();
         if self.at == Position::Start {
             text.extend_from_slice(br#"{"success":true,"monitors":["#);

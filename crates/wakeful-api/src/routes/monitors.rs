@@ -6,13 +6,15 @@ use axum::response::{IntoResponse as _, Response};
 use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Monitor;
+use wakeful_engine::Authorized;
 use wakeful_engine::MonitorView;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::history::{HeartbeatAnswer, Notify};
 use crate::dto::monitors::response::{MonitorAnswer, MonitorWhole, PushRotated};
 use crate::dto::monitors::{MonitorBody, SaveMonitor, request};
@@ -30,13 +32,13 @@ const PASSWORD_DROPPED: &str = "Monitor saved. The stored password was deleted b
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(get_monitor))
-        .routes(routes!(delete_monitor))
-        .routes(routes!(save_monitor))
-        .routes(routes!(report_status))
-        .routes(routes!(rotate_push_url))
-        .routes(routes!(check_monitor))
-        .routes(routes!(try_check))
+        .routes(needs(Permission::View, routes!(get_monitor)))
+        .routes(needs(Permission::Edit, routes!(delete_monitor)))
+        .routes(needs(Permission::Edit, routes!(save_monitor)))
+        .routes(needs(Permission::Report, routes!(report_status)))
+        .routes(needs(Permission::Edit, routes!(rotate_push_url)))
+        .routes(needs(Permission::Respond, routes!(check_monitor)))
+        .routes(needs(Permission::Edit, routes!(try_check)))
 }
 
 /// Returns a monitor with all its details.
@@ -47,13 +49,13 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
 async fn get_monitor(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(monitorid): Path<String>,
 ) -> Result<Response, ApiError> {
     let id = monitor_id(&monitorid)?;
-    let view = api.engine().monitor(&caller.identity, id).await?;
+    let view = api.engine().monitor(&caller, id).await?;
     let certificate = match view.monitor.spec.http() {
-        Some(_) => api.engine().certificate(&caller.identity, id).await?.map(Into::into),
+        Some(_) => api.engine().certificate(&caller, id).await?.map(Into::into),
         None => None,
     };
     let monitor = monitor_body(&api, &view);
@@ -68,10 +70,10 @@ async fn get_monitor(
         (status = 404, description = "The team has no such monitor", body = ErrorBody)))]
 async fn delete_monitor(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Path(monitorid): Path<String>,
 ) -> ApiResult<Ack> {
-    api.engine().delete_monitor(&caller.identity, monitor_id(&monitorid)?).await?;
+    api.engine().delete_monitor(&caller, monitor_id(&monitorid)?).await?;
     Ack::with_message("Monitor and its history deleted.")
 }
 
@@ -85,7 +87,7 @@ async fn delete_monitor(
         (status = 409, description = "Modified concurrently, or `expected_revision` is not the stored one; nothing was saved", body = ErrorBody)))]
 async fn save_monitor(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> Result<Response, ApiError> {
     let id =
@@ -100,7 +102,7 @@ async fn save_monitor(
             old.zip(new).is_some_and(|(old, new)| request::drops_password(&mut fields, old, new));
         fields.finish(draft)
     };
-    let view = api.engine().save_monitor(&caller.identity, id, revision, merge).await?;
+    let view = api.engine().save_monitor(&caller, id, revision, merge).await?;
     let message = if password_dropped { PASSWORD_DROPPED } else { "Monitor saved." };
     let (message, monitor) = (message.into(), monitor_body(&api, &view));
     Ok(Json(MonitorAnswer { success: true, message, monitor }).into_response())
@@ -116,12 +118,12 @@ async fn save_monitor(
         (status = 409, description = "The monitor is not active", body = ErrorBody)))]
 async fn report_status(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Report>,
     Path(monitorid): Path<String>,
     Body(wanted): Body<Notify>,
 ) -> ApiResult<Ack> {
     let (report, payload) = wanted.into_parts();
-    api.engine().report_status(&caller.identity, monitor_id(&monitorid)?, report, payload).await?;
+    api.engine().report_status(&caller, monitor_id(&monitorid)?, report, payload).await?;
     Ack::with_message("Report recorded.")
 }
 
@@ -135,10 +137,10 @@ async fn report_status(
         (status = 409, description = "The monitor has no push URL, or was modified concurrently", body = ErrorBody)))]
 async fn rotate_push_url(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Path(monitorid): Path<String>,
 ) -> ApiResult<PushRotated> {
-    let token = api.engine().rotate_push_token(&caller.identity, monitor_id(&monitorid)?).await?;
+    let token = api.engine().rotate_push_token(&caller, monitor_id(&monitorid)?).await?;
     Ok(Json(PushRotated::of(api.engine().public_url(), &token)))
 }
 
@@ -151,10 +153,10 @@ async fn rotate_push_url(
         (status = 409, description = "The monitor is not active, or is of type api", body = ErrorBody)))]
 async fn check_monitor(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Respond>,
     Path(monitorid): Path<String>,
 ) -> ApiResult<HeartbeatAnswer> {
-    let heartbeat = api.engine().check_now(&caller.identity, monitor_id(&monitorid)?).await?;
+    let heartbeat = api.engine().check_now(&caller, monitor_id(&monitorid)?).await?;
     Ok(Json(HeartbeatAnswer::of(&heartbeat)))
 }
 
@@ -167,20 +169,20 @@ async fn check_monitor(
         (status = 409, description = "Monitors of type api cannot be checked on demand", body = ErrorBody)))]
 async fn try_check(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<HeartbeatAnswer> {
     let stored = match fields.optional_text("monitorid") {
         Some(monitorid) => {
-            Some(api.engine().monitor(&caller.identity, monitor_id(&monitorid)?).await?)
+            Some(api.engine().monitor_to_edit(&caller, monitor_id(&monitorid)?).await?)
         }
         None => None,
     };
-    let stored = stored.as_ref().map(|view| &view.monitor);
+    let stored = stored.as_ref();
     let spec = request::spec(&mut fields, stored);
     let timeout = request::timeout(&mut fields, stored);
     let spec = fields.finish(spec)?;
-    let trial = api.engine().try_check(&caller.identity, &spec, timeout, MAX_TRY_DURATION);
+    let trial = api.engine().try_check(&caller, &spec, timeout, MAX_TRY_DURATION);
     let heartbeat = trial.await?;
     Ok(Json(HeartbeatAnswer::of(&heartbeat)))
 }

@@ -4,10 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::monitors::bulk::{
     self as dto, ChangeMonitors, DeleteMonitors, MonitorsChanged, MonitorsDeleted,
@@ -16,7 +18,9 @@ use crate::error::{ApiResult, ErrorBody};
 use crate::routes::monitors::monitor_id;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(change_monitors)).routes(routes!(delete_monitors))
+    OpenApiRouter::new()
+        .routes(needs(Permission::Edit, routes!(change_monitors)))
+        .routes(needs(Permission::Edit, routes!(delete_monitors)))
 }
 
 /// Changes settings of many monitors: all or nothing.
@@ -29,14 +33,14 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 409, description = "Modified concurrently; nothing was changed", body = ErrorBody)))]
 async fn change_monitors(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MonitorsChanged> {
     let (selection, change) = (dto::selection(&mut fields), dto::change(&mut fields));
     let dry_run = dto::dry_run(&mut fields);
     let (selection, change) = fields.finish(selection.zip(change))?;
     let which = selection.resolve(monitor_id)?;
-    let outcome = api.engine().change_monitors(&caller.identity, &which, &change, dry_run).await?;
+    let outcome = api.engine().change_monitors(&caller, &which, &change, dry_run).await?;
     Ok(Json(MonitorsChanged::of(outcome, dry_run)))
 }
 
@@ -49,11 +53,11 @@ async fn change_monitors(
         (status = 409, description = "Modified concurrently; none was deleted", body = ErrorBody)))]
 async fn delete_monitors(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MonitorsDeleted> {
     let (selection, dry_run) = (dto::selection(&mut fields), dto::dry_run(&mut fields));
     let which = fields.finish(selection)?.resolve(monitor_id)?;
-    let outcome = api.engine().delete_monitors(&caller.identity, &which, dry_run).await?;
+    let outcome = api.engine().delete_monitors(&caller, &which, dry_run).await?;
     Ok(Json(MonitorsDeleted::of(outcome, dry_run)))
 }

@@ -5,13 +5,15 @@ use axum::extract::{Path, State};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::Invalid;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, NotifierId};
 use wakeful_core::notifications::notifier::Notifier;
+use wakeful_engine::Authorized;
 use wakeful_engine::NotifierDraft;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::notifiers::{
     self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
     NotifierTested, PreviewNotifier, SaveNotifier,
@@ -23,14 +25,14 @@ use crate::query::{self, ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(list_notifiers))
-        .routes(routes!(save_notifier))
-        .routes(routes!(test_notifier))
-        .routes(routes!(preview_notifier))
-        .routes(routes!(delete_notifier))
-        .routes(routes!(rotate_signing_secret))
-        .routes(routes!(list_deliveries))
-        .routes(routes!(resend_delivery))
+        .routes(needs(Permission::View, routes!(list_notifiers)))
+        .routes(needs(Permission::Edit, routes!(save_notifier)))
+        .routes(needs(Permission::Respond, routes!(test_notifier)))
+        .routes(needs(Permission::Edit, routes!(preview_notifier)))
+        .routes(needs(Permission::Edit, routes!(delete_notifier)))
+        .routes(needs(Permission::Edit, routes!(rotate_signing_secret)))
+        .routes(needs(Permission::View, routes!(list_deliveries)))
+        .routes(needs(Permission::Respond, routes!(resend_delivery)))
 }
 
 /// Lists the team's notifiers.
@@ -43,13 +45,13 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_notifiers(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     query: Query,
 ) -> ApiResult<NotifierList> {
     let part = ListPage::read(query, NotifierId::parse)?;
-    let notifiers = api.engine().notifiers(&caller.identity).await?;
-    let (notifiers, next_cursor) = part.of(notifiers, |notifier| notifier.id, |id| id.to_string());
-    let notifiers = notifiers.iter().map(NotifierBody::listed).collect();
+    let notifiers = api.engine().notifiers(&caller).await?;
+    let (notifiers, next_cursor) = part.of(notifiers, |view| view.notifier.id, |id| id.to_string());
+    let notifiers = notifiers.iter().map(NotifierBody::of).collect();
     Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
 }
 
@@ -63,13 +65,13 @@ async fn list_notifiers(
         (status = 409, description = "Modified concurrently; nothing was saved", body = ErrorBody)))]
 async fn save_notifier(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierBody> {
     let id = optional_id(&mut fields)?;
     let settings = SettingsReader::new(&api, &caller, fields).await?;
     let merge = |stored: Option<&Notifier>| settings.read(stored);
-    let view = api.engine().save_notifier(&caller.identity, id, merge).await?;
+    let view = api.engine().save_notifier(&caller, id, merge).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 
@@ -82,9 +84,13 @@ struct SettingsReader<'a> {
 }
 
 impl<'a> SettingsReader<'a> {
-    async fn new(api: &'a Api, caller: &Caller, fields: Fields) -> Result<Self, ApiError> {
+    async fn new(
+        api: &'a Api,
+        caller: &Authorized<permission::Edit>,
+        fields: Fields,
+    ) -> Result<Self, ApiError> {
         let templates = dto::own_templates(&mut fields.reread());
-        let wrong = api.engine().wrong_templates(&caller.identity, templates).await?;
+        let wrong = api.engine().wrong_templates(caller, templates).await?;
         Ok(Self { api, fields, wrong })
     }
 
@@ -110,19 +116,21 @@ impl<'a> SettingsReader<'a> {
         (status = 502, description = "Not accepted by the receiver", body = ErrorBody)))]
 async fn test_notifier(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Respond>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierTested> {
     let id = optional_id(&mut fields)?;
     if !dto::has_settings(&fields) {
         let id = fields.require("notifierid", id);
         let id = fields.finish(id)?;
-        let test = api.engine().test_notifier(&caller.identity, id).await?;
+        let test = api.engine().test_notifier(&caller, id).await?;
         return Ok(Json(NotifierTested::of(test)));
     }
+    // Changed settings could send a stored password elsewhere.
+    let caller = caller.authorize::<permission::Edit>()?;
     let settings = SettingsReader::new(&api, &caller, fields).await?;
     let merge = |stored: Option<&Notifier>| settings.read(stored);
-    let test = api.engine().test_notifier_draft(&caller.identity, id, merge).await?;
+    let test = api.engine().test_notifier_draft(&caller, id, merge).await?;
     Ok(Json(NotifierTested::of(test)))
 }
 
@@ -135,14 +143,14 @@ async fn test_notifier(
         (status = 404, description = "The team has no such notifier", body = ErrorBody)))]
 async fn preview_notifier(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierPreview> {
     let id = optional_id(&mut fields)?;
-    let stored = api.engine().optional_notifier(&caller.identity, id).await?;
+    let stored = api.engine().optional_notifier(&caller, id).await?;
     let draft = dto::preview(&mut fields, stored.as_ref());
     let draft = fields.finish(draft)?;
-    Ok(Json(api.engine().preview_notifier(&caller.identity, draft).await?.into()))
+    Ok(Json(api.engine().preview_notifier(&caller, draft).await?.into()))
 }
 
 /// Deletes a notifier that no monitor uses.
@@ -154,10 +162,10 @@ async fn preview_notifier(
         (status = 409, description = "Monitors still use it", body = ErrorBody)))]
 async fn delete_notifier(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Path(notifierid): Path<String>,
 ) -> ApiResult<Ack> {
-    api.engine().delete_notifier(&caller.identity, id(&notifierid)?).await?;
+    api.engine().delete_notifier(&caller, id(&notifierid)?).await?;
     Ack::with_message("Notifier deleted.")
 }
 
@@ -171,10 +179,10 @@ async fn delete_notifier(
         (status = 409, description = "The notifier is not a webhook and has no secret", body = ErrorBody)))]
 async fn rotate_signing_secret(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Edit>,
     Path(notifierid): Path<String>,
 ) -> ApiResult<NotifierBody> {
-    let view = api.engine().rotate_notifier(&caller.identity, id(&notifierid)?).await?;
+    let view = api.engine().rotate_notifier(&caller, id(&notifierid)?).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 
@@ -190,7 +198,7 @@ async fn rotate_signing_secret(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_deliveries(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(notifierid): Path<String>,
     Query(mut query): Query,
 ) -> ApiResult<DeliveryList> {
@@ -198,7 +206,7 @@ async fn list_deliveries(
     let limit = query::limit(&mut query);
     let before = query::cursor(&mut query, DeliveryId::parse);
     query.finish(Some(()))?;
-    let page = api.engine().notifier_deliveries(&caller.identity, id, before, limit).await?;
+    let page = api.engine().notifier_deliveries(&caller, id, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(DeliveryList {
         success: true,
@@ -216,11 +224,11 @@ async fn list_deliveries(
         (status = 409, description = "Its notifier is turned off", body = ErrorBody)))]
 async fn resend_delivery(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Respond>,
     Path(deliveryid): Path<String>,
 ) -> ApiResult<Ack> {
     let id = path_id::parse(&deliveryid, "delivery", DeliveryId::parse)?;
-    api.engine().resend_delivery(&caller.identity, id).await?;
+    api.engine().resend_delivery(&caller, id).await?;
     Ack::with_message("Message queued for delivery.")
 }
 

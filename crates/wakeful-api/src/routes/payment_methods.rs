@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::PaymentMethodId;
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::Fields;
 use crate::dto::payment_methods::{
@@ -19,10 +21,10 @@ use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(list_payment_methods))
-        .routes(routes!(save_payment_method))
-        .routes(routes!(set_default_payment_method))
-        .routes(routes!(delete_payment_method))
+        .routes(needs(Permission::Bills, routes!(list_payment_methods)))
+        .routes(needs(Permission::Pay, routes!(save_payment_method)))
+        .routes(needs(Permission::Pay, routes!(set_default_payment_method)))
+        .routes(needs(Permission::Pay, routes!(delete_payment_method)))
 }
 
 /// Lists the team's payment methods.
@@ -35,11 +37,11 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_payment_methods(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Bills>,
     query: Query,
 ) -> ApiResult<MethodList> {
     let part = ListPage::read(query, PaymentMethodId::parse)?;
-    let methods = api.engine().payment_methods(&caller.identity).await?;
+    let methods = api.engine().payment_methods(&caller).await?;
     let (methods, next) = part.of(methods, |method| method.id, |id| id.to_string());
     Ok(Json(MethodList::of(methods, next)))
 }
@@ -53,13 +55,13 @@ async fn list_payment_methods(
         (status = 502, description = "The payment processor failed", body = ErrorBody)))]
 async fn save_payment_method(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Pay>,
     ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<MethodSaved> {
     let read = source(&mut fields, api.engine().now());
     let card = fields.finish(read)?;
-    let method = api.engine().save_payment_method(&caller.identity, from, &card).await?;
+    let method = api.engine().save_payment_method(&caller, from, &card).await?;
     Ok(Json(MethodSaved::of(method)))
 }
 
@@ -71,11 +73,11 @@ async fn save_payment_method(
         (status = 404, description = "The team has no such method", body = ErrorBody)))]
 async fn set_default_payment_method(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Pay>,
     Body(wanted): Body<MethodName>,
 ) -> ApiResult<MethodDefault> {
     let id = wanted.id().ok_or_else(no_method)?;
-    api.engine().default_payment_method(&caller.identity, id).await?;
+    api.engine().default_payment_method(&caller, id).await?;
     Ok(Json(MethodDefault::of(id)))
 }
 
@@ -87,11 +89,11 @@ async fn set_default_payment_method(
         (status = 404, description = "The team has no such method", body = ErrorBody)))]
 async fn delete_payment_method(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Pay>,
     Body(wanted): Body<MethodName>,
 ) -> ApiResult<MethodDeleted> {
     let id = wanted.id().ok_or_else(no_method)?;
-    Ok(Json(MethodDeleted::of(api.engine().delete_payment_method(&caller.identity, id).await?)))
+    Ok(Json(MethodDeleted::of(api.engine().delete_payment_method(&caller, id).await?)))
 }
 
 fn no_method() -> ApiError {

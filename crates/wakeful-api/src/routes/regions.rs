@@ -4,17 +4,19 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::region::Region;
+use wakeful_engine::Authorized;
 use wakeful_engine::RegionView;
 
 use crate::app::Api;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::regions::{RegionBody, RegionList};
 use crate::error::{ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(list_regions))
+    OpenApiRouter::new().routes(needs(Permission::View, routes!(list_regions)))
 }
 
 /// Lists the regions with live probes, and those that the team's monitors use.
@@ -27,13 +29,13 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_regions(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     query: Query,
 ) -> ApiResult<RegionList> {
     // The service itself comes first, the others in alphabetical order.
     let position = |name: &str| (name != Region::LOCAL, name.to_owned());
     let part = ListPage::read(query, |text| Some(position(text)))?;
-    let regions = api.engine().regions(&caller.identity).await?;
+    let regions = api.engine().regions(&caller).await?;
     let of = |view: &RegionView| position(&view.region.to_string());
     let (regions, next_cursor) = part.of(regions, of, |(_, name)| name);
     let regions = regions.iter().map(RegionBody::of).collect();

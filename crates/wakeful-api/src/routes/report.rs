@@ -6,14 +6,16 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::history::month::Month;
 use wakeful_core::history::period::{Period, parse_day};
 use wakeful_core::history::{DAY, start_of};
 use wakeful_core::time::Millis;
+use wakeful_engine::Authorized;
 use wakeful_engine::ReportOrder;
 
 use crate::app::Api;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::enums::{ReportFormat, ReportLanguage, ReportSort};
 use crate::dto::report::{self as dto, Format, ReportBody};
@@ -26,7 +28,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
     form-action 'none'; frame-ancestors 'none'";
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(get_report))
+    OpenApiRouter::new().routes(needs(Permission::View, routes!(get_report)))
 }
 
 /// Returns the statistics of a month, or of the days from `from` to `to`, for all monitors or
@@ -46,7 +48,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn get_report(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     headers: HeaderMap,
     Query(mut query): Query,
 ) -> Result<Response, ApiError> {
@@ -57,7 +59,7 @@ async fn get_report(
     let language = language.unwrap_or_else(|| Language::preferred(&headers));
     let format = query.optional("format", Format::parse).unwrap_or_else(|| accepted(&headers));
     let period = query.finish(period)?;
-    let report = api.engine().report(&caller.identity, period, tag, order).await?;
+    let report = api.engine().report(&caller, period, tag, order).await?;
     Ok(show(&ReportBody::of(&report), format, language))
 }
 

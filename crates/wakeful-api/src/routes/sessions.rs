@@ -6,13 +6,15 @@ use axum::http::HeaderMap;
 use std::cmp::Reverse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::SessionId;
 use wakeful_core::time::Millis;
+use wakeful_engine::Authorized;
 use wakeful_engine::Session;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::{Caller, Credentials};
+use crate::caller::{Credentials, needs};
 use crate::client_ip::ClientOrigin;
 use crate::cookie::{self, CookieHeader};
 use crate::dto::Ack;
@@ -27,11 +29,11 @@ pub(super) fn public() -> OpenApiRouter<Api> {
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(get_token))
-        .routes(routes!(log_out))
-        .routes(routes!(log_out_everywhere))
-        .routes(routes!(list_sessions))
-        .routes(routes!(delete_session))
+        .routes(needs(Permission::Known, routes!(get_token)))
+        .routes(needs(Permission::Known, routes!(log_out)))
+        .routes(needs(Permission::Myself, routes!(log_out_everywhere)))
+        .routes(needs(Permission::Myself, routes!(list_sessions)))
+        .routes(needs(Permission::Myself, routes!(delete_session)))
 }
 
 /// Verifies the credentials of the request. Returns the bearer token that was sent, or a
@@ -41,11 +43,12 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
 async fn get_token(
     State(api): State<Api>,
     ClientOrigin(from): ClientOrigin,
-    caller: Caller,
+    caller: Authorized<permission::Known>,
+    credentials: Credentials,
 ) -> ApiResult<Token> {
-    let token = match caller.credentials {
+    let token = match credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) => api.engine().issue_token(&caller.identity, &from).await?,
+        Credentials::Keys(_) => api.engine().issue_token(&caller, &from).await?,
         // A script injected into the web app must not be able to steal the session.
         Credentials::Cookie(_) => return Err(ApiError::not_authenticated()),
     };
@@ -92,10 +95,10 @@ async fn log_in(
     responses((status = 200, description = "Logged out", body = Ack)))]
 async fn log_out(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Known>,
     headers: HeaderMap,
 ) -> Result<(CookieHeader, Json<Ack>), ApiError> {
-    api.engine().log_out(&caller.identity).await?;
+    api.engine().log_out(&caller).await?;
     Ok((cookie::clear(&api, &headers), Ack::with_message("You are logged out.")?))
 }
 
@@ -104,10 +107,10 @@ async fn log_out(
     responses((status = 200, description = "Logged out everywhere", body = Ack)))]
 async fn log_out_everywhere(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     headers: HeaderMap,
 ) -> Result<(CookieHeader, Json<Ack>), ApiError> {
-    api.engine().log_out_everywhere(&caller.identity).await?;
+    api.engine().log_out_everywhere(&caller).await?;
     Ok((cookie::clear(&api, &headers), Ack::with_message("You are logged out everywhere.")?))
 }
 
@@ -121,15 +124,15 @@ async fn log_out_everywhere(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_sessions(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     query: Query,
 ) -> ApiResult<SessionList> {
     let part = ListPage::read(query, parse_cursor)?;
-    let sessions = api.engine().sessions(&caller.identity).await?;
+    let sessions = api.engine().sessions(&caller).await?;
     let of = |session: &Session| (Reverse(session.last_used), Reverse(session.id));
     let text = |(used, id): (Reverse<Millis>, Reverse<SessionId>)| format!("{}.{}", used.0.0, id.0);
     let (sessions, next) = part.of(sessions, of, text);
-    Ok(Json(SessionList::of(sessions, caller.identity.via, next)))
+    Ok(Json(SessionList::of(sessions, caller.via(), next)))
 }
 
 /// The position of a session in the list: by last use, then by id.
@@ -146,10 +149,10 @@ fn parse_cursor(text: &str) -> Option<(Reverse<Millis>, Reverse<SessionId>)> {
         (status = 404, description = "The caller has no such session", body = ErrorBody)))]
 async fn delete_session(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::Myself>,
     Path(sessionid): Path<String>,
 ) -> ApiResult<Ack> {
     let id = path_id::parse(&sessionid, "session", SessionId::parse)?;
-    api.engine().end_session(&caller.identity, id).await?;
+    api.engine().end_session(&caller, id).await?;
     Ack::with_message("Session ended.")
 }

@@ -6,13 +6,15 @@ use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::Invalid;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::MonitorId;
+use wakeful_engine::Authorized;
 
 use super::history::time;
 use super::monitors::monitor_id;
 
 use crate::app::Api;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::dto::Fields;
 use crate::dto::stats::{SeriesBody, StatsBody, SummaryList};
 use crate::error::{ApiResult, ErrorBody};
@@ -27,9 +29,9 @@ const MAX_IDS: usize = 200;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(get_monitor_stats))
-        .routes(routes!(get_monitor_series))
-        .routes(routes!(list_summaries))
+        .routes(needs(Permission::View, routes!(get_monitor_stats)))
+        .routes(needs(Permission::View, routes!(get_monitor_series)))
+        .routes(needs(Permission::View, routes!(list_summaries)))
 }
 
 /// Returns the statistics of a monitor for the standard periods, or from `from` to `to`.
@@ -44,7 +46,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn get_monitor_stats(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(monitorid): Path<String>,
     Query(mut query): Query,
 ) -> ApiResult<StatsBody> {
@@ -60,8 +62,8 @@ async fn get_monitor_stats(
     }
     let span = query.finish(Some(from.zip(to)))?;
     let stats = match span {
-        None => api.engine().standard_stats(&caller.identity, id).await?,
-        Some((from, to)) => vec![api.engine().stats(&caller.identity, id, from, to).await?],
+        None => api.engine().standard_stats(&caller, id).await?,
+        Some((from, to)) => vec![api.engine().stats(&caller, id, from, to).await?],
     };
     Ok(Json(StatsBody::of(id, &stats)))
 }
@@ -80,7 +82,7 @@ async fn get_monitor_stats(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn get_monitor_series(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Path(monitorid): Path<String>,
     Query(mut query): Query,
 ) -> ApiResult<SeriesBody> {
@@ -96,9 +98,9 @@ async fn get_monitor_series(
         _ => Err(Invalid::new("must be region")),
     });
     let points = query.finish(Some(points))?;
-    let series = api.engine().series(&caller.identity, id, from..to, points).await?;
+    let series = api.engine().series(&caller, id, from..to, points).await?;
     let lines = match by_region {
-        Some(()) => Some(api.engine().region_series(&caller.identity, id, &series).await?),
+        Some(()) => Some(api.engine().region_series(&caller, id, &series).await?),
         None => None,
     };
     Ok(Json(SeriesBody::of(id, &series, lines)))
@@ -114,13 +116,13 @@ async fn get_monitor_series(
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn list_summaries(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::View>,
     Query(mut query): Query,
 ) -> ApiResult<SummaryList> {
     let ids = query.parse("ids", ids);
     let beats = number(&mut query, "beats", 0, MAX_BEATS).unwrap_or(DEFAULT_BEATS);
     let (ids, beats) = query.finish(ids.map(|ids| (ids, beats)))?;
-    let summaries = api.engine().summaries(&caller.identity, &ids, beats).await?;
+    let summaries = api.engine().summaries(&caller, &ids, beats).await?;
     Ok(Json(SummaryList::of(&summaries)))
 }
 

@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::UserId;
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::Caller;
+use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::accounts::UserSaved;
@@ -18,10 +20,10 @@ use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
-        .routes(routes!(list_members))
-        .routes(routes!(save_member))
-        .routes(routes!(revoke_members))
-        .routes(routes!(delete_members))
+        .routes(needs(Permission::Myself, routes!(list_members)))
+        .routes(needs(Permission::People, routes!(save_member)))
+        .routes(needs(Permission::People, routes!(revoke_members)))
+        .routes(needs(Permission::People, routes!(delete_members)))
 }
 
 /// Lists the team's users.
@@ -32,9 +34,13 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     responses(
         (status = 200, description = "The users", body = TeamList),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
-async fn list_members(State(api): State<Api>, caller: Caller, query: Query) -> ApiResult<TeamList> {
+async fn list_members(
+    State(api): State<Api>,
+    caller: Authorized<permission::Myself>,
+    query: Query,
+) -> ApiResult<TeamList> {
     let part = ListPage::read(query, UserId::parse)?;
-    let members = api.engine().members(&caller.identity).await?;
+    let members = api.engine().members(&caller).await?;
     let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
     Ok(Json(TeamList::of(members, next)))
 }
@@ -48,12 +54,12 @@ async fn list_members(State(api): State<Api>, caller: Caller, query: Query) -> A
         (status = 409, description = "Another user has this email", body = ErrorBody)))]
 async fn save_member(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::People>,
     ClientIp(from): ClientIp,
     Body(wanted): Body<SaveUser>,
 ) -> ApiResult<UserSaved> {
     let wanted = wanted.wanted().ok_or_else(no_user)?;
-    let user = api.engine().save_user(&caller.identity, &wanted, from).await?;
+    let user = api.engine().save_user(&caller, &wanted, from).await?;
     Ok(Json(UserSaved::of(user)))
 }
 
@@ -65,11 +71,11 @@ async fn save_member(
         (status = 404, description = "One of the users is not in the team", body = ErrorBody)))]
 async fn revoke_members(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::People>,
     Body(wanted): Body<Users>,
 ) -> ApiResult<Ack> {
     let users = wanted.ids().ok_or_else(no_user)?;
-    api.engine().revoke_users(&caller.identity, &users).await?;
+    api.engine().revoke_users(&caller, &users).await?;
     Ack::with_message("All sessions and API keys of these users revoked.")
 }
 
@@ -80,11 +86,11 @@ async fn revoke_members(
         (status = 404, description = "One of the users is not in the team", body = ErrorBody)))]
 async fn delete_members(
     State(api): State<Api>,
-    caller: Caller,
+    caller: Authorized<permission::People>,
     Body(wanted): Body<Users>,
 ) -> ApiResult<Ack> {
     let users = wanted.ids().ok_or_else(no_user)?;
-    api.engine().delete_users(&caller.identity, &users).await?;
+    api.engine().delete_users(&caller, &users).await?;
     Ack::with_message("Users and their data deleted.")
 }
 

@@ -9,13 +9,13 @@ use wakeful_testkit::{App, User, both_engines};
 const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client of the stream.
-struct Stream {
+pub(crate) struct Stream {
     response: Response,
     text: String,
 }
 
 impl Stream {
-    async fn open(app: &App, user: &User) -> Self {
+    pub(crate) async fn open(app: &App, user: &User) -> Self {
         let address = format!("{}/api/v1/events", app.url);
         let request = reqwest::Client::new().get(address).bearer_auth(&user.token);
         let response = request.send().await.unwrap();
@@ -25,7 +25,7 @@ impl Stream {
     }
 
     /// The name and data of the next event; none once the stream has ended.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));

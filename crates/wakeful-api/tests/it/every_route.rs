@@ -9,7 +9,7 @@ use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_engine
 
 use crate::payment_methods::card;
 
-const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
+pub(crate) const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
 
 /// All operations that need no credentials.
 const PUBLIC: &[&str] = &[
@@ -28,28 +28,30 @@ const PUBLIC: &[&str] = &[
     "POST /api/v1/signup",
 ];
 
-struct Operation {
-    method: Method,
-    path: String,
-    protected: bool,
+pub(crate) struct Operation {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) protected: bool,
+    /// The permission it needs, or `public`.
+    pub(crate) permission: String,
     /// Parameters and fields that take an id, by their names.
     ids: Vec<String>,
 }
 
 impl Operation {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
     /// The path with an id for each parameter.
-    fn path_with(&self, id: &str) -> String {
+    pub(crate) fn path_with(&self, id: &str) -> String {
         let parts = self.path.split('/');
         let parts = parts.map(|part| if part.starts_with('{') { id } else { part });
         parts.collect::<Vec<_>>().join("/")
     }
 }
 
-fn operations() -> Vec<Operation> {
+pub(crate) fn operations() -> Vec<Operation> {
     let document = serde_json::to_value(wakeful_api::document()).unwrap();
     let mut operations = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -67,6 +69,10 @@ fn operations() -> Vec<Operation> {
                 method: method.to_uppercase().parse().unwrap(),
                 path: path.clone(),
                 protected: operation["security"].as_array().is_some_and(|any| !any.is_empty()),
+                permission: operation["x-wakeful-permission"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
                 ids: names.into_iter().filter(is_id).collect(),
             });
         }

@@ -23,6 +23,7 @@ mod page_session;
 mod password;
 mod payment_callback;
 mod payment_methods;
+mod permissions;
 mod push;
 mod races;
 mod regions;

@@ -68,6 +68,12 @@ impl Monitor {
             .unwrap_or_else(|| timing::default_retry_interval(self.heartbeat_interval))
     }
 
+    /// Removes what only those who may edit the monitor may see.
+    pub fn redact(&mut self) {
+        self.spec.redact();
+        self.push_token = None;
+    }
+
     /// How late a report to an api monitor may be.
     pub fn grace(&self) -> Duration {
         let set = match &self.spec {

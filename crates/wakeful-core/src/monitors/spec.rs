@@ -123,6 +123,14 @@ impl Spec {
         (self, sealed)
     }
 
+    /// Removes what only those who may edit the monitor may see.
+    pub(super) fn redact(&mut self) {
+        match self {
+            Self::Http(http) | Self::HttpKeyword(http) => http.redact(),
+            Self::Api(_) | Self::Dns(_) | Self::Ping(_) | Self::Tcp(_) => {}
+        }
+    }
+
     /// Restores the decrypted part; `None` if it is damaged.
     pub fn restore(&mut self, sealed: &Secret) -> Option<()> {
         match self {

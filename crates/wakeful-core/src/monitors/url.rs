@@ -48,6 +48,13 @@ impl HttpUrl {
         &self.parsed
     }
 
+    /// Only the scheme, the host and the port.
+    #[must_use]
+    pub fn origin(&self) -> Self {
+        let origin = self.parsed.origin().ascii_serialization();
+        Self::parse_stored(&origin).unwrap_or_else(|_| self.clone())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.as_sent
     }

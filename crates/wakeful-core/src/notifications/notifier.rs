@@ -125,6 +125,14 @@ impl Channel {
         }
     }
 
+    /// Removes what only those who may edit the notifier may see.
+    pub fn redact(&mut self) {
+        match self {
+            Self::Email(email) => email.redact(),
+            Self::Webhook(webhook) => webhook.redact(),
+        }
+    }
+
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
             Self::Email(email) => Delivery::Digest(email),

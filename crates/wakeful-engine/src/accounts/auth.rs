@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::access::{Role, Scope, permission};
 use wakeful_core::accounts::password;
 use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
@@ -12,13 +13,13 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{Account, Credential, NewSession};
+use wakeful_store::{Account, Credential, Membership, NewSession};
 
 pub use wakeful_store::Session;
 
 use crate::accounts::rate_limit::Limit;
 use crate::accounts::signup::SignedIn;
-use crate::caller::{Caller, Via};
+use crate::caller::{Authorized, Caller, Identity, Via};
 use crate::{Engine, Error, Result, random};
 
 /// How stale `last_used` may be: it is written once a minute, not with each request.
@@ -53,13 +54,6 @@ pub(crate) struct ApiKeyIdentity {
     pub(crate) user: UserId,
     pub(crate) team: TeamId,
     pub(crate) scope: Scope,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Scope {
-    /// All permissions of the user.
-    Full,
 }
 
 impl Engine {
@@ -167,11 +161,11 @@ impl Engine {
         password: &Secret,
         from: IpAddr,
     ) -> Result<()> {
-        let limits = self.failed_login_limit(&email_address::key(&caller.email), from);
+        let limits = self.failed_login_limit(&email_address::key(caller.email()), from);
         self.check_limit(&limits).await?;
         let permit = self.0.hasher.acquire(from).await?;
         self.check_limit(&limits).await?;
-        let account = self.store().account(caller.user).await?;
+        let account = self.store().account(caller.user()).await?;
         let stored = account.as_ref().map(|account| account.password_hash.as_str());
         if permit.verify(password, stored).await {
             return Ok(());
@@ -195,12 +189,14 @@ impl Engine {
         if needs_touch(session.last_used, now) {
             self.store().touch_session(session.id, now).await?;
         }
-        Ok(Caller {
+        Ok(Caller::new(Identity {
             user: session.user,
             team: session.team,
             email: session.email,
+            role: active_role(session.membership)?,
+            scope: session.scope,
             via: Via::Session(session.id),
-        })
+        }))
     }
 
     /// The caller behind an API key pair. The identity comes from the data that the Enc key
@@ -213,19 +209,22 @@ impl Engine {
         let opened = opened.ok_or(Error::NotAuthenticated)?;
         let sealed_identity: ApiKeyIdentity =
             serde_json::from_slice(&opened).map_err(|_| Error::NotAuthenticated)?;
-        if sealed_identity.user != found.user || sealed_identity.team != found.team {
+        let copied = (found.user, found.team, found.scope);
+        if copied != (sealed_identity.user, sealed_identity.team, sealed_identity.scope) {
             return Err(Error::NotAuthenticated);
         }
         let now = self.now();
         if found.last_used.is_none_or(|used| needs_touch(used, now)) {
             self.store().touch_api_key(found.id, now).await?;
         }
-        Ok(Caller {
+        Ok(Caller::new(Identity {
             user: sealed_identity.user,
             team: sealed_identity.team,
             email: found.email,
+            role: active_role(found.membership)?,
+            scope: sealed_identity.scope,
             via: Via::ApiKey(found.id),
-        })
+        }))
     }
 
     /// Exchanges an API key pair for a token.
@@ -233,7 +232,7 @@ impl Engine {
         let limits = self.failed_login_limit(pair.apikey.expose(), from.address);
         self.check_limit(&limits).await?;
         let opened = match self.caller_by_keys(pair).await {
-            Ok(caller) => self.issue_token(&caller, from).await,
+            Ok(caller) => self.issue_token(&caller.authorize()?, from).await,
             Err(error) => Err(error),
         };
         match opened {
@@ -245,21 +244,29 @@ impl Engine {
     }
 
     /// Issues a token to a caller with an API key pair; it is valid no longer than the key.
-    pub async fn issue_token(&self, caller: &Caller, from: &Origin) -> Result<Secret> {
-        self.open_session(caller.user, caller.credential(), from).await
+    pub async fn issue_token(
+        &self,
+        caller: &Authorized<permission::Known>,
+        from: &Origin,
+    ) -> Result<Secret> {
+        self.open_session(caller.user(), caller.credential(), from).await
     }
 
     /// The caller's sessions, the last used one first.
-    pub async fn sessions(&self, caller: &Caller) -> Result<Vec<Session>> {
+    pub async fn sessions(&self, caller: &Authorized<permission::Myself>) -> Result<Vec<Session>> {
         let now = self.now();
         let (idle, created) =
             (now.before(self.settings().session_idle), now.before(self.settings().session_max));
-        Ok(self.store().sessions(caller.user, idle, created).await?)
+        Ok(self.store().sessions(caller.user(), idle, created).await?)
     }
 
     /// Ends one of the caller's sessions, the current one or another.
-    pub async fn end_session(&self, caller: &Caller, session: SessionId) -> Result<()> {
-        if self.store().end_session(caller.user, session).await? {
+    pub async fn end_session(
+        &self,
+        caller: &Authorized<permission::Myself>,
+        session: SessionId,
+    ) -> Result<()> {
+        if self.store().end_session(caller.user(), session).await? {
             Ok(())
         } else {
             Err(Error::NotFound("session"))
@@ -267,10 +274,10 @@ impl Engine {
     }
 
     /// Ends the caller's current session. An API key has none.
-    pub async fn log_out(&self, caller: &Caller) -> Result<()> {
-        match caller.via {
+    pub async fn log_out(&self, caller: &Authorized<permission::Known>) -> Result<()> {
+        match caller.via() {
             Via::Session(session) => {
-                self.store().end_session(caller.user, session).await?;
+                self.store().end_session(caller.user(), session).await?;
             }
             Via::ApiKey(_) => {}
         }
@@ -278,8 +285,8 @@ impl Engine {
     }
 
     /// Ends all of the caller's sessions; API keys remain.
-    pub async fn log_out_everywhere(&self, caller: &Caller) -> Result<()> {
-        Ok(self.store().end_sessions(caller.user).await?)
+    pub async fn log_out_everywhere(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
+        Ok(self.store().end_sessions(caller.user()).await?)
     }
 
     async fn open_session(
@@ -309,6 +316,15 @@ impl Engine {
                 .collect(),
         };
         (token, session)
+    }
+}
+
+/// The role of a member who is not suspended.
+fn active_role(membership: Option<Membership>) -> Result<Role> {
+    match membership {
+        None => Err(Error::NoTeam),
+        Some(Membership { suspended: true, .. }) => Err(Error::Suspended),
+        Some(Membership { role, .. }) => Ok(role),
     }
 }
 

@@ -4,11 +4,12 @@
 
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::access::permission;
 use wakeful_core::accounts::totp::{self, RECOVERY_CODE_COUNT, Seed};
 use wakeful_core::id::UserId;
 use wakeful_core::secret::Secret;
 
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Result, random};
 
 const MAX_WRONG_CODES: i64 = 5;
@@ -23,18 +24,22 @@ pub struct MfaSetup {
 
 impl Engine {
     /// Creates a new seed, which is used once it is confirmed with a code.
-    pub async fn set_up_mfa(&self, caller: &Caller) -> Result<MfaSetup> {
+    pub async fn set_up_mfa(&self, caller: &Authorized<permission::Myself>) -> Result<MfaSetup> {
         let seed = Seed::new(random::bytes());
-        if !self.store().set_mfa_seed(caller.user, &seed).await? {
+        if !self.store().set_mfa_seed(caller.user(), &seed).await? {
             return Err(Error::MfaAlreadyOn);
         }
-        let uri = seed.uri(&caller.email);
+        let uri = seed.uri(caller.email());
         Ok(MfaSetup { secret: seed.base32(), qr: qr_code(&uri), uri })
     }
 
     /// Turns MFA on if the code matches the seed; returns the recovery codes.
-    pub async fn enable_mfa(&self, caller: &Caller, code: &str) -> Result<Vec<Secret>> {
-        let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;
+    pub async fn enable_mfa(
+        &self,
+        caller: &Authorized<permission::Myself>,
+        code: &str,
+    ) -> Result<Vec<Secret>> {
+        let mfa = self.store().mfa(caller.user()).await?.ok_or(Error::NotAuthenticated)?;
         if mfa.enabled {
             return Err(Error::MfaAlreadyOn);
         }
@@ -54,18 +59,18 @@ impl Engine {
     /// Turns MFA off for a caller with both factors.
     pub async fn disable_mfa(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Myself>,
         password: &Secret,
         code: &str,
         from: IpAddr,
     ) -> Result<()> {
         self.verify_password(caller, password, from).await?;
-        let mfa = self.store().mfa(caller.user).await?.ok_or(Error::NotAuthenticated)?;
+        let mfa = self.store().mfa(caller.user()).await?.ok_or(Error::NotAuthenticated)?;
         if !mfa.enabled {
             return Err(Error::MfaNotOn);
         }
-        self.consume_mfa_code(caller.user, code).await?;
-        Ok(self.store().disable_mfa(caller.user).await?)
+        self.consume_mfa_code(caller.user(), code).await?;
+        Ok(self.store().disable_mfa(caller.user()).await?)
     }
 
     /// Uses up a code from the app or a recovery code.

@@ -7,6 +7,7 @@ use wakeful_store::Account;
 
 pub use wakeful_store::ListedUser;
 
+use crate::accounts::team::require_done;
 use crate::{Engine, Error, Result, mail::templates, random};
 
 impl Engine {
@@ -32,9 +33,8 @@ impl Engine {
     /// Deletes a user, and the team with its last one.
     pub async fn delete_user_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
-        let deleted =
-            self.store().team(account.team).delete_users(&[account.user], None, self.now()).await?;
-        if deleted { Ok(()) } else { Err(Error::NotFound("user")) }
+        let team = self.store().team(account.team);
+        require_done(team.delete_users(&[account.user], None, self.now()).await?)
     }
 
     pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {

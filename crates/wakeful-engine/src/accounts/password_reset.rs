@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::time::Duration;
+use wakeful_core::access::permission;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::{self, EmailAddress};
 use wakeful_core::error_chain::ErrorChain;
@@ -103,14 +104,14 @@ impl Engine {
     ) -> Result<()> {
         let caller = match self.caller_by_token(token.expose()).await {
             Err(Error::NotAuthenticated) => return Err(Error::BadResetToken),
-            caller => caller?,
+            caller => caller?.authorize::<permission::Myself>()?,
         };
-        let account = self.store().account(caller.user).await?.ok_or(Error::BadResetToken)?;
+        let account = self.store().account(caller.user()).await?.ok_or(Error::BadResetToken)?;
         if email_address::key(&account.email) != email.key() {
             return Err(Error::BadResetToken);
         }
         let stored = EmailAddress::parse(&account.email).unwrap_or_else(|_| email.clone());
-        match self.change_user(&caller, caller.user, &stored, Some(password), from).await {
+        match self.change_user(&caller, caller.user(), &stored, Some(password), None, from).await {
             // The token was revoked meanwhile.
             Err(Error::NotAuthenticated) => Err(Error::BadResetToken),
             changed => changed,

@@ -2,14 +2,18 @@
 //! deleting the last user deletes the team.
 
 use std::net::IpAddr;
+use wakeful_core::access::{Role, permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::secret::Secret;
-use wakeful_store::{NewAccount, Profile, UserChange};
+use wakeful_store::{NewAccount, UserChange};
+
+pub use wakeful_store::Profile;
 
 use crate::accounts::auth::Origin;
-use crate::caller::Caller;
+use crate::accounts::team::require_done;
+use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, Result, mail::templates, random};
 
 #[derive(Clone, Debug)]
@@ -46,8 +50,8 @@ impl Engine {
         Ok(SignedIn { user: account.user, team, email: wanted.email.to_string(), token })
     }
 
-    pub async fn profile(&self, caller: &Caller) -> Result<Profile> {
-        self.store().profile(caller.user).await?.ok_or(Error::NotAuthenticated)
+    pub async fn profile(&self, caller: &Authorized<permission::Known>) -> Result<Profile> {
+        self.store().profile(caller.user()).await?.ok_or(Error::NotAuthenticated)
     }
 
     /// Whether sign-up is open and nobody has signed up yet.
@@ -58,17 +62,17 @@ impl Engine {
     /// Changes the caller's own email and, if given, password.
     pub async fn save_settings(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Myself>,
         email: &EmailAddress,
         password: Option<&NewPassword>,
         from: IpAddr,
     ) -> Result<()> {
-        self.change_user(caller, caller.user, email, password, from).await
+        self.change_user(caller, caller.user(), email, password, None, from).await
     }
 
     /// Deletes the caller's account, and the team with its last user.
-    pub async fn delete_account(&self, caller: &Caller) -> Result<()> {
-        self.delete_users(caller, &[caller.user]).await
+    pub async fn delete_account(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
+        self.remove_users(caller, &[caller.user()]).await
     }
 
     pub(crate) fn new_account(
@@ -102,6 +106,7 @@ impl Engine {
         user: UserId,
         email: &EmailAddress,
         password: Option<&NewPassword>,
+        role: Option<Role>,
         from: IpAddr,
     ) -> Result<()> {
         let password_hash = match password {
@@ -112,13 +117,10 @@ impl Engine {
             user,
             email: email.clone(),
             password_hash,
-            caller: caller.user,
+            role,
+            caller: caller.user(),
             credential: caller.credential(),
         };
-        if self.store().team(caller.team).change_user(&change, self.now()).await? {
-            Ok(())
-        } else {
-            Err(Error::NotFound("user"))
-        }
+        require_done(self.store().team(caller.team()).change_user(&change, self.now()).await?)
     }
 }

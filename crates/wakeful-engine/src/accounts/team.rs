@@ -1,69 +1,119 @@
-//! Operations on the users of a team. Every member of the team may call them.
+//! Operations on the users of a team and their roles.
 
 use std::net::IpAddr;
+use wakeful_core::access::{Role, permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::UserId;
-use wakeful_store::AddUserOutcome;
+use wakeful_store::{AddUserOutcome, MemberOutcome, NewMember};
 
 pub use wakeful_store::Member;
 
-use crate::caller::Caller;
+use wakeful_core::cluster::version::Version;
+
+use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, Result};
+
+/// Nodes of earlier versions let every member do everything.
+const FIRST_WITH_ROLES: Version = Version(0, 2, 0);
 
 /// A user to add, who needs a password, or to change.
 #[derive(Clone, Debug)]
 pub enum SaveUser {
-    Add { email: EmailAddress, password: NewPassword },
-    Change { user: UserId, email: EmailAddress, password: Option<NewPassword> },
+    Add {
+        email: EmailAddress,
+        password: NewPassword,
+        /// `None`: the team's default role, as far as the caller may assign it.
+        role: Option<Role>,
+    },
+    Change {
+        user: UserId,
+        email: EmailAddress,
+        password: Option<NewPassword>,
+        /// `None`: unchanged.
+        role: Option<Role>,
+    },
 }
 
 impl Engine {
-    pub async fn members(&self, caller: &Caller) -> Result<Vec<Member>> {
-        Ok(self.store().team(caller.team).members().await?)
+    pub async fn members(&self, caller: &Authorized<permission::Myself>) -> Result<Vec<Member>> {
+        Ok(self.store().team(caller.team()).members().await?)
     }
 
     pub async fn save_user(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::People>,
         save: &SaveUser,
         from: IpAddr,
     ) -> Result<UserId> {
         match save {
-            SaveUser::Change { user, email, password } => {
-                self.change_user(caller, *user, email, password.as_ref(), from).await?;
+            SaveUser::Change { user, email, password, role } => {
+                self.check_nodes_know(*role).await?;
+                self.change_user(caller, *user, email, password.as_ref(), *role, from).await?;
                 Ok(*user)
             }
-            SaveUser::Add { email, password } => {
-                let plan = self.check_user_limit(caller.team).await?;
+            SaveUser::Add { email, password, role } => {
+                self.check_nodes_know(*role).await?;
+                let plan = self.check_user_limit(caller.team()).await?;
                 let limit = plan.as_ref().and_then(|plan| plan.limits.users);
                 let hash = self.hash_new(password, "password1", from).await?;
                 let account = self.new_account(email, hash, "");
-                let team = self.store().team(caller.team);
-                match team.add_user(&account, limit, caller.authority(), self.now()).await? {
+                let new = NewMember { account: &account, role: *role, limit };
+                let team = self.store().team(caller.team());
+                match team.add_user(&new, caller.authority(), self.now()).await? {
                     AddUserOutcome::Done => Ok(account.user),
                     AddUserOutcome::Full => Err(self.too_many_users(plan.as_ref())),
+                    AddUserOutcome::RoleTooHigh => Err(Error::RoleTooHigh),
                 }
             }
         }
     }
 
     /// Ends all sessions and deletes all API keys of these users, of all or none.
-    pub async fn revoke_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
+    pub async fn revoke_users(
+        &self,
+        caller: &Authorized<permission::People>,
+        users: &[UserId],
+    ) -> Result<()> {
         let revoked = self
             .store()
-            .team(caller.team)
+            .team(caller.team())
             .revoke(&distinct(users), caller.authority(), self.now())
             .await?;
-        require_all_found(revoked)
+        require_done(revoked)
     }
 
     /// Deletes these users, all or none.
-    pub async fn delete_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
+    pub async fn delete_users(
+        &self,
+        caller: &Authorized<permission::People>,
+        users: &[UserId],
+    ) -> Result<()> {
+        self.remove_users(caller, users).await
+    }
+
+    pub(super) async fn remove_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
         let by = Some(caller.authority());
-        let team = self.store().team(caller.team);
-        let deleted = team.delete_users(&distinct(users), by, self.now()).await?;
-        require_all_found(deleted)
+        let team = self.store().team(caller.team());
+        require_done(team.delete_users(&distinct(users), by, self.now()).await?)
+    }
+
+    /// A node that does not know roles would let everyone do everything.
+    async fn check_nodes_know(&self, role: Option<Role>) -> Result<()> {
+        match role {
+            None | Some(Role::Owner) => Ok(()),
+            Some(_) => self.require_roles_on_all_nodes().await,
+        }
+    }
+
+    /// Refuses a restriction that a node of an earlier version would ignore.
+    pub(super) async fn require_roles_on_all_nodes(&self) -> Result<()> {
+        let now = self.now();
+        let nodes = self.store().nodes().await?;
+        let outdated = nodes.iter().any(|listed| {
+            listed.expires > now && Version::parse(&listed.node.version) < FIRST_WITH_ROLES
+        });
+        if outdated { Err(Error::NodesTooOld) } else { Ok(()) }
     }
 }
 
@@ -74,6 +124,11 @@ fn distinct(users: &[UserId]) -> Vec<UserId> {
     users
 }
 
-fn require_all_found(all: bool) -> Result<()> {
-    if all { Ok(()) } else { Err(Error::NotFound("user")) }
+pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
+    match outcome {
+        MemberOutcome::Done => Ok(()),
+        MemberOutcome::NoUser => Err(Error::NotFound("user")),
+        MemberOutcome::RoleTooHigh => Err(Error::RoleTooHigh),
+        MemberOutcome::LastOwner => Err(Error::LastOwner),
+    }
 }

@@ -1,6 +1,7 @@
 //! The plan of a team: members choose and cancel it, and operators can set it.
 
 use std::net::IpAddr;
+use wakeful_core::access::permission;
 use wakeful_core::billing::{
     Action, CardSource, Charge, EndReason, Event, MembershipState, Money, Period, Plan, PlanId,
     Price, State, SubscriptionStatus, step,
@@ -15,7 +16,7 @@ use wakeful_store::{
 
 use super::charging::ChargeOutcome;
 use super::{LEASE, MAX_ATTEMPTS, emails};
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Result, random};
 
 /// How a plan is paid.
@@ -80,35 +81,43 @@ impl Engine {
         self.settings().billing.processor.name()
     }
 
-    pub async fn invoices(&self, caller: &Caller) -> Result<Vec<Invoice>> {
-        Ok(self.store().team(caller.team).invoices().await?)
+    pub async fn invoices(&self, caller: &Authorized<permission::Bills>) -> Result<Vec<Invoice>> {
+        Ok(self.store().team(caller.team()).invoices().await?)
     }
 
     /// Subscribes the team to a plan and charges its first period, or changes the plan or the
     /// payment method. If the charge is declined, nothing changes.
     pub async fn choose_plan(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Pay>,
         from: IpAddr,
         plan: &str,
         with: &PayWith,
     ) -> Result<ChosenPlan> {
         let plan = self.find_plan(plan)?;
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         // Refuse invalid choices before a card is sent anywhere.
-        step(&self.current_membership(caller.team).await?.state, Event::Choose(&plan), self.now())?;
+        step(
+            &self.current_membership(caller.team()).await?.state,
+            Event::Choose(&plan),
+            self.now(),
+        )?;
         if team.has_pending_payment().await? {
             return Err(Error::PaymentUnderWay);
         }
-        self.with_card_limit(caller.team, from, self.pay(caller.team, &plan, with)).await
+        self.with_card_limit(caller.team(), from, self.pay(caller.team(), &plan, with)).await
     }
 
     /// What `choose_plan` would charge now; nothing is charged or changed.
-    pub async fn quote_plan(&self, caller: &Caller, plan: &str) -> Result<PlanQuote> {
+    pub async fn quote_plan(
+        &self,
+        caller: &Authorized<permission::Bills>,
+        plan: &str,
+    ) -> Result<PlanQuote> {
         let plan = self.find_plan(plan)?;
-        let before = self.current_membership(caller.team).await?.state;
+        let before = self.current_membership(caller.team()).await?.state;
         let next = step(&before, Event::Choose(&plan), self.now())?;
-        if self.store().team(caller.team).has_pending_payment().await? {
+        if self.store().team(caller.team()).has_pending_payment().await? {
             return Err(Error::PaymentUnderWay);
         }
         Ok(match next.action {
@@ -200,14 +209,15 @@ impl Engine {
 
     /// Cancels the plan at the end of the paid period and returns that time; `None` if it
     /// ended at once.
-    pub async fn stop_plan(&self, caller: &Caller) -> Result<Option<Millis>> {
+    pub async fn stop_plan(&self, caller: &Authorized<permission::Pay>) -> Result<Option<Millis>> {
         for _ in 0..MAX_ATTEMPTS {
-            let before = self.current_membership(caller.team).await?;
+            let before = self.current_membership(caller.team()).await?;
             let next = step(&before.state, Event::Stop, self.now())?;
             let until = next.state.subscription.as_ref().map(|held| held.period.until);
             let effects = ChangeEffects::of_action(next.action.as_ref());
-            let settled =
-                self.save_change(caller.team, &before, &next.state, before.method, effects).await?;
+            let settled = self
+                .save_change(caller.team(), &before, &next.state, before.method, effects)
+                .await?;
             match settled {
                 SettleOutcome::Stale => {}
                 SettleOutcome::NoTeam => return Err(Error::NotAuthenticated),
@@ -242,13 +252,16 @@ impl Engine {
         Err(Error::PaymentUnderWay)
     }
 
-    pub async fn membership(&self, caller: &Caller) -> Result<MembershipView> {
-        let stored = self.store().team(caller.team).membership().await?;
-        let payment_under_way = self.store().team(caller.team).has_pending_payment().await?;
+    pub async fn membership(
+        &self,
+        caller: &Authorized<permission::Bills>,
+    ) -> Result<MembershipView> {
+        let stored = self.store().team(caller.team()).membership().await?;
+        let payment_under_way = self.store().team(caller.team()).has_pending_payment().await?;
         let state = stored.as_ref().map(|stored| stored.state.clone()).unwrap_or_default();
         let now = self.now();
         let plan = self.plan_or_none(state.serving(now)).clone();
-        let usage = self.store().team(caller.team).usage(plan.limits.shortest_interval).await?;
+        let usage = self.store().team(caller.team()).usage(plan.limits.shortest_interval).await?;
         let held = state.subscription.as_ref();
         let administered = held.is_some_and(|held| held.status == SubscriptionStatus::Administered);
         let paying = held.filter(|held| {

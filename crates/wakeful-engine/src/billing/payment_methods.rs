@@ -2,35 +2,43 @@
 //! processor's response is stored.
 
 use std::net::IpAddr;
+use wakeful_core::access::permission;
 use wakeful_core::billing::CardSource;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{PaymentMethodId, TeamId};
 use wakeful_outbound::payment::{Decline, PaymentError, Processor};
 use wakeful_store::{NewPaymentMethod, PaymentMethod, StoreError};
 
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Result, random};
 
 impl Engine {
-    pub async fn payment_methods(&self, caller: &Caller) -> Result<Vec<PaymentMethod>> {
-        Ok(self.store().team(caller.team).payment_methods().await?)
+    pub async fn payment_methods(
+        &self,
+        caller: &Authorized<permission::Bills>,
+    ) -> Result<Vec<PaymentMethod>> {
+        Ok(self.store().team(caller.team()).payment_methods().await?)
     }
 
     /// Saves a card; the team's first becomes the default.
     pub async fn save_payment_method(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Pay>,
         from: IpAddr,
         source: &CardSource,
     ) -> Result<PaymentMethodId> {
-        let added = self.add_method(caller.team, source);
-        let method = self.with_card_limit(caller.team, from, added).await?;
-        self.store().team(caller.team).finish_payment_method(method.id, self.now()).await?;
+        let added = self.add_method(caller.team(), source);
+        let method = self.with_card_limit(caller.team(), from, added).await?;
+        self.store().team(caller.team()).finish_payment_method(method.id, self.now()).await?;
         Ok(method.id)
     }
 
-    pub async fn default_payment_method(&self, caller: &Caller, id: PaymentMethodId) -> Result<()> {
-        if self.store().team(caller.team).set_default_payment_method(id, self.now()).await? {
+    pub async fn default_payment_method(
+        &self,
+        caller: &Authorized<permission::Pay>,
+        id: PaymentMethodId,
+    ) -> Result<()> {
+        if self.store().team(caller.team()).set_default_payment_method(id, self.now()).await? {
             Ok(())
         } else {
             Err(Error::NotFound("payment method"))
@@ -41,10 +49,10 @@ impl Engine {
     /// processor does not respond, the loop retries.
     pub async fn delete_payment_method(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Pay>,
         id: PaymentMethodId,
     ) -> Result<Vec<PaymentMethodId>> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let known = team.payment_method(id).await?.is_some();
         if !known || !team.delete_payment_method(id, self.now()).await? {
             return Err(Error::NotFound("payment method"));

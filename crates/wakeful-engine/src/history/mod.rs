@@ -11,22 +11,23 @@ pub use report::*;
 pub use stats::*;
 pub use wakeful_store::{Delivery, HeartbeatKey, HeartbeatRange, ListedAlert};
 
+use wakeful_core::access::permission;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{AlertId, MonitorId};
 
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Page, Result, limit_plus_one};
 
 impl Engine {
     /// The heartbeats of a span, newest first.
     pub async fn heartbeats(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitor: MonitorId,
         span: &HeartbeatRange,
     ) -> Result<Page<Heartbeat, HeartbeatKey>> {
         let range = HeartbeatRange { limit: limit_plus_one(span.limit), ..*span };
-        let found = self.store().team(caller.team).heartbeats(monitor, &range).await?;
+        let found = self.store().team(caller.team()).heartbeats(monitor, &range).await?;
         let page = Page::of(found.ok_or(Error::NotFound("monitor"))?, span.limit, |(at, _)| *at);
         let items = page.items.into_iter().map(|(_, heartbeat)| heartbeat).collect();
         Ok(Page { items, next: page.next })
@@ -35,12 +36,12 @@ impl Engine {
     /// The team's alerts, or those of one monitor, newest first.
     pub async fn alerts(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitor: Option<MonitorId>,
         before: Option<AlertId>,
         limit: Option<u32>,
     ) -> Result<Page<ListedAlert, AlertId>> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let found = match monitor {
             None => team.alerts(before, limit_plus_one(limit)).await?,
             Some(monitor) => {

@@ -2,6 +2,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::ops::Range;
+use wakeful_core::access::permission;
 use wakeful_core::history::period::Period;
 use wakeful_core::history::rollup::Detail;
 use wakeful_core::history::stats::{OutageStats, SpanStats};
@@ -13,7 +14,7 @@ use wakeful_store::TeamStore;
 
 use super::spans::read_consistently;
 use super::stats::{MAX_CONCURRENT, tally};
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, MonitorFilter, Result};
 
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Engine {
     /// The statistics of a period. Monitors that were created after it are left out.
     pub async fn report(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         period: Period,
         tag: Option<String>,
         order: ReportOrder,
@@ -73,7 +74,7 @@ impl Engine {
         let now = self.now();
         let to = period.to.min(now).max(period.from);
         let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let monitors = team.monitors(&filter).await?;
         let monitors = monitors.into_iter().map(|(stored, _)| stored.monitor);
         let monitors = monitors.filter(|monitor| monitor.created < period.to);

@@ -4,6 +4,7 @@
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::ops::Range;
 use std::time::Duration;
+use wakeful_core::access::permission;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::history::by_region::{RegionSeries, by_region};
 use wakeful_core::history::rollup::{Detail, Distribution};
@@ -15,7 +16,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::{HeartbeatRange, TeamStore};
 
 use super::spans::{SpanParts, SpanReader, read_consistently};
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Result};
 
 /// The standard spans and their lengths in days.
@@ -78,8 +79,12 @@ pub struct Summary {
 
 impl Engine {
     /// The standard spans until now. They begin with a full hour.
-    pub async fn standard_stats(&self, caller: &Caller, monitor: MonitorId) -> Result<Vec<Stats>> {
-        let team = self.store().team(caller.team);
+    pub async fn standard_stats(
+        &self,
+        caller: &Authorized<permission::View>,
+        monitor: MonitorId,
+    ) -> Result<Vec<Stats>> {
+        let team = self.store().team(caller.team());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
         read_consistently(&past, now, Detail::Full, |reader| {
@@ -91,12 +96,12 @@ impl Engine {
     /// One span, as exact as the stored history allows.
     pub async fn stats(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitor: MonitorId,
         from: Millis,
         to: Millis,
     ) -> Result<Stats> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         read_consistently(&past, self.now(), Detail::Full, |reader| {
             Box::pin(stats_of(reader, from, to))
@@ -107,12 +112,12 @@ impl Engine {
     /// At most `points` equal steps of a span.
     pub async fn series(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitor: MonitorId,
         span: Range<Millis>,
         points: u32,
     ) -> Result<Series> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let depth = Detail::Means;
         read_consistently(&past, self.now(), depth, |reader| {
@@ -125,14 +130,14 @@ impl Engine {
     /// them: a series of hours or days has none.
     pub async fn region_series(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitor: MonitorId,
         series: &Series,
     ) -> Result<Vec<RegionSeries>> {
         if series.source != Source::Raw {
             return Ok(Vec::new());
         }
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let until = series.to.min(Millis(self.now().0 + 1));
         let entries = past.heartbeats(series.from, until).await?;
@@ -142,11 +147,11 @@ impl Engine {
     /// Summaries of these monitors; those that the team does not have are left out.
     pub async fn summaries(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         monitors: &[MonitorId],
         beats: u32,
     ) -> Result<Vec<Summary>> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let now = self.now();
         let each =
             stream::iter(monitors.to_vec()).map(|monitor| summary(&team, monitor, now, beats));

@@ -4,13 +4,14 @@
 use futures_util::{StreamExt as _, stream};
 use std::time::Duration;
 use tokio::time::timeout;
+use wakeful_core::access::permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
 use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoredSettings};
 
 use crate::bus::{Edit, Event};
-use crate::caller::Caller;
+use crate::caller::{Authorized, Caller};
 use crate::history::compactor;
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result};
 
@@ -37,7 +38,7 @@ impl Engine {
     /// written: there is no event, and no early check. With `dry_run`, nothing is written.
     pub async fn change_monitors(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         which: &MonitorSelection,
         change: &BulkChange,
         dry_run: bool,
@@ -46,7 +47,7 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let mut found = self.selected(caller, which).await?;
             if change.affects_notifiers() {
-                self.store().team(caller.team).add_notifiers_to(&mut found).await?;
+                self.store().team(caller.team()).add_notifiers_to(&mut found).await?;
             }
             let matched = found.len();
             let edits = edits(found, change)?;
@@ -64,7 +65,7 @@ impl Engine {
         edits: &[BulkEdit],
         dry_run: bool,
     ) -> Result<bool> {
-        let plan = self.limiting_plan(caller.team).await?;
+        let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
             for BulkEdit { before, after } in edits {
                 let before = (before.settings.isactive, before.settings.heartbeat_interval);
@@ -76,7 +77,7 @@ impl Engine {
             self.compact_before(edits).await;
         }
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         match team.change_monitors(edits, limit, self.now(), dry_run).await? {
             SaveOutcome::Done if dry_run => Ok(true),
             SaveOutcome::Done => {
@@ -93,7 +94,7 @@ impl Engine {
     /// Deletes the selected monitors with their histories. With `dry_run`, none is deleted.
     pub async fn delete_monitors(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         which: &MonitorSelection,
         dry_run: bool,
     ) -> Result<BulkOutcome> {
@@ -108,13 +109,17 @@ impl Engine {
     }
 
     /// Deletes a monitor with its history.
-    pub async fn delete_monitor(&self, caller: &Caller, id: MonitorId) -> Result<()> {
+    pub async fn delete_monitor(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: MonitorId,
+    ) -> Result<()> {
         if self.delete_all(caller, &[id]).await? { Ok(()) } else { Err(Error::NotFound("monitor")) }
     }
 
     /// False if one of the monitors does not exist; then none is deleted.
     async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         team.delete_monitor_deliveries(ids).await?;
         if !team.delete_monitors(ids).await? {
             return Ok(false);
@@ -134,7 +139,7 @@ impl Engine {
         caller: &Caller,
         which: &MonitorSelection,
     ) -> Result<Vec<StoredSettings>> {
-        let found = self.store().team(caller.team).bulk_settings(which).await?;
+        let found = self.store().team(caller.team()).bulk_settings(which).await?;
         match which {
             MonitorSelection::Ids(ids) if found.len() < ids.len() => {
                 Err(Error::NotFound("monitor"))
@@ -148,7 +153,7 @@ impl Engine {
             ("notifiers_add", &change.notifiers_add),
             ("notifiers_remove", &change.notifiers_remove),
         ] {
-            let unknown = self.store().team(caller.team).unknown_notifiers(ids).await?;
+            let unknown = self.store().team(caller.team()).unknown_notifiers(ids).await?;
             if let Some(id) = unknown.first() {
                 let why = format!("contains an unknown notifier: {id}");
                 return Err(Error::Refused { field, why });
@@ -188,8 +193,8 @@ impl Engine {
         event: fn(MonitorId) -> Event,
     ) {
         for monitor in ids {
-            self.bus().publish_edit(Edit { team: caller.team, monitor });
-            self.bus().publish_event(caller.team, || event(monitor));
+            self.bus().publish_edit(Edit { team: caller.team(), monitor });
+            self.bus().publish_event(caller.team(), || event(monitor));
         }
     }
 }

@@ -9,6 +9,7 @@ use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::billing::Plan;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
@@ -25,7 +26,7 @@ use wakeful_store::{SaveOutcome, StoreError, StoredMonitor};
 pub use wakeful_store::{LinkedNotifier, MonitorFilter, MonitorSelection, StoredCertificate};
 
 use crate::bus::{Event, Subscription};
-use crate::caller::Caller;
+use crate::caller::{Authorized, Caller};
 use crate::cluster::OwnerRequest;
 use crate::probes;
 use crate::scheduler::{CheckResult, LoadReason, catch_panic};
@@ -61,12 +62,24 @@ pub struct MonitorView {
     /// The number of times it was saved.
     pub revision: i64,
     pub notifiers: Vec<LinkedNotifier>,
+    /// Whether secrets were removed, because the caller may not edit.
+    pub redacted: bool,
+}
+
+impl MonitorView {
+    fn visible_to(mut self, caller: &Caller) -> Self {
+        if !caller.may(Permission::Edit) {
+            self.monitor.redact();
+            self.redacted = true;
+        }
+        self
+    }
 }
 
 impl From<(StoredMonitor, Vec<LinkedNotifier>)> for MonitorView {
     fn from((stored, notifiers): (StoredMonitor, Vec<LinkedNotifier>)) -> Self {
         let StoredMonitor { monitor, state, revision, .. } = stored;
-        Self { monitor, state, revision, notifiers }
+        Self { monitor, state, revision, notifiers, redacted: false }
     }
 }
 
@@ -84,7 +97,7 @@ impl Engine {
     /// stored one.
     pub async fn save_monitor<E: From<Error>>(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         id: Option<MonitorId>,
         revision: Option<i64>,
         mut merge: impl FnMut(Option<&Monitor>) -> std::result::Result<MonitorDraft, E>,
@@ -113,16 +126,16 @@ impl Engine {
     ) -> Result<MonitorView> {
         let uses_defaults = draft.notifiers.is_none();
         if uses_defaults {
-            draft.notifiers = Some(self.store().team(caller.team).default_notifiers().await?);
+            draft.notifiers = Some(self.store().team(caller.team()).default_notifiers().await?);
         }
-        let plan = self.limiting_plan(caller.team).await?;
+        let plan = self.limiting_plan(caller.team()).await?;
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
         let id = MonitorId::new(self.now(), random::bytes());
-        let monitor = self.apply_draft(caller.team, id, draft, None);
+        let monitor = self.apply_draft(caller.team(), id, draft, None);
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), None)?;
         }
-        let added = self.store().team(caller.team).add_monitor_with_limit(&monitor, limit).await;
+        let added = self.store().team(caller.team()).add_monitor_with_limit(&monitor, limit).await;
         let saved = added.map_err(|error| match error {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
@@ -132,7 +145,7 @@ impl Engine {
             return Err(Error::Conflict);
         }
         if self.publish_saved(caller, id, saved, plan.as_ref())? {
-            self.monitor(caller, id).await
+            self.monitor_view(caller, id).await
         } else {
             Err(Error::Conflict)
         }
@@ -148,11 +161,11 @@ impl Engine {
     ) -> Result<Option<MonitorView>> {
         let StoredMonitor { monitor: before, revision, .. } = before;
         let id = before.id;
-        let monitor = self.apply_draft(caller.team, id, draft, Some(&before));
+        let monitor = self.apply_draft(caller.team(), id, draft, Some(&before));
         if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
-            return self.monitor(caller, id).await.map(Some);
+            return self.monitor_view(caller, id).await.map(Some);
         }
-        let plan = self.limiting_plan(caller.team).await?;
+        let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), Some(activity(&before)))?;
         }
@@ -160,10 +173,10 @@ impl Engine {
         if monitor.heartbeat_interval != before.heartbeat_interval {
             self.compact_before_change(id).await;
         }
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let saved = team.change_monitor_with_limit(&monitor, revision, limit).await?;
         if self.publish_saved(caller, id, saved, plan.as_ref())? {
-            self.monitor(caller, id).await.map(Some)
+            self.monitor_view(caller, id).await.map(Some)
         } else {
             Ok(None)
         }
@@ -190,7 +203,7 @@ impl Engine {
     }
 
     async fn stored_monitor(&self, caller: &Caller, id: MonitorId) -> Result<StoredMonitor> {
-        let found = self.store().team(caller.team).monitor(id).await?;
+        let found = self.store().team(caller.team()).monitor(id).await?;
         found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
     }
 
@@ -231,7 +244,11 @@ impl Engine {
 
     /// Gives a monitor a new push token and returns it. Reports with the old one are rejected
     /// from then on.
-    pub async fn rotate_push_token(&self, caller: &Caller, id: MonitorId) -> Result<Secret> {
+    pub async fn rotate_push_token(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: MonitorId,
+    ) -> Result<Secret> {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let StoredMonitor { mut monitor, revision, .. } =
                 self.stored_monitor(caller, id).await?;
@@ -241,9 +258,9 @@ impl Engine {
             let token = new_push_token();
             monitor.push_token = Some(token.clone());
             monitor.modified = self.now();
-            match self.store().team(caller.team).change_monitor(&monitor, revision).await? {
+            match self.store().team(caller.team()).change_monitor(&monitor, revision).await? {
                 SaveOutcome::Done => {
-                    self.bus().publish_event(caller.team, || Event::Saved(id));
+                    self.bus().publish_event(caller.team(), || Event::Saved(id));
                     return Ok(token);
                 }
                 SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
@@ -255,8 +272,26 @@ impl Engine {
         Err(Error::Conflict)
     }
 
-    pub async fn monitor(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
-        let found = self.store().team(caller.team).monitor(id).await?;
+    /// Without the secrets, unless the caller may edit.
+    pub async fn monitor(
+        &self,
+        caller: &Authorized<permission::View>,
+        id: MonitorId,
+    ) -> Result<MonitorView> {
+        Ok(self.monitor_view(caller, id).await?.visible_to(caller))
+    }
+
+    /// With all secrets, to try changes of a stored monitor.
+    pub async fn monitor_to_edit(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: MonitorId,
+    ) -> Result<Monitor> {
+        Ok(self.stored_monitor(caller, id).await?.monitor)
+    }
+
+    async fn monitor_view(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
+        let found = self.store().team(caller.team()).monitor(id).await?;
         found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
     }
 
@@ -264,21 +299,22 @@ impl Engine {
     /// no such monitor.
     pub async fn certificate(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         id: MonitorId,
     ) -> Result<Option<StoredCertificate>> {
-        Ok(self.store().team(caller.team).certificate(id).await?)
+        Ok(self.store().team(caller.team()).certificate(id).await?)
     }
 
     /// The team's monitors that match, in the order of creation.
     pub async fn monitors(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         filter: &MonitorFilter,
     ) -> Result<Page<MonitorView, MonitorId>> {
         let query = MonitorFilter { limit: limit_plus_one(filter.limit), ..filter.clone() };
-        let found = self.store().team(caller.team).monitors(&query).await?;
-        let views = found.into_iter().map(MonitorView::from).collect();
+        let found = self.store().team(caller.team()).monitors(&query).await?;
+        let views = found.into_iter().map(|found| MonitorView::from(found).visible_to(caller));
+        let views = views.collect();
         Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
     }
 
@@ -286,12 +322,12 @@ impl Engine {
     /// and the node that owns the monitor has not processed it yet.
     pub async fn report_status(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Report>,
         id: MonitorId,
         report: Report,
         payload: Option<Value>,
     ) -> Result<Option<Heartbeat>> {
-        self.load_active(caller.team, id).await?;
+        self.load_active(caller.team(), id).await?;
         self.accept_report(id, report, payload).await
     }
 
@@ -331,8 +367,12 @@ impl Engine {
     }
 
     /// Checks a monitor now; the result counts like that of any other check.
-    pub async fn check_now(&self, caller: &Caller, id: MonitorId) -> Result<Heartbeat> {
-        let monitor = self.load_active(caller.team, id).await?;
+    pub async fn check_now(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        id: MonitorId,
+    ) -> Result<Heartbeat> {
+        let monitor = self.load_active(caller.team(), id).await?;
         if matches!(monitor.spec, Spec::Api(_)) {
             return Err(Error::Passive);
         }
@@ -343,7 +383,7 @@ impl Engine {
                 .await?
                 .ok_or(Error::NotRecorded);
         }
-        self.check_loaded_monitor(caller.team, id).await
+        self.check_loaded_monitor(caller.team(), id).await
     }
 
     /// Checks a monitor of this node, for another node.
@@ -375,7 +415,7 @@ impl Engine {
     /// `max_duration`: a target that is then still silent is neither up nor down.
     pub async fn try_check(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         spec: &Spec,
         timeout: Duration,
         max_duration: Duration,
@@ -384,7 +424,7 @@ impl Engine {
             return Err(Error::Passive);
         }
         let end = Instant::now() + max_duration;
-        let slot = self.scheduler().requested_checks().slot(caller.team).await?;
+        let slot = self.scheduler().requested_checks().slot(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
         let result: CheckResult = catch_panic(checks::check(self.net(), spec, deadline)).await;
@@ -406,8 +446,8 @@ impl Engine {
     }
 
     /// Subscribes to the events of the caller's monitors.
-    pub fn subscribe(&self, caller: &Caller) -> Subscription {
-        self.bus().subscribe(caller.team)
+    pub fn subscribe(&self, caller: &Authorized<permission::View>) -> Subscription {
+        self.bus().subscribe(caller.team())
     }
 
     /// An active monitor of the team; the scheduler is updated with its stored state.

@@ -1,6 +1,7 @@
 //! Test messages: a notifier is tried before an outage depends on it.
 
 use std::time::Duration;
+use wakeful_core::access::permission;
 use wakeful_core::id::{EventId, NotifierId};
 use wakeful_core::notifications::event::Event;
 use wakeful_core::notifications::notifier::Notifier;
@@ -9,7 +10,7 @@ use wakeful_core::notifications::retry::Outcome;
 use wakeful_outbound::notify::{self, Attempt};
 
 use super::notifiers::NotifierDraft;
-use crate::caller::Caller;
+use crate::caller::Authorized;
 use crate::{Engine, Error, Result, random};
 
 /// How long a test may take: short enough that the client still waits.
@@ -26,9 +27,13 @@ pub struct NotifierTest {
 
 impl Engine {
     /// Sends a test message with a notifier.
-    pub async fn test_notifier(&self, caller: &Caller, id: NotifierId) -> Result<NotifierTest> {
+    pub async fn test_notifier(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        id: NotifierId,
+    ) -> Result<NotifierTest> {
         let notifier = self.notifier(caller, id).await?;
-        self.count_attempt(&self.notifier_test_limit(caller.team)).await?;
+        self.count_attempt(&self.notifier_test_limit(caller.team())).await?;
         let test = self.send_test(&notifier).await?;
         self.record_success(id).await?;
         Ok(test)
@@ -38,7 +43,7 @@ impl Engine {
     /// were: `merge` applies the request to the stored notifier, if there is one.
     pub async fn test_notifier_draft<E: From<Error>>(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         id: Option<NotifierId>,
         merge: impl FnOnce(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierTest, E> {
@@ -46,7 +51,7 @@ impl Engine {
         let draft = merge(stored.as_ref())?;
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, stored.as_ref());
-        self.count_attempt(&self.notifier_test_limit(caller.team)).await?;
+        self.count_attempt(&self.notifier_test_limit(caller.team())).await?;
         let test = self.send_test(&notifier).await?;
         if stored.is_some_and(|stored| stored.channel == notifier.channel) {
             self.record_success(notifier.id).await?;

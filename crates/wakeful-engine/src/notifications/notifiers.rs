@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use wakeful_core::Invalid;
+use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitors::Name;
 use wakeful_core::monitors::spec::{Hostname, HttpUrl};
@@ -18,7 +19,7 @@ use wakeful_store::{ChangeNotifierOutcome, DeleteNotifierOutcome, ResendOutcome,
 pub use wakeful_outbound::notify::{Preview, PreviewChannel};
 pub use wakeful_store::ListedDelivery;
 
-use crate::caller::Caller;
+use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
 
 /// How long a request waits for its turn to render a template.
@@ -50,29 +51,47 @@ pub struct PreviewDraft {
 pub struct NotifierView {
     pub notifier: Notifier,
     pub secret: Option<SigningSecret>,
+    /// Whether secrets were removed, because the caller may not edit.
+    pub redacted: bool,
+}
+
+impl NotifierView {
+    fn visible_to(mut self, caller: &Caller) -> Self {
+        if !caller.may(Permission::Edit) {
+            self.notifier.channel.redact();
+            self.redacted = true;
+        }
+        self
+    }
 }
 
 impl From<Notifier> for NotifierView {
     fn from(notifier: Notifier) -> Self {
-        Self { notifier, secret: None }
+        Self { notifier, secret: None, redacted: false }
     }
 }
 
 impl Engine {
     /// The team's notifiers in the order of creation.
-    pub async fn notifiers(&self, caller: &Caller) -> Result<Vec<Notifier>> {
-        Ok(self.store().team(caller.team).notifiers().await?)
+    ///
+    /// Without the secrets, unless the caller may edit.
+    pub async fn notifiers(
+        &self,
+        caller: &Authorized<permission::View>,
+    ) -> Result<Vec<NotifierView>> {
+        let found = self.store().team(caller.team()).notifiers().await?;
+        Ok(found.into_iter().map(|found| NotifierView::from(found).visible_to(caller)).collect())
     }
 
-    pub async fn notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
-        let found = self.store().team(caller.team).notifier(id).await?;
+    pub(super) async fn notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
+        let found = self.store().team(caller.team()).notifier(id).await?;
         found.ok_or(Error::NotFound("notifier"))
     }
 
     /// The notifier with this id, if one is given.
     pub async fn optional_notifier(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         id: Option<NotifierId>,
     ) -> Result<Option<Notifier>> {
         match id {
@@ -85,7 +104,7 @@ impl Engine {
     /// the stored notifier, and is called again if that changed meanwhile.
     pub async fn save_notifier<E: From<Error>>(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::Edit>,
         id: Option<NotifierId>,
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
@@ -106,13 +125,13 @@ impl Engine {
     async fn create_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        let added = self.store().team(caller.team).add_notifier(&notifier).await;
+        let added = self.store().team(caller.team()).add_notifier(&notifier).await;
         added.map_err(|error| match error {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
         })?;
         let secret = signing_secret(&notifier).cloned();
-        Ok(NotifierView { notifier, secret })
+        Ok(NotifierView { notifier, secret, redacted: false })
     }
 
     /// `None` if the notifier was changed since it was read. A notifier without changes is
@@ -133,12 +152,12 @@ impl Engine {
         }
         let known = signing_secret(before);
         let secret = signing_secret(&notifier).filter(|secret| Some(*secret) != known).cloned();
-        Ok(Some(NotifierView { notifier, secret }))
+        Ok(Some(NotifierView { notifier, secret, redacted: false }))
     }
 
     /// False if the notifier was changed since it was read.
     async fn store_notifier(&self, caller: &Caller, notifier: &Notifier) -> Result<bool> {
-        match self.store().team(caller.team).change_notifier(notifier).await? {
+        match self.store().team(caller.team()).change_notifier(notifier).await? {
             ChangeNotifierOutcome::Done => Ok(true),
             ChangeNotifierOutcome::Conflict => Ok(false),
             ChangeNotifierOutcome::Missing => Err(Error::NotFound("notifier")),
@@ -150,7 +169,7 @@ impl Engine {
         let mut refused = notify::refused_fields(self.net().guard(), channel);
         if refused.is_empty() {
             let templates = channel.template().map(|(field, own)| (field, own.clone()));
-            refused = self.wrong_templates(caller, templates.into_iter().collect()).await?;
+            refused = self.check_templates(caller, templates.into_iter().collect()).await?;
         }
         match refused.into_iter().next() {
             Some((field, why)) => Err(Error::Refused { field, why: why.to_string() }),
@@ -160,6 +179,14 @@ impl Engine {
 
     /// The templates that do not work, and why: each is rendered with a sample event.
     pub async fn wrong_templates<F: Send + 'static>(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        templates: Vec<(F, UserTemplate)>,
+    ) -> Result<Vec<(F, Invalid)>> {
+        self.check_templates(caller, templates).await
+    }
+
+    async fn check_templates<F: Send + 'static>(
         &self,
         caller: &Caller,
         templates: Vec<(F, UserTemplate)>,
@@ -183,7 +210,7 @@ impl Engine {
         caller: &Caller,
         render: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let turn = tokio::time::timeout(RENDER_TIMEOUT, self.0.rendering.turn(caller.team)).await;
+        let turn = tokio::time::timeout(RENDER_TIMEOUT, self.0.rendering.turn(caller.team())).await;
         let turn = turn.map_err(|_| Error::Overloaded)?.map_err(|_| Error::Overloaded)?;
         let rendering = tokio::task::spawn_blocking(move || {
             let rendered = render();
@@ -221,7 +248,7 @@ impl Engine {
         let stored = before.map(|before| before.attempts.clone()).unwrap_or_default();
         let mut notifier = Notifier {
             id: before.map_or_else(|| NotifierId::new(now, random::bytes()), |before| before.id),
-            team: caller.team,
+            team: caller.team(),
             name: draft.name,
             channel: draft.channel,
             disabled: match draft.isactive {
@@ -246,7 +273,11 @@ impl Engine {
     }
 
     /// Creates a new signing secret; messages are also signed with the old one for a day.
-    pub async fn rotate_notifier(&self, caller: &Caller, id: NotifierId) -> Result<NotifierView> {
+    pub async fn rotate_notifier(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: NotifierId,
+    ) -> Result<NotifierView> {
         let new = self.new_signing_secret();
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let mut notifier = self.notifier(caller, id).await?;
@@ -254,14 +285,18 @@ impl Engine {
             *keys = keys.clone().rotated(new.clone(), self.now());
             notifier.modified = self.now();
             if self.store_notifier(caller, &notifier).await? {
-                return Ok(NotifierView { notifier, secret: Some(new) });
+                return Ok(NotifierView { notifier, secret: Some(new), redacted: false });
             }
         }
         Err(Error::Conflict)
     }
 
     /// The message that a notifier with these settings would send; nothing is sent.
-    pub async fn preview_notifier(&self, caller: &Caller, draft: PreviewDraft) -> Result<Preview> {
+    pub async fn preview_notifier(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        draft: PreviewDraft,
+    ) -> Result<Preview> {
         let now = self.now();
         let event_id = EventId::new(now, random::bytes());
         let name: String = draft.name.chars().take(Name::MAX_LENGTH).collect();
@@ -275,8 +310,12 @@ impl Engine {
         rendered.map_err(|(field, why)| Error::Refused { field, why: why.to_string() })
     }
 
-    pub async fn delete_notifier(&self, caller: &Caller, id: NotifierId) -> Result<()> {
-        let team = self.store().team(caller.team);
+    pub async fn delete_notifier(
+        &self,
+        caller: &Authorized<permission::Edit>,
+        id: NotifierId,
+    ) -> Result<()> {
+        let team = self.store().team(caller.team());
         team.delete_notifier_deliveries(id).await?;
         match team.delete_notifier(id).await {
             Ok(DeleteNotifierOutcome::Done) => Ok(()),
@@ -291,20 +330,24 @@ impl Engine {
     /// The deliveries of a notifier, newest first.
     pub async fn notifier_deliveries(
         &self,
-        caller: &Caller,
+        caller: &Authorized<permission::View>,
         id: NotifierId,
         before: Option<DeliveryId>,
         limit: Option<u32>,
     ) -> Result<Page<ListedDelivery, DeliveryId>> {
-        let team = self.store().team(caller.team);
+        let team = self.store().team(caller.team());
         let found = team.notifier_deliveries(id, before, limit_plus_one(limit)).await?;
         let found = found.ok_or(Error::NotFound("notifier"))?;
         Ok(Page::of(found, limit, |listed| listed.id))
     }
 
     /// Sends a message again, with the same event id.
-    pub async fn resend_delivery(&self, caller: &Caller, id: DeliveryId) -> Result<()> {
-        match self.store().team(caller.team).resend_delivery(id, self.now()).await? {
+    pub async fn resend_delivery(
+        &self,
+        caller: &Authorized<permission::Respond>,
+        id: DeliveryId,
+    ) -> Result<()> {
+        match self.store().team(caller.team()).resend_delivery(id, self.now()).await? {
             ResendOutcome::Queued => Ok(()),
             ResendOutcome::Missing => Err(Error::NotFound("delivery")),
             ResendOutcome::Off => Err(Error::NotifierOff),

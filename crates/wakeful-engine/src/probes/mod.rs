@@ -15,10 +15,11 @@ pub(crate) use quorum_check::{RegionQuorum, check};
 pub use registry::run as run_registry;
 pub use server::{Probe, ProbeIdentity, run as serve};
 
+use wakeful_core::access::permission;
 use wakeful_core::region::{Region, Regions};
 use wakeful_core::time::Millis;
 
-use crate::{Caller, Engine, Result};
+use crate::{Authorized, Engine, Result};
 
 /// The current state of a region.
 #[derive(Clone, Debug)]
@@ -44,8 +45,8 @@ pub struct ProbeView {
 
 impl Engine {
     /// The regions with live probes, and those that the team's monitors use.
-    pub async fn regions(&self, caller: &Caller) -> Result<Vec<RegionView>> {
-        let named = self.store().team(caller.team).regions_in_use().await?;
+    pub async fn regions(&self, caller: &Authorized<permission::View>) -> Result<Vec<RegionView>> {
+        let named = self.store().team(caller.team()).regions_in_use().await?;
         let mut views = vec![self.own_region()];
         // Without the bus, the probes that were connected cannot be reached.
         if let Some(probes) = self.probes().filter(|probes| probes.is_connected()) {

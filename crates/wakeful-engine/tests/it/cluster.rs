@@ -68,7 +68,7 @@ async fn save(ann: &User, name: &str) -> String {
 
 async fn page(app: &App, ann: &User) -> Subscription {
     let caller = app.engine.caller_by_token(&ann.token).await.unwrap();
-    app.engine.subscribe(&caller)
+    app.engine.subscribe(&caller.authorize().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

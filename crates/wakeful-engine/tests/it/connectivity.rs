@@ -71,11 +71,11 @@ async fn inside() {
         let state = fixture.view(id).await.state;
         assert_eq!(state.status, Status::Pending, "{}", state.last_message);
         assert!(state.last_message.contains("our own network is down"), "{}", state.last_message);
-        let beat = fixture.engine.check_now(&fixture.ann, id).await.expect("checked");
+        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked");
         assert_eq!(beat.status, Beat::Unknown);
         assert!(fixture.notified_kinds(id).await.is_empty());
     }
-    let alerts = fixture.engine.alerts(&fixture.ann, None, None, None).await.expect("read").items;
+    let alerts = fixture.engine.alerts(&fixture.ann(), None, None, None).await.expect("read").items;
     assert_eq!(alerts.len(), 1, "only the refusal on loopback");
     fixture.stop().await;
 }

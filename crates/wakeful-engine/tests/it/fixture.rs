@@ -10,6 +10,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use wakeful_core::access::Need;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MonitorId, NotifierId};
@@ -21,7 +22,7 @@ use wakeful_core::notifications::notifier::{
 use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Status;
 use wakeful_engine::{
-    Caller, Engine, Error, Event, MonitorDraft, MonitorView, Origin, Settings, SignUp,
+    Authorized, Caller, Engine, Error, Event, MonitorDraft, MonitorView, Origin, Settings, SignUp,
     Subscription, Via, scheduler,
 };
 use wakeful_outbound::mail::MailTransport;
@@ -60,7 +61,7 @@ pub(crate) struct Fixture {
     pub(crate) store: Store,
     pub(crate) wall_clock: Arc<WallClock>,
     pub(crate) engine: Engine,
-    pub(crate) ann: Caller,
+    pub(crate) caller: Caller,
     shutdown: CancellationToken,
     scheduler_task: JoinHandle<()>,
 }
@@ -77,16 +78,11 @@ impl Fixture {
         let store = database.open().await;
         let wall_clock = Arc::new(WallClock::new());
         let engine = engine(&store, &wall_clock, &setup.settings);
-        let email = EmailAddress::parse("ann@example.com").expect("an address");
-        let password = NewPassword::parse("correct horse 9", &email).expect("a password");
-        let from = Origin { address: [127, 0, 0, 1].into(), agent: String::new() };
-        let wanted = SignUp { email, password, name: String::new() };
-        let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
-        let ann = engine.caller_by_token(signed.token.expose()).await.expect("a caller");
-        assert!(matches!(ann.via, Via::Session(_)));
+        let caller = sign_up(&engine, "ann@example.com").await;
+        assert!(matches!(caller.via(), Via::Session(_)));
         let (go, paused) = oneshot::channel();
         let (shutdown, scheduler_task) = start_scheduler(&engine, Some(paused));
-        (Self { database, store, wall_clock, engine, ann, shutdown, scheduler_task }, go)
+        (Self { database, store, wall_clock, engine, caller, shutdown, scheduler_task }, go)
     }
 
     /// Stops the scheduler and continues with a new engine on the same database.
@@ -105,6 +101,11 @@ impl Fixture {
         self.scheduler_task.await.expect("ends");
     }
 
+    /// The user, who owns the team, with any permission.
+    pub(crate) fn ann<N: Need>(&self) -> Authorized<N> {
+        self.caller.clone().authorize().expect("an owner")
+    }
+
     pub(crate) async fn save(&self, draft: MonitorDraft) -> MonitorView {
         self.put(None, draft).await
     }
@@ -116,22 +117,22 @@ impl Fixture {
 
     async fn put(&self, id: Option<MonitorId>, draft: MonitorDraft) -> MonitorView {
         let merge = |_: Option<&Monitor>| Ok::<_, Error>(draft.clone());
-        self.engine.save_monitor(&self.ann, id, None, merge).await.expect("saved")
+        self.engine.save_monitor(&self.ann(), id, None, merge).await.expect("saved")
     }
 
     pub(crate) async fn view(&self, id: MonitorId) -> MonitorView {
-        self.engine.monitor(&self.ann, id).await.expect("read")
+        self.engine.monitor(&self.ann(), id).await.expect("read")
     }
 
     pub(crate) fn events(&self) -> Subscription {
-        self.engine.subscribe(&self.ann)
+        self.engine.subscribe(&self.ann())
     }
 
     pub(crate) async fn notifier(&self) -> NotifierId {
         let now = self.wall_clock.now();
         let notifier = Notifier {
             id: NotifierId::new(now, [7; 10]),
-            team: self.ann.team,
+            team: self.caller.team(),
             name: Name::parse("hook").expect("a name"),
             channel: Channel::Webhook(WebhookSpec {
                 url: webhook::url("http://127.0.0.1:1/hook").expect("a URL"),
@@ -146,18 +147,28 @@ impl Fixture {
             created: now,
             modified: now,
         };
-        self.store.team(self.ann.team).add_notifier(&notifier).await.expect("added");
+        self.store.team(self.caller.team()).add_notifier(&notifier).await.expect("added");
         notifier.id
     }
 
     /// The kinds of a monitor's deliveries, in order.
     pub(crate) async fn notified_kinds(&self, id: MonitorId) -> Vec<String> {
-        let alerts = self.engine.alerts(&self.ann, Some(id), None, None).await.expect("read");
+        let alerts = self.engine.alerts(&self.ann(), Some(id), None, None).await.expect("read");
         let mut deliveries: Vec<_> =
             alerts.items.iter().flat_map(|listed| &listed.deliveries).collect();
         deliveries.sort_by_key(|delivery| (delivery.created, delivery.id));
         deliveries.iter().map(|delivery| delivery.kind.clone()).collect()
     }
+}
+
+/// A new user with a team of their own.
+pub(crate) async fn sign_up(engine: &Engine, email: &str) -> Caller {
+    let email = EmailAddress::parse(email).expect("an address");
+    let password = NewPassword::parse("correct horse 9", &email).expect("a password");
+    let from = Origin { address: [127, 0, 0, 1].into(), agent: String::new() };
+    let wanted = SignUp { email, password, name: String::new() };
+    let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
+    engine.caller_by_token(signed.token.expose()).await.expect("a caller")
 }
 
 fn engine(store: &Store, wall_clock: &Arc<WallClock>, settings: &Settings) -> Engine {

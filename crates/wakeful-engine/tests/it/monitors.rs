@@ -19,13 +19,13 @@ both_engines! {
         let inactive = MonitorDraft { isactive: false, ..tcp(target.address) };
         let id = fixture.save(inactive.clone()).await.monitor.id;
         let report = Report::parse("up").expect("known");
-        let refused = fixture.engine.report_status(&fixture.ann, id, report.clone(), None).await;
+        let refused = fixture.engine.report_status(&fixture.ann(), id, report.clone(), None).await;
         assert!(matches!(refused, Err(Error::Inactive)), "{refused:?}");
-        let refused = fixture.engine.check_now(&fixture.ann, id).await;
+        let refused = fixture.engine.check_now(&fixture.ann(), id).await;
         assert!(matches!(refused, Err(Error::Inactive)), "{refused:?}");
         // Once activated, it accepts them from the next call on.
         fixture.change(id, MonitorDraft { isactive: true, ..inactive }).await;
-        fixture.engine.report_status(&fixture.ann, id, report, None).await.expect("reported");
+        fixture.engine.report_status(&fixture.ann(), id, report, None).await.expect("reported");
         fixture.stop().await;
     }
 
@@ -34,7 +34,7 @@ both_engines! {
         let target = Target::new().await;
         let inactive = MonitorDraft { isactive: false, ..tcp(target.address) };
         let id = fixture.save(inactive.clone()).await.monitor.id;
-        let team = fixture.store.team(fixture.ann.team);
+        let team = fixture.store.team(fixture.caller.team());
         let revision = async || team.monitor(id).await.expect("read").expect("found").0.revision;
         let mut events = fixture.events();
         fixture.change(id, inactive.clone()).await;
@@ -43,7 +43,7 @@ both_engines! {
         fixture.change(id, renamed.clone()).await;
         fixture.change(id, renamed).await;
         assert_eq!(revision().await, 2);
-        fixture.engine.delete_monitor(&fixture.ann, id).await.expect("deleted");
+        fixture.engine.delete_monitor(&fixture.ann(), id).await.expect("deleted");
         let received = [events.next().await, events.next().await];
         let of = |event: &Option<Event>| format!("{event:?}");
         assert!(matches!(received[0], Some(Event::Saved(_))), "{}", of(&received[0]));
@@ -62,7 +62,7 @@ both_engines! {
         let id = fixture.save(job).await.monitor.id;
         let down = Report::parse("DOWN").expect("known").with_message("disk full");
         let payload = json!({"disk": "/dev/sda1"});
-        let beat = fixture.engine.report_status(&fixture.ann, id, down, Some(payload)).await.expect("reported").expect("judged");
+        let beat = fixture.engine.report_status(&fixture.ann(), id, down, Some(payload)).await.expect("reported").expect("judged");
         assert_eq!((beat.status, beat.message.as_str()), (Beat::Down, "disk full"));
         let view = fixture.view(id).await;
         assert_eq!((view.state.status, view.state.last_message.as_str()), (Status::Down, "disk full"));
@@ -74,13 +74,13 @@ both_engines! {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
         let id = fixture.save(tcp(target.address)).await.monitor.id;
-        let beat = fixture.engine.check_now(&fixture.ann, id).await.expect("checked");
+        let beat = fixture.engine.check_now(&fixture.ann(), id).await.expect("checked");
         assert_eq!(beat.status, Beat::Up);
         assert!(beat.load_time.is_some() && beat.phases.connect.is_some());
         assert_eq!(fixture.view(id).await.state.status, Status::Up);
-        let tried = fixture.engine.try_check(&fixture.ann, &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
+        let tried = fixture.engine.try_check(&fixture.ann(), &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
         assert_eq!(tried.expect("tried").status, Beat::Up);
-        let passive = fixture.engine.try_check(&fixture.ann, &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
+        let passive = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
         assert!(matches!(passive, Err(Error::Passive)));
         fixture.stop().await;
     }
@@ -92,7 +92,7 @@ both_engines! {
         let spec = Spec::Http(HttpSpec::new(HttpUrl::parse(&url).expect("a URL")));
         let (short, long) = (Duration::from_millis(300), Duration::from_secs(60));
         let tried = async |timeout, max| {
-            fixture.engine.try_check(&fixture.ann, &spec, timeout, max).await.expect("tried")
+            fixture.engine.try_check(&fixture.ann(), &spec, timeout, max).await.expect("tried")
         };
         let cut = tried(long, short).await;
         assert_eq!(cut.status, Beat::Unknown, "{}", cut.message);
@@ -111,7 +111,7 @@ both_engines! {
         let mut filter = MonitorFilter { limit: Some(2), ..MonitorFilter::default() };
         let mut sizes = Vec::new();
         loop {
-            let page = fixture.engine.monitors(&fixture.ann, &filter).await.expect("read");
+            let page = fixture.engine.monitors(&fixture.ann(), &filter).await.expect("read");
             sizes.push(page.items.len());
             match page.next {
                 Some(next) => filter.after = Some(next),

@@ -11,7 +11,7 @@ use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Event, MonitorDraft};
 use wakeful_testkit::{Setup, both_engines, until};
 
-use crate::fixture::{Fixture, Target, tcp, wait_for_heartbeats, wait_for_status};
+use crate::fixture::{Fixture, Target, sign_up, tcp, wait_for_heartbeats, wait_for_status};
 
 both_engines! {
     async fn an_outage_is_confirmed_notified_once_and_ended(setup: Setup) {
@@ -26,7 +26,7 @@ both_engines! {
 
         target.go_down().await;
         wait_for_status(&mut events, id, Status::Down).await;
-        let alerts = fixture.engine.alerts(&fixture.ann, None, None, None).await.expect("read").items;
+        let alerts = fixture.engine.alerts(&fixture.ann(), None, None, None).await.expect("read").items;
         assert_eq!(alerts.len(), 1);
         let alert = &alerts[0].alert;
         assert_eq!((alert.kind, alert.ended), (AlertKind::Outage, None));
@@ -40,7 +40,7 @@ both_engines! {
 
         target.come_up().await;
         wait_for_status(&mut events, id, Status::Up).await;
-        let alerts = fixture.engine.alerts(&fixture.ann, Some(id), None, None).await.expect("read").items;
+        let alerts = fixture.engine.alerts(&fixture.ann(), Some(id), None, None).await.expect("read").items;
         assert_eq!(alerts.len(), 1);
         assert!(alerts[0].alert.ended.is_some_and(|ended| ended > alerts[0].alert.started));
         assert_eq!(fixture.notified_kinds(id).await, ["monitor.down", "monitor.up"]);
@@ -79,7 +79,7 @@ both_engines! {
         let job = fixture.save(MonitorDraft { spec: Spec::Api(ApiSpec { grace: second }), ..tcp(target.address) }).await;
         let job = job.monitor.id;
         let report = Report::parse("up").expect("known");
-        fixture.engine.report_status(&fixture.ann, job, report, None).await.expect("reported");
+        fixture.engine.report_status(&fixture.ann(), job, report, None).await.expect("reported");
         wait_for_status(&mut events, site, Status::Up).await;
         fixture.database.execute("alter table meta rename to away").await;
         wait_for_heartbeats(&mut events, site, 5).await;
@@ -96,7 +96,7 @@ both_engines! {
         let site = fixture.save(tcp(target.address)).await;
         wait_for_status(&mut events, site.monitor.id, Status::Up).await;
         assert_eq!(fixture.engine.monitor_count(), 1);
-        fixture.engine.delete_account(&fixture.ann).await.expect("deleted");
+        fixture.engine.delete_account(&fixture.ann()).await.expect("deleted");
         until("the monitor to be removed", || async { (fixture.engine.monitor_count() == 0).then_some(()) }).await;
         fixture.stop().await;
     }
@@ -135,7 +135,7 @@ both_engines! {
         wait_for_heartbeats(&mut events, later, 3).await;
         assert_eq!(fixture.view(id).await.state, stopped);
         assert_eq!(other.count(), quiet, "no checks while it is not active");
-        fixture.engine.delete_monitor(&fixture.ann, later).await.expect("deleted");
+        fixture.engine.delete_monitor(&fixture.ann(), later).await.expect("deleted");
         fixture.stop().await;
     }
 
@@ -148,7 +148,7 @@ both_engines! {
         };
         let id = fixture.save(job).await.monitor.id;
         let up = Report::parse("up").expect("known");
-        fixture.engine.report_status(&fixture.ann, id, up, None).await.expect("reported");
+        fixture.engine.report_status(&fixture.ann(), id, up, None).await.expect("reported");
 
         fixture.wall_clock.push(3_598_000);
         let fixture = fixture.restart(&setup.settings).await;
@@ -167,7 +167,7 @@ both_engines! {
         let saved = fixture.save(job).await;
         let id = saved.monitor.id;
         let report = |status| Report::parse(status).expect("known");
-        fixture.engine.report_status(&fixture.ann, id, report("up"), None).await.expect("reported");
+        fixture.engine.report_status(&fixture.ann(), id, report("up"), None).await.expect("reported");
         wait_for_status(&mut events, id, Status::Up).await;
         wait_for_status(&mut events, id, Status::Down).await;
         let view = fixture.view(id).await;
@@ -188,7 +188,7 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
         random[2..].copy_from_slice(&number.to_be_bytes());
         let monitor = Monitor {
             id: MonitorId::new(Millis(1_794_000_000_000), random),
-            team: fixture.ann.team,
+            team: fixture.caller.team(),
             name: name.clone(),
             spec: spec.clone(),
             isactive: true,
@@ -206,7 +206,7 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             created: fixture.wall_clock.now(),
             modified: fixture.wall_clock.now(),
         };
-        fixture.store.team(fixture.ann.team).add_monitor(&monitor).await.expect("added");
+        fixture.store.team(fixture.caller.team()).add_monitor(&monitor).await.expect("added");
     }
 }
 
@@ -240,7 +240,7 @@ async fn a_jump_of_the_wall_clock_causes_no_burst_no_stall_and_no_change() {
     let job = fixture.save(job).await.monitor.id;
     fixture
         .engine
-        .report_status(&fixture.ann, job, Report::parse("up").expect("known"), None)
+        .report_status(&fixture.ann(), job, Report::parse("up").expect("known"), None)
         .await
         .expect("up");
     target.wait_for_checks(2).await;
@@ -261,7 +261,8 @@ async fn a_jump_of_the_wall_clock_causes_no_burst_no_stall_and_no_change() {
         limit: None,
         before: None,
     };
-    let heartbeats = fixture.engine.heartbeats(&fixture.ann, id, &span).await.expect("read").items;
+    let heartbeats =
+        fixture.engine.heartbeats(&fixture.ann(), id, &span).await.expect("read").items;
     assert!(heartbeats.len() >= 10, "{}", heartbeats.len());
     fixture.stop().await;
 }
@@ -287,17 +288,15 @@ async fn a_monitor_saved_during_loading_is_checked_at_once() {
 async fn another_team_receives_no_events() {
     let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
     let fixture = Fixture::start(&setup).await;
-    let eve = wakeful_engine::Caller {
-        team: wakeful_core::id::TeamId::new(Millis(0), [9; 10]),
-        ..fixture.ann.clone()
-    };
+    let eve = sign_up(&fixture.engine, "eve@example.com").await;
+    let eve = eve.authorize().expect("an owner");
     let (mut hers, mut ours) = (fixture.engine.subscribe(&eve), fixture.events());
     let target = Target::new().await;
     let id = fixture.save(tcp(target.address)).await.monitor.id;
     wait_for_status(&mut ours, id, Status::Up).await;
     let received = tokio::time::timeout(Duration::from_millis(1), hers.next()).await;
     assert!(received.is_err(), "{received:?}");
-    fixture.engine.delete_monitor(&fixture.ann, id).await.expect("deleted");
+    fixture.engine.delete_monitor(&fixture.ann(), id).await.expect("deleted");
     while !matches!(ours.next().await, Some(Event::Deleted(deleted)) if deleted == id) {}
     fixture.stop().await;
 }

@@ -36,7 +36,7 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
     // Longer than a statement waits for the lock.
     healthy.wait_for_checks(7).await;
     let late = Report::parse("up").expect("known");
-    let refused = fixture.engine.report_status(&fixture.ann, healthy_id, late, None).await;
+    let refused = fixture.engine.report_status(&fixture.ann(), healthy_id, late, None).await;
     assert!(matches!(refused, Err(Error::NotRecorded)), "{refused:?}");
     assert_eq!(fixture.view(failing_id).await.state.status, Status::Up, "reads still work");
     other.execute("rollback").await.expect("unlocked");
@@ -54,9 +54,9 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
         before: None,
     };
     let count = healthy.count();
-    fixture.engine.check_now(&fixture.ann, healthy_id).await.expect("checked");
+    fixture.engine.check_now(&fixture.ann(), healthy_id).await.expect("checked");
     let heartbeats =
-        fixture.engine.heartbeats(&fixture.ann, healthy_id, &span).await.expect("read").items;
+        fixture.engine.heartbeats(&fixture.ann(), healthy_id, &span).await.expect("read").items;
     assert!(heartbeats.len() >= count, "{} of {count}", heartbeats.len());
     assert!(heartbeats.iter().all(|beat| !beat.message.contains("database")));
     fixture.stop().await;

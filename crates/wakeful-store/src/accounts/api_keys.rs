@@ -2,12 +2,14 @@
 //! with the Enc key, which is not stored, so the rows alone grant no access.
 
 use uuid::Uuid;
+use wakeful_core::access::Scope;
 use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::{credentials, members};
 use crate::dialect::{from_row, read, within, write};
-use crate::{Authority, Credential, Result, Store, accounts::credentials};
+use crate::{Authority, Credential, Membership, Result, Store};
 
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
@@ -15,6 +17,7 @@ pub struct NewApiKey {
     pub user: UserId,
     pub name: String,
     pub prefix: String,
+    pub scope: Scope,
     pub digest: Digest,
     pub sealed_identity: Vec<u8>,
 }
@@ -25,6 +28,7 @@ pub struct ApiKey {
     pub id: ApiKeyId,
     pub name: String,
     pub prefix: String,
+    pub scope: Scope,
     pub created: Millis,
     pub last_used: Option<Millis>,
 }
@@ -33,6 +37,7 @@ from_row!(ApiKey, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     name: row.try_get("name")?,
     prefix: row.try_get("prefix")?,
+    scope: members::read_scope(row.try_get("scope")?)?,
     created: Millis(row.try_get("created")?),
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
@@ -45,6 +50,9 @@ pub struct FoundApiKey {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    pub membership: Option<Membership>,
+    /// A copy of the sealed one.
+    pub scope: Scope,
     pub last_used: Option<Millis>,
 }
 
@@ -54,6 +62,8 @@ from_row!(FoundApiKey, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
+    scope: members::read_scope(row.try_get("scope")?)?,
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
 
@@ -69,8 +79,9 @@ impl Store {
         credentials::confirm(&mut tx, Authority { user: key.user, credential }).await?;
         within!(tx, |db| {
             sqlx::query(
-                "insert into api_keys (id, digest, user_id, name, prefix, stands_for, created)
-                 values ($1, $2, $3, $4, $5, $6, $7)",
+                "insert into api_keys
+                 (id, digest, user_id, name, prefix, stands_for, created, scope)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
             )
             .bind(key.id.uuid())
             .bind(&key.digest.0[..])
@@ -79,6 +90,7 @@ impl Store {
             .bind(key.prefix.as_str())
             .bind(&key.sealed_identity[..])
             .bind(now.0)
+            .bind(key.scope.as_str())
             .execute(db)
             .await?;
         });
@@ -89,7 +101,7 @@ impl Store {
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, name, prefix, created, last_used
+                "select id, name, prefix, scope, created, last_used
                  from api_keys
                  where user_id = $1
                  order by id",
@@ -103,9 +115,11 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, k.last_used
+                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, m.role, m.suspended_at, k.scope,
+                        k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
+                 left join members m on m.team_id = u.team_id and m.user_id = u.id
                  where k.digest = $1",
             )
             .bind(&digest.0[..])

@@ -3,12 +3,14 @@
 //! all nodes.
 
 use uuid::Uuid;
+use wakeful_core::access::Scope;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::{credentials, members};
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Authority, Credential, Result, Store, accounts::credentials};
+use crate::{Authority, Credential, Membership, Result, Store};
 
 /// For each user, the limit on sessions opened with a password, and for each
 /// API key, the limit on sessions opened with that key.
@@ -52,6 +54,8 @@ pub struct FoundSession {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    pub membership: Option<Membership>,
+    pub scope: Scope,
     pub created: Millis,
     pub last_used: Millis,
 }
@@ -61,6 +65,8 @@ from_row!(FoundSession, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
+    scope: members::read_scope(row.try_get("scope")?)?,
     created: Millis(row.try_get("created")?),
     last_used: Millis(row.try_get("last_used")?),
 });
@@ -99,9 +105,11 @@ impl Store {
     pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select s.id, s.user_id, u.team_id, u.email, s.created, s.last_used
+                "select s.id, s.user_id, u.team_id, u.email, m.role, m.suspended_at, s.scope,
+                        s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
+                 left join members m on m.team_id = u.team_id and m.user_id = u.id
                  where s.digest = $1",
             )
             .bind(&digest.0[..])
@@ -181,7 +189,8 @@ impl Store {
     }
 }
 
-/// Inserts a session. A session of an API key ends when the key is deleted.
+/// Inserts a session. A session of an API key has the scope of the key, and ends when
+/// the key is deleted.
 pub(crate) async fn insert(
     tx: &mut Tx,
     session: &NewSession,
@@ -191,8 +200,9 @@ pub(crate) async fn insert(
     within!(*tx, |db| {
         sqlx::query(
             "insert into sessions
-             (id, digest, user_id, created, last_used, address, agent, api_key_id)
-             values ($1, $2, $3, $4, $4, $5, $6, $7)",
+             (id, digest, user_id, created, last_used, address, agent, api_key_id, scope)
+             values ($1, $2, $3, $4, $4, $5, $6, $7,
+                     coalesce((select scope from api_keys where id = $7), 'full'))",
         )
         .bind(session.id.uuid())
         .bind(&session.digest.0[..])

@@ -3,13 +3,14 @@
 
 use sqlx::Error;
 use uuid::Uuid;
+use wakeful_core::access::Role;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts::{account, credentials};
+use crate::accounts::{account, credentials, members};
 use crate::dialect::{Tx, from_row, read, within};
-use crate::{Authority, Credential, NewAccount, Result, Store};
+use crate::{Authority, Credential, MemberOutcome, NewAccount, Result, Store, StoreError};
 
 pub struct TeamStore<'a> {
     pub(crate) store: &'a Store,
@@ -28,6 +29,16 @@ from_row!(Member, |row| Self {
     email: row.try_get("email")?,
 });
 
+/// A user to add to the team.
+#[derive(Clone, Debug)]
+pub struct NewMember<'a> {
+    pub account: &'a NewAccount,
+    /// `None`: the team's default role, or the caller's own if that is lower.
+    pub role: Option<Role>,
+    /// The most users that the team may have.
+    pub limit: Option<u32>,
+}
+
 /// A change to a user. A new password ends the user's sessions, except the one
 /// that made the change.
 #[derive(Clone, Debug)]
@@ -35,6 +46,8 @@ pub struct UserChange<'a> {
     pub user: UserId,
     pub email: EmailAddress,
     pub password_hash: Option<String>,
+    /// `None`: unchanged.
+    pub role: Option<Role>,
     pub caller: UserId,
     /// The credential that the caller has authenticated with.
     pub credential: Credential<'a>,
@@ -46,6 +59,8 @@ pub enum AddUserOutcome {
     Done,
     /// The team has reached its limit of users.
     Full,
+    /// The role is above the caller's own.
+    RoleTooHigh,
 }
 
 impl<'a> TeamStore<'a> {
@@ -80,31 +95,37 @@ impl<'a> TeamStore<'a> {
         Ok(name.unwrap_or_default())
     }
 
-    /// Adds a user, unless the team already has `limit` users. `Taken` when the
+    /// Adds a user, unless the team already has as many as it may have. `Taken` when the
     /// address is in use, `Gone` when the caller's credential is no longer valid.
     pub async fn add_user(
         &self,
-        account: &NewAccount,
-        limit: Option<u32>,
+        new: &NewMember<'_>,
         caller: Authority<'_>,
         now: Millis,
     ) -> Result<AddUserOutcome> {
         let mut tx = self.store.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
-        if let Some(limit) = limit
+        let own = members::role(&mut tx, self.team, caller.user).await?;
+        let own = own.ok_or(StoreError::Gone)?;
+        let role = match new.role {
+            Some(role) if !own.may_assign(role) => return Ok(AddUserOutcome::RoleTooHigh),
+            Some(role) => role,
+            None => members::default_role(&mut tx, self.team).await?.at_most(own),
+        };
+        if let Some(limit) = new.limit
             && count_users(&mut tx, self.team).await? >= i64::from(limit)
         {
             return Ok(AddUserOutcome::Full);
         }
-        account::insert(&mut tx, self.team, account, now).await?;
+        account::insert(&mut tx, self.team, new.account, now).await?;
+        members::set_role(&mut tx, self.team, new.account.user, role, now).await?;
         tx.commit().await?;
         Ok(AddUserOutcome::Done)
     }
 
-    /// Changes a user; false when the team has no such user, `Gone` when the
-    /// caller's credential is no longer valid.
-    pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<bool> {
+    /// Changes a user; `Gone` when the caller's credential is no longer valid.
+    pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<MemberOutcome> {
         let keep = change.credential.session().filter(|_| change.user == change.caller);
         let mut tx = self.store.begin().await?;
         // Two users may change each other at the same time: locking the team
@@ -112,6 +133,10 @@ impl<'a> TeamStore<'a> {
         lock_team(&mut tx, self.team, now).await?;
         let caller = Authority { user: change.caller, credential: change.credential };
         credentials::confirm(&mut tx, caller).await?;
+        let outcome = self.change_role(&mut tx, change, now).await?;
+        if outcome != MemberOutcome::Done {
+            return Ok(outcome);
+        }
         let found = within!(tx, |db| {
             sqlx::query(
                 "update users
@@ -130,7 +155,7 @@ impl<'a> TeamStore<'a> {
             .map(|done| done.rows_affected() == 1)
         })?;
         if !found {
-            return Ok(false);
+            return Ok(MemberOutcome::NoUser);
         }
         if change.password_hash.is_some() {
             end_other_sessions(&mut tx, change.user, keep).await?;
@@ -145,47 +170,79 @@ impl<'a> TeamStore<'a> {
                 .await?;
         });
         tx.commit().await?;
-        Ok(true)
+        Ok(MemberOutcome::Done)
+    }
+
+    /// Checks that the caller may change the member, and sets the new role, if any.
+    async fn change_role(
+        &self,
+        tx: &mut Tx,
+        change: &UserChange<'_>,
+        now: Millis,
+    ) -> Result<MemberOutcome> {
+        match members::may_change(tx, self.team, change.caller, change.user).await? {
+            None => return Ok(MemberOutcome::NoUser),
+            Some(false) => return Ok(MemberOutcome::RoleTooHigh),
+            Some(true) => {}
+        }
+        let Some(role) = change.role else { return Ok(MemberOutcome::Done) };
+        let own = members::role(tx, self.team, change.caller).await?;
+        if !own.is_some_and(|own| own.may_assign(role)) {
+            return Ok(MemberOutcome::RoleTooHigh);
+        }
+        members::set_role(tx, self.team, change.user, role, now).await?;
+        Ok(if members::lacks_owner(tx, self.team).await? {
+            MemberOutcome::LastOwner
+        } else {
+            MemberOutcome::Done
+        })
     }
 
     /// Ends all sessions and deletes all API keys of these users, in one
-    /// transaction: false when one of them is not in the team, `Gone` when the
-    /// caller's credential is no longer valid.
+    /// transaction. `Gone` when the caller's credential is no longer valid.
     pub async fn revoke(
         &self,
         users: &[UserId],
         caller: Authority<'_>,
         now: Millis,
-    ) -> Result<bool> {
+    ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         for user in users {
-            if !lock_member(&mut tx, self.team, *user).await? {
-                return Ok(false);
+            match members::may_change(&mut tx, self.team, caller.user, *user).await? {
+                Some(true) if lock_member(&mut tx, self.team, *user).await? => {}
+                Some(true) | None => return Ok(MemberOutcome::NoUser),
+                Some(false) => return Ok(MemberOutcome::RoleTooHigh),
             }
             end_other_sessions(&mut tx, *user, None).await?;
             delete_api_keys(&mut tx, *user).await?;
         }
         tx.commit().await?;
-        Ok(true)
+        Ok(MemberOutcome::Done)
     }
 
-    /// Deletes these users in one transaction: false when one of them is not in
-    /// the team. Deleting the last user deletes the team and all its data. `Gone`
-    /// when the caller's credential is no longer valid; the operator needs none.
+    /// Deletes these users in one transaction. Deleting the last user deletes the
+    /// team and all its data. `Gone` when the caller's credential is no longer valid;
+    /// the operator needs none, and may delete the last owner.
     pub async fn delete_users(
         &self,
         users: &[UserId],
         caller: Option<Authority<'_>>,
         now: Millis,
-    ) -> Result<bool> {
+    ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
         // The team's row is locked first, so that two callers who delete the
         // last two users cannot leave an empty team behind.
         lock_team(&mut tx, self.team, now).await?;
         if let Some(caller) = caller {
             credentials::confirm(&mut tx, caller).await?;
+            for user in users {
+                if members::may_change(&mut tx, self.team, caller.user, *user).await? == Some(false)
+                {
+                    return Ok(MemberOutcome::RoleTooHigh);
+                }
+            }
         }
         let all = within!(tx, |db| {
             let mut all = true;
@@ -206,10 +263,14 @@ impl<'a> TeamStore<'a> {
             .await?;
             Ok::<_, Error>(all)
         })?;
-        if all {
-            tx.commit().await?;
+        if !all {
+            return Ok(MemberOutcome::NoUser);
         }
-        Ok(all)
+        if caller.is_some() && members::lacks_owner(&mut tx, self.team).await? {
+            return Ok(MemberOutcome::LastOwner);
+        }
+        tx.commit().await?;
+        Ok(MemberOutcome::Done)
     }
 }
 

@@ -3,14 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use sqlx::{Connection as _, Executor as _};
+use wakeful_core::access::Scope;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{ApiKeyId, SessionId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
-    Account, Authority, Credential, NewAccount, NewApiKey, NewSession, Store, StoreError,
-    UserChange,
+    Account, Authority, Credential, MemberOutcome, NewAccount, NewApiKey, NewMember, NewSession,
+    Store, StoreError, UserChange,
 };
 use wakeful_testkit::{Database, Engine, until};
 
@@ -29,7 +30,8 @@ fn api_key(user: UserId) -> NewApiKey {
     let id = ApiKeyId::new(NOW, next());
     let digest = Digest::of(&id.to_string());
     let (name, prefix) = (String::new(), String::new());
-    NewApiKey { id, user, name, prefix, digest, sealed_identity: Vec::new() }
+    let scope = Scope::Full;
+    NewApiKey { id, user, name, prefix, scope, digest, sealed_identity: Vec::new() }
 }
 
 fn by(user: UserId, session: SessionId) -> Authority<'static> {
@@ -77,7 +79,10 @@ async fn by_credential(store: Store) {
     // A credential is valid only for its own user.
     assert_gone(&store.add_api_key(&api_key(other), by_session, NOW).await);
     assert_gone(&store.add_session(&session(other), by_key, NOW).await);
-    assert!(store.team(team).revoke(&[user], by(user, first), NOW).await.unwrap());
+    assert_eq!(
+        store.team(team).revoke(&[user], by(user, first), NOW).await.unwrap(),
+        MemberOutcome::Done
+    );
     assert_gone(&store.add_api_key(&api_key(user), by_session, NOW).await);
     assert_gone(&store.add_api_key(&api_key(user), by_key, NOW).await);
     assert_gone(&store.add_session(&session(user), by_key, NOW).await);
@@ -93,11 +98,15 @@ async fn changes(store: Store) {
         user,
         email: email.clone(),
         password_hash: Some(hash.to_owned()),
+        role: None,
         caller: user,
         credential: Credential::Session(id),
     };
     let team = store.team(team);
-    assert!(team.change_user(&change(second.id, "by the second"), NOW).await.unwrap());
+    assert_eq!(
+        team.change_user(&change(second.id, "by the second"), NOW).await.unwrap(),
+        MemberOutcome::Done
+    );
     // The first session has ended with that change.
     assert_gone(&team.change_user(&change(first, "by the first"), NOW).await);
     assert_eq!(account(&store, user).await.password_hash, "by the second");
@@ -108,8 +117,9 @@ async fn changes(store: Store) {
         name: String::new(),
         password_hash: "-".into(),
     };
-    assert_gone(&team.add_user(&bob, None, by(user, first), NOW).await);
-    team.add_user(&bob, None, by(user, second.id), NOW).await.unwrap();
+    let bob = NewMember { account: &bob, role: None, limit: None };
+    assert_gone(&team.add_user(&bob, by(user, first), NOW).await);
+    team.add_user(&bob, by(user, second.id), NOW).await.unwrap();
 }
 
 async fn after_revocation(store: Store) {
@@ -179,10 +189,11 @@ async fn resets(store: Store) {
         user,
         email: EmailAddress::parse("new@example.com").unwrap(),
         password_hash: None,
+        role: None,
         caller: user,
         credential: Credential::Session(first),
     };
-    assert!(store.team(team).change_user(&change, NOW).await.unwrap());
+    assert_eq!(store.team(team).change_user(&change, NOW).await.unwrap(), MemberOutcome::Done);
     for address in [before.email.as_str(), "new@example.com"] {
         assert!(!store.is_password_reset_valid(digest, address, NOW).await.unwrap());
         assert_eq!(store.reset_password(digest, address, "x", NOW).await.unwrap(), None);

@@ -6,7 +6,7 @@ use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::Status;
-use wakeful_store::{MonitorFilter, SaveOutcome, Store};
+use wakeful_store::{MemberOutcome, MonitorFilter, SaveOutcome, Store};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -245,7 +245,8 @@ async fn linked_team_deleted(store: Store) {
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     let members = store.team(team).members().await.expect("read");
     let users: Vec<_> = members.iter().map(|member| member.user).collect();
-    assert!(store.team(team).delete_users(&users, None, NOW).await.expect("deleted"));
+    let deleted = store.team(team).delete_users(&users, None, NOW).await.expect("deleted");
+    assert_eq!(deleted, MemberOutcome::Done);
 }
 
 wakeful_testkit::both_engines! {

@@ -181,11 +181,15 @@ pub(crate) struct MonitorBody<'a> {
     quorum: String,
     /// The URL with which the target reports its status; for type api only.
     push_url: Option<String>,
+    /// True if secrets were removed, because the caller may not edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted: Option<bool>,
 }
 
 impl<'a> MonitorBody<'a> {
     pub(crate) fn of(view: &'a MonitorView, public_url: &str) -> Self {
-        let MonitorView { monitor, state, revision, notifiers: linked } = view;
+        let MonitorView { monitor, state, revision, notifiers: linked, redacted } = view;
         let SpecFields { http, dns, hostname, port, grace } = show(&monitor.spec);
         Self {
             monitorid: monitor.id,
@@ -217,6 +221,7 @@ impl<'a> MonitorBody<'a> {
             resend_interval: monitor.resend_interval.map_or(0, |span| span.as_secs()),
             grace,
             push_url: monitor.push_token.as_ref().map(|token| push_url(public_url, token)),
+            redacted: redacted.then_some(true),
         }
     }
 }

@@ -205,6 +205,7 @@ mod tests {
             state: State::default(),
             revision: 1,
             notifiers: Vec::new(),
+            redacted: false,
         };
         serde_json::to_value(MonitorBody::of(&view, "http://x")).unwrap()
     }

@@ -31,7 +31,8 @@ pub(crate) struct SaveWebhook {
 #[schema(as = NotifierWebhook)]
 pub(crate) struct WebhookBody {
     url: String,
-    headers: String,
+    /// Null if it was removed, because the caller may not edit.
+    headers: Option<String>,
     #[schema(value_type = WebhookTemplate)]
     template: String,
     /// The signing secret; shown only when it is created.
@@ -84,10 +85,10 @@ fn spec(channel: Option<&Channel>) -> Option<&WebhookSpec> {
 }
 
 impl WebhookBody {
-    pub(super) fn of(hook: &WebhookSpec, secret: Option<String>) -> Self {
+    pub(super) fn of(hook: &WebhookSpec, secret: Option<String>, redacted: bool) -> Self {
         Self {
             url: hook.url.to_string(),
-            headers: hook.headers.as_str().to_owned(),
+            headers: (!redacted).then(|| hook.headers.as_str().to_owned()),
             template: hook.template.to_string(),
             secret,
         }

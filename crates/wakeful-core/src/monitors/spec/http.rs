@@ -60,6 +60,14 @@ impl HttpSpec {
         Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
     }
 
+    /// Removes what only those who may edit the monitor may see.
+    pub(super) fn redact(&mut self) {
+        self.username = Username::default();
+        self.password = no_password();
+        self.headers = Headers::default();
+        self.body = Body::default();
+    }
+
     /// Removes the part that is stored encrypted: the password, and headers and body,
     /// which may contain tokens.
     pub(super) fn take_sealed_part(&mut self) -> Option<Secret> {

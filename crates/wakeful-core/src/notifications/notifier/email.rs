@@ -55,6 +55,12 @@ impl EmailSpec {
         }
     }
 
+    /// Removes what only those who may edit the notifier may see.
+    pub(super) fn redact(&mut self) {
+        self.username.clear();
+        self.password = no_password();
+    }
+
     pub(super) fn from_parts(open: &str, sealed: &Secret) -> Option<Self> {
         let email: Self = serde_json::from_str(open).ok()?;
         Some(Self { password: sealed.clone(), ..email })

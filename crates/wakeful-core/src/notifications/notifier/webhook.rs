@@ -38,6 +38,13 @@ struct Sealed {
 }
 
 impl WebhookSpec {
+    /// Removes what only those who may edit the notifier may see. The URL of many services
+    /// contains their secret.
+    pub(super) fn redact(&mut self) {
+        self.url = self.url.origin();
+        self.headers = Headers::default();
+    }
+
     pub(super) fn sealed_part(&self) -> Secret {
         let sealed = Sealed {
             url: self.url.clone(),

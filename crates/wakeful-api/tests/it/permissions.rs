@@ -1,0 +1,331 @@
+//! Roles, scopes and permissions: who may call which operation, and what they see.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use wakeful_core::access::{Permission, Permissions, Role, Scope};
+use wakeful_testkit::{App, Client, PASSWORD, User, both_engines};
+
+use crate::events::Stream;
+use crate::every_route::{Operation, UNKNOWN, operations};
+
+/// Operations that a caller with the permission cannot be tried with: a stream that does not
+/// end, and the deletion of the caller.
+const NOT_TRIED: &[&str] =
+    &["GET /api/v1/events", "POST /api/v1/user/delete", "DELETE /api/v1/user/delete"];
+
+fn permission(operation: &Operation) -> Permission {
+    let name = operation.permission.as_str();
+    let found = Permission::ALL.iter().find(|permission| permission.as_str() == name);
+    *found.unwrap_or_else(|| panic!("{} has no permission: {name:?}", operation.name()))
+}
+
+/// Calls every operation and checks that exactly those without the permission are refused,
+/// before the body is read.
+async fn sweep(client: &Client, permissions: Permissions, code: &str, who: &str) {
+    for operation in operations().iter().filter(|operation| operation.protected) {
+        let (method, path) = (operation.method.clone(), operation.path_with(UNKNOWN));
+        let name = operation.name();
+        if !permissions.contains(permission(operation)) {
+            let answer = client.raw(method, &path, Some("application/json"), "{").await;
+            assert_eq!(answer.status, 403, "{who}: {name}: {}", answer.text);
+            answer.refused(403, code);
+        } else if !NOT_TRIED.contains(&name.as_str()) {
+            let answer = client.call(method, &path, Some(&json!({}))).await;
+            let refused = matches!(answer.json()["code"].as_str(), Some("forbidden" | "key_scope"));
+            assert!(!refused, "{who}: {name}: {}", answer.text);
+        }
+    }
+}
+
+async fn member(app: &App, owner: &User, role: Role) -> User {
+    let email = format!("{}@example.com", role.as_str());
+    let body = json!({"email": email, "password1": PASSWORD, "password2": PASSWORD, "role": role.as_str()});
+    owner.client.post("team/save", &body).await.ok();
+    User::logged_in(&app.anonymous(), &email).await
+}
+
+async fn key(app: &App, user: &User, scope: Scope) -> Client {
+    let body = json!({"name": scope.as_str(), "scope": scope.as_str()});
+    let pair = user.client.post("integrations/apikey/save", &body).await.ok();
+    let text = |field: &str| pair[field].as_str().unwrap().to_owned();
+    app.anonymous().with_keys(&text("apikey"), &text("enckey"))
+}
+
+async fn set_role(by: &User, user: &User, role: &str) -> wakeful_testkit::Answer {
+    let body = json!({"userid": user.userid, "email": user.email, "role": role});
+    by.client.post("team/save", &body).await
+}
+
+both_engines! {
+    async fn every_operation_is_refused_exactly_for_roles_without_its_permission(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for role in Role::ALL {
+            let user = member(&app, &ann, *role).await;
+            // A key remains valid when the sweep logs out.
+            let client = key(&app, &user, Scope::Full).await;
+            sweep(&client, role.permissions(), "forbidden", role.as_str()).await;
+        }
+    }
+
+    async fn every_operation_is_refused_exactly_for_scopes_without_its_permission(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for scope in Scope::ALL.iter().filter(|scope| **scope != Scope::Full) {
+            let client = key(&app, &ann, *scope).await;
+            let permissions = Role::Owner.permissions().and(scope.permissions());
+            sweep(&client, permissions, "key_scope", scope.as_str()).await;
+            // A token that the key is exchanged for can do no more.
+            let token = client.get("authenticated").await.ok()["token"].as_str().unwrap().to_owned();
+            let client = app.anonymous().with_token(&token);
+            assert_eq!(client.get("users/me").await.ok()["scope"], scope.as_str());
+            client.post("integrations/apikey/save", &json!({"name": "more"})).await.refused(403, "key_scope");
+            let body = json!({"email": "ann@example.com", "password": "another horse 7",
+                "tokenid": token});
+            client.post("password/update", &body).await.refused(403, "key_scope");
+        }
+    }
+
+    async fn a_key_has_no_more_permissions_than_the_role_of_its_holder(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = member(&app, &ann, Role::Viewer).await;
+        let client = key(&app, &bob, Scope::Editor).await;
+        client.get("monitors").await.ok();
+        client.post("monitors/delete", &json!({})).await.refused(403, "forbidden");
+        let me = client.get("users/me").await.ok();
+        assert_eq!((&me["role"], &me["scope"]), (&json!("viewer"), &json!("editor")));
+        assert_eq!(me["permissions"], json!(["view"]));
+        // A change of the role takes effect at once, for keys and sessions.
+        set_role(&ann, &bob, "editor").await.ok();
+        client.post("monitors/delete", &json!({})).await.refused(422, "invalid_fields");
+        set_role(&ann, &bob, "billing").await.ok();
+        client.get("monitors").await.refused(403, "forbidden");
+        bob.client.get("monitors").await.refused(403, "forbidden");
+        let listed = bob.client.get("integrations/apikeys").await.ok();
+        assert_eq!(listed["apikeys"][0]["scope"], "editor");
+    }
+
+    async fn an_event_stream_ends_when_the_role_may_no_longer_view(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = member(&app, &ann, Role::Viewer).await;
+        let mut stream = Stream::open(&app, &bob).await;
+        set_role(&ann, &bob, "billing").await.ok();
+        assert_eq!(stream.next().await, None);
+        bob.client.get("events").await.refused(403, "forbidden");
+    }
+
+    async fn new_members_get_the_default_role_and_never_more_than_the_caller_has(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let me = bob.client.get("users/me").await.ok();
+        assert_eq!(me["role"], "owner");
+        let admin = member(&app, &ann, Role::Admin).await;
+        let eve = admin.colleague(&app.anonymous(), "eve@example.com").await;
+        assert_eq!(eve.client.get("users/me").await.ok()["role"], "admin");
+        for role in ["owner", "billing"] {
+            let body = json!({"email": "x@example.com", "password1": PASSWORD,
+                "password2": PASSWORD, "role": role});
+            admin.client.post("team/save", &body).await.refused(403, "forbidden");
+            set_role(&admin, &admin, role).await.refused(403, "forbidden");
+        }
+        let body = json!({"email": "x@example.com", "password1": PASSWORD, "password2": PASSWORD,
+            "role": "boss"});
+        assert_eq!(ann.client.post("team/save", &body).await.wrong_fields(), ["role"]);
+    }
+
+    async fn nobody_changes_a_member_with_a_role_above_their_own(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let admin = member(&app, &ann, Role::Admin).await;
+        let takeover = json!({"userid": ann.userid, "email": ann.email,
+            "password1": "another horse 7", "password2": "another horse 7"});
+        admin.client.post("team/save", &takeover).await.refused(403, "forbidden");
+        set_role(&admin, &ann, "viewer").await.refused(403, "forbidden");
+        let ids = json!({"userids": [ann.userid]});
+        admin.client.post("team/revoke", &ids).await.refused(403, "forbidden");
+        admin.client.post("team/delete", &ids).await.refused(403, "forbidden");
+        assert!(ann.client.is_authenticated().await);
+        app.anonymous().log_in(&ann.email, PASSWORD).await.ok();
+        // The other way round, all of it works.
+        ann.client.post("team/revoke", &json!({"userids": [admin.userid]})).await.ok();
+        assert!(!admin.client.is_authenticated().await);
+        ann.client.post("team/delete", &json!({"userids": [admin.userid]})).await.ok();
+    }
+
+    async fn a_team_keeps_an_owner_until_its_last_member_leaves(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = member(&app, &ann, Role::Viewer).await;
+        set_role(&ann, &ann, "admin").await.refused(409, "last_owner");
+        ann.client.post_nothing("user/delete").await.refused(409, "last_owner");
+        ann.client.post("team/delete", &json!({"userids": [ann.userid]})).await.refused(409, "last_owner");
+        assert_eq!(ann.client.get("users/me").await.ok()["role"], "owner");
+        set_role(&ann, &bob, "owner").await.ok();
+        set_role(&ann, &ann, "editor").await.ok();
+        set_role(&ann, &ann, "owner").await.refused(403, "forbidden");
+        bob.client.post_nothing("user/delete").await.refused(409, "last_owner");
+        let both = json!({"userids": [ann.userid, bob.userid]});
+        bob.client.post("team/delete", &both).await.ok();
+        app.anonymous().log_in(&ann.email, PASSWORD).await.refused(401, "bad_credentials");
+    }
+
+    async fn the_last_two_owners_cannot_leave_at_the_same_time(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let eve = member(&app, &ann, Role::Viewer).await;
+        let (one, two) = tokio::join!(
+            ann.client.post_nothing("user/delete"), bob.client.post_nothing("user/delete"));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+        assert_eq!(eve.client.get("team/get").await.ok()["message"].as_array().unwrap().len(), 2);
+    }
+
+    async fn secrets_are_shown_only_to_those_who_may_edit(setup: Setup) {
+        const SECRET: &str = "the-secret-marker";
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let common = json!({"name": "site", "heartbeat_interval": 86400, "isactive": false,
+            "upside_down_mode": false, "notifiers": ""});
+        let with = |fields: Value| {
+            let mut body = common.clone();
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            body
+        };
+        let http = with(json!({"type": "http", "http": {"url": "http://127.0.0.1:9/",
+            "method": "POST", "username": SECRET, "password": SECRET, "body": SECRET,
+            "headers": format!("X-Token: {SECRET}")}}));
+        let saved = ann.client.post("monitor/save", &http).await.ok();
+        let id = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
+        let push = ann.client.post("monitor/save", &with(json!({"type": "api"}))).await.ok();
+        let push_url = push["monitor"]["push_url"].as_str().unwrap().to_owned();
+        let token = push_url.rsplit('/').next().unwrap();
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {
+            "url": format!("http://127.0.0.1:9/{SECRET}"), "headers": format!("X-Token: {SECRET}")}});
+        let notifier = ann.client.post("notifier/save", &hook).await.json();
+        let mail = json!({"name": "mail", "type": "email", "email": {"hostname": "127.0.0.1",
+            "port": 9, "security": "none", "username": SECRET, "password": SECRET,
+            "from_email": "a@example.com", "to_email": "b@example.com"}});
+        ann.client.post("notifier/save", &mail).await;
+
+        let viewer = member(&app, &ann, Role::Viewer).await;
+        let responder = member(&app, &ann, Role::Responder).await;
+        let scoped = key(&app, &ann, Scope::Viewer).await;
+        for client in [&viewer.client, &responder.client, &scoped] {
+            for path in ["monitors", "monitors/rows", "notifiers", "report",
+                &format!("monitor/{id}/get")] {
+                let answer = client.get(path).await;
+                assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+                assert!(!answer.text.contains(SECRET), "{path}: {}", answer.text);
+                assert!(!answer.text.contains(token), "{path}: {}", answer.text);
+            }
+            let monitor = &client.get(&format!("monitor/{id}/get")).await.ok()["monitor"];
+            assert_eq!(monitor["redacted"], true);
+            assert_eq!(monitor["http"]["username"], "");
+            assert_eq!(monitor["http"]["headers"], "");
+            assert_eq!(monitor["http"]["body"], "");
+            let list = client.get("notifiers").await.ok();
+            let (webhook, email) = (&list["notifiers"][0], &list["notifiers"][1]);
+            assert_eq!((&webhook["redacted"], &email["redacted"]), (&json!(true), &json!(true)));
+            assert_eq!(webhook["webhook"]["url"], "http://127.0.0.1:9");
+            assert_eq!(webhook["webhook"]["headers"], Value::Null);
+            assert_eq!(email["email"]["password"], "");
+        }
+        let editor = member(&app, &ann, Role::Editor).await;
+        for client in [&ann.client, &editor.client] {
+            let monitor = &client.get(&format!("monitor/{id}/get")).await.ok()["monitor"];
+            assert_eq!(monitor["http"]["username"], SECRET);
+            assert_eq!(monitor.get("redacted"), None);
+            let list = client.get("notifiers").await;
+            assert!(list.text.contains(SECRET) && !list.text.contains("redacted"), "{}", list.text);
+        }
+        // Changed settings would send the stored password to another server.
+        let elsewhere = json!({"notifierid": notifier["notifierid"], "type": "webhook",
+            "webhook": {"url": "http://127.0.0.1:9/elsewhere"}});
+        responder.client.post("notifier/test", &elsewhere).await.refused(403, "forbidden");
+        let test = json!({"notifierid": notifier["notifierid"]});
+        responder.client.post("notifier/test", &test).await.refused(502, "not_delivered");
+    }
+}
+
+#[test]
+fn every_operation_names_its_permission() {
+    for operation in operations() {
+        if operation.protected {
+            permission(&operation);
+        } else {
+            assert_eq!(operation.permission, "public", "{}", operation.name());
+        }
+    }
+}
+
+#[test]
+fn the_committed_list_of_permissions_matches_the_document() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/permissions.md");
+    let current = permissions_page();
+    if std::env::var_os("WAKEFUL_UPDATE").is_some() {
+        std::fs::write(&path, &current).unwrap();
+    }
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap_or_default(),
+        current,
+        "renew docs/permissions.md with `WAKEFUL_UPDATE=1 cargo nextest run -p wakeful-api permissions`"
+    );
+}
+
+fn permissions_page() -> String {
+    let mut page = String::from(
+        "# Roles and permissions\n\n\
+         Every member of a team has one role. The owner of an API key can limit it to a scope: it then has\n\
+         the permissions of the role that the scope has too. A call without the permission is refused with\n\
+         403: `forbidden` because of the role, `key_scope` because of the scope. This page is generated from\n\
+         [openapi.json](openapi.json), where each call names its permission as `x-wakeful-permission`.\n\n\
+         ## Roles\n\n",
+    );
+    let columns: Vec<(&str, Permissions)> =
+        Role::ALL.iter().map(|role| (role.as_str(), role.permissions())).collect();
+    write_table(&mut page, &columns);
+    page.push_str("\n## Scopes of API keys\n\n");
+    let columns: Vec<(&str, Permissions)> =
+        Scope::ALL.iter().map(|scope| (scope.as_str(), scope.permissions())).collect();
+    write_table(&mut page, &columns);
+    page.push_str(
+        "\nA scope never gives more than the role: `pay` with a `full` key needs a role that may pay.\n\n\
+         ## Calls\n\n| permission | calls |\n|---|---|\n",
+    );
+    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for operation in operations() {
+        calls.entry(operation.permission.clone()).or_default().push(operation.name());
+    }
+    let known = Permission::ALL.iter().map(|permission| permission.as_str());
+    for permission in std::iter::once("public").chain(known) {
+        if let Some(calls) = calls.get(permission) {
+            let calls: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
+            writeln!(page, "| `{permission}` | {} |", calls.join("<br>")).unwrap();
+        }
+    }
+    page
+}
+
+/// One row for each permission that one of the columns has.
+fn write_table(page: &mut String, columns: &[(&str, Permissions)]) {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    writeln!(page, "| permission | {} |", names.join(" | ")).unwrap();
+    writeln!(page, "|---|{}", "---|".repeat(columns.len())).unwrap();
+    for permission in Permission::ALL {
+        let cells: Vec<&str> = columns
+            .iter()
+            .map(|(_, set)| if set.contains(*permission) { "yes" } else { "" })
+            .collect();
+        // The administration of the installation comes with the account, not with a role.
+        if *permission != Permission::Operate {
+            writeln!(page, "| `{}` | {} |", permission.as_str(), cells.join(" | ")).unwrap();
+        }
+    }
+}

@@ -1,0 +1,36 @@
+-- The members of a team with their roles. Everyone who was in a team before could do
+-- everything, and becomes an owner.
+
+create table members (
+    team_id uuid not null references teams (id) on delete cascade,
+    user_id uuid not null references users (id) on delete cascade,
+    role text not null,
+    suspended_at bigint,
+    created bigint not null,
+    modified bigint not null,
+    primary key (team_id, user_id)
+);
+
+create index members_user on members (user_id);
+
+-- The role of new members, unless another one is given.
+alter table teams add column default_role text not null default 'owner';
+
+insert into members (team_id, user_id, role, created, modified)
+select team_id, id, 'owner', created, created from users;
+
+-- A node of an earlier version knows nothing of members.
+create function add_member() returns trigger language plpgsql as $$
+begin
+    insert into members (team_id, user_id, role, created, modified)
+    values (new.team_id, new.id, 'owner', new.created, new.created);
+    return null;
+end $$;
+
+create trigger users_members after insert on users
+for each row execute function add_member();
+
+-- What an API key may do at most. The binding value is sealed under the Enc key.
+alter table api_keys add column scope text not null default 'full';
+-- The scope of the API key that the session was opened with.
+alter table sessions add column scope text not null default 'full';
