@@ -6,6 +6,7 @@ use wakeful_core::access::Role;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::UserId;
+use wakeful_core::time::Millis;
 use wakeful_engine::Member;
 
 use super::accounts::{optional_passwords, passwords};
@@ -106,6 +107,47 @@ pub(crate) struct TeamUser {
     email: String,
     #[schema(value_type = String, format = Uuid)]
     userid: UserId,
+}
+
+/// The members of a team with their roles.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MemberList {
+    success: bool,
+    members: Vec<ListedMember>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ListedMember {
+    #[schema(value_type = String, format = Uuid)]
+    userid: UserId,
+    #[schema(format = Email)]
+    email: String,
+    /// As given at sign-up; may be empty.
+    name: String,
+    #[schema(value_type = enums::Role)]
+    role: &'static str,
+    /// The time of joining the team.
+    #[schema(value_type = String, format = DateTime)]
+    created: Millis,
+}
+
+impl MemberList {
+    pub(crate) fn of(members: Vec<Member>, next_cursor: NextCursor) -> Self {
+        let members = members
+            .into_iter()
+            .map(|member| ListedMember {
+                userid: member.user,
+                email: member.email,
+                name: member.name,
+                role: member.role.as_str(),
+                created: member.created,
+            })
+            .collect();
+        Self { success: true, members, next_cursor }
+    }
 }
 
 impl TeamList {

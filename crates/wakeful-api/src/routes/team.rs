@@ -14,13 +14,14 @@ use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::accounts::UserSaved;
-use crate::dto::team::{SaveUser, TeamList, Users};
+use crate::dto::team::{MemberList, SaveUser, TeamList, Users};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_members)))
+        .routes(needs(Permission::Myself, routes!(list_members_with_roles)))
         .routes(needs(Permission::People, routes!(save_member)))
         .routes(needs(Permission::People, routes!(revoke_members)))
         .routes(needs(Permission::People, routes!(delete_members)))
@@ -43,6 +44,25 @@ async fn list_members(
     let members = api.engine().members(&caller).await?;
     let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
     Ok(Json(TeamList::of(members, next)))
+}
+
+/// Lists the team's members with their roles.
+#[utoipa::path(get, path = "/api/v1/team/members", tag = "Team",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Members per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
+    responses(
+        (status = 200, description = "The members", body = MemberList),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_members_with_roles(
+    State(api): State<Api>,
+    caller: Authorized<permission::Myself>,
+    query: Query,
+) -> ApiResult<MemberList> {
+    let part = ListPage::read(query, UserId::parse)?;
+    let members = api.engine().members(&caller).await?;
+    let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
+    Ok(Json(MemberList::of(members, next)))
 }
 
 /// Adds a user to the team, or changes the one with the given `userid`.

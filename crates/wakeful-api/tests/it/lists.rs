@@ -14,6 +14,7 @@ const NO_LISTS: &[&str] = &[
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",
     "/api/v1/report",
+    "/api/v1/users/me",
 ];
 
 /// Every list: its template, its path with ids, and the field of the items.
@@ -37,6 +38,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/regions", "regions"),
         path("/api/v1/sessions", "sessions"),
         path("/api/v1/team/get", "message"),
+        path("/api/v1/team/members", "members"),
     ]
 }
 

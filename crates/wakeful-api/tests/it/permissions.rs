@@ -82,8 +82,8 @@ both_engines! {
             let client = app.anonymous().with_token(&token);
             assert_eq!(client.get("users/me").await.ok()["scope"], scope.as_str());
             client.post("integrations/apikey/save", &json!({"name": "more"})).await.refused(403, "key_scope");
-            let body = json!({"email": "ann@example.com", "password": "another horse 7",
-                "tokenid": token});
+            let body = json!({"email": "ann@example.com", "password1": "another horse 7",
+                "password2": "another horse 7", "tokenid": token});
             client.post("password/update", &body).await.refused(403, "key_scope");
         }
     }
@@ -124,9 +124,19 @@ both_engines! {
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
         let me = bob.client.get("users/me").await.ok();
         assert_eq!(me["role"], "owner");
+        assert_eq!(me["permissions"].as_array().unwrap().len(), Permission::ALL.len() - 2);
         let admin = member(&app, &ann, Role::Admin).await;
         let eve = admin.colleague(&app.anonymous(), "eve@example.com").await;
         assert_eq!(eve.client.get("users/me").await.ok()["role"], "admin");
+        let list = eve.client.get("team/members").await.ok();
+        let members = list["members"].as_array().unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let mut roles: Vec<(String, String)> =
+            members.iter().map(|member| (text(&member["email"]), text(&member["role"]))).collect();
+        roles.sort();
+        let expected = [("admin@example.com", "admin"), ("ann@example.com", "owner"),
+            ("bob@example.com", "owner"), ("eve@example.com", "admin")];
+        assert_eq!(roles, expected.map(|(email, role)| (email.to_owned(), role.to_owned())));
         for role in ["owner", "billing"] {
             let body = json!({"email": "x@example.com", "password1": PASSWORD,
                 "password2": PASSWORD, "role": role});
@@ -231,7 +241,11 @@ both_engines! {
             assert_eq!(monitor["http"]["headers"], "");
             assert_eq!(monitor["http"]["body"], "");
             let list = client.get("notifiers").await.ok();
-            let (webhook, email) = (&list["notifiers"][0], &list["notifiers"][1]);
+            let of_type = |kind: &str| {
+                let mut notifiers = list["notifiers"].as_array().unwrap().iter();
+                notifiers.find(|notifier| notifier["type"] == kind).unwrap()
+            };
+            let (webhook, email) = (of_type("webhook"), of_type("email"));
             assert_eq!((&webhook["redacted"], &email["redacted"]), (&json!(true), &json!(true)));
             assert_eq!(webhook["webhook"]["url"], "http://127.0.0.1:9");
             assert_eq!(webhook["webhook"]["headers"], Value::Null);

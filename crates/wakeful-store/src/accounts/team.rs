@@ -22,11 +22,18 @@ pub struct TeamStore<'a> {
 pub struct Member {
     pub user: UserId,
     pub email: String,
+    /// As given at sign-up; may be empty.
+    pub name: String,
+    pub role: Role,
+    pub created: Millis,
 }
 
 from_row!(Member, |row| Self {
     user: row.try_get::<Uuid, _>("id")?.into(),
     email: row.try_get("email")?,
+    name: row.try_get("name")?,
+    role: members::read_role(&row.try_get::<String, _>("role")?)?,
+    created: Millis(row.try_get("created")?),
 });
 
 /// A user to add to the team.
@@ -71,10 +78,16 @@ impl<'a> TeamStore<'a> {
     /// The team's users in the order they were added.
     pub async fn members(&self) -> Result<Vec<Member>> {
         Ok(read!(self.store, |db| {
-            sqlx::query_as("select id, email from users where team_id = $1 order by id")
-                .bind(self.team.uuid())
-                .fetch_all(db)
-                .await
+            sqlx::query_as(
+                "select u.id, u.email, u.name, m.role, m.created
+                 from members m
+                 join users u on u.id = m.user_id
+                 where m.team_id = $1
+                 order by u.id",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
         })?)
     }
 

@@ -20,8 +20,8 @@ export function Component() {
   const form = useForm({ email: "", password: "", mfacode: "" }, async ({ email, password, mfacode }) => {
     try {
       const body = second ? { email, password, mfacode } : { email, password };
-      const { user } = await unwrap(POST("/api/v1/login", { body }));
-      signedIn(client, user, second);
+      await unwrap(POST("/api/v1/login", { body }));
+      await signedIn(client);
       clearSessionExpiry();
     } catch (error) {
       if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;

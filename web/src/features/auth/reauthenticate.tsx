@@ -14,13 +14,14 @@ import styles from "./auth.module.css";
 export default function Reauthenticate() {
   const t = useTexts();
   const client = useQueryClient();
-  const { email, name } = useMe();
+  const me = useMe();
+  const { email } = me;
   const [second, setSecond] = useState(false);
   const form = useForm({ password: "", mfacode: "" }, async ({ password, mfacode }) => {
     try {
       const body = { email, password, ...(second && { mfacode }) };
       const { user } = await unwrap(POST("/api/v1/login", { body }));
-      resumeSession(client, { success: true, mfa: second, name, ...user });
+      resumeSession(client, { ...me, ...user, mfa: second });
     } catch (error) {
       if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;
       setSecond(true);

@@ -14,8 +14,8 @@ export function Component() {
   const client = useQueryClient();
   const form = useForm({ name: "", email: "", password: "" }, async ({ name, email, password }) => {
     const body = name.trim() === "" ? { email, password } : { email, password, name };
-    const { user } = await unwrap(POST("/api/v1/signup", { body }));
-    signedIn(client, user, false);
+    await unwrap(POST("/api/v1/signup", { body }));
+    await signedIn(client);
     clearSessionExpiry();
   });
   return (

@@ -1,5 +1,5 @@
 /** API keys: create, show once, remove. */
-import { Button } from "@mantine/core";
+import { Button, NativeSelect } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
@@ -18,8 +18,12 @@ import { Ago } from "../../shared/ui/time";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
+type Scope = Key["scope"];
 /** Both keys of a new pair, which are returned only once. */
 type CreatedKey = { apikey: string; enckey: string };
+
+/** There is nothing yet that a key for the audit log could read. */
+const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push"];
 
 const keys = queryOptions({
   queryKey: ["apikeys"],
@@ -58,7 +62,7 @@ export function ApiKeys() {
               <div className={styles.words}>
                 <strong>{key.name}</strong>
                 <span className={styles.quiet}>
-                  <code>{key.prefix}…</code> · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
+                  <code>{key.prefix}…</code> · {t.apiKeys.scopes[key.scope]} · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
                   {key.last_used ? (
                     <>
                       {t.apiKeys.lastUsed} <Ago at={key.last_used} />
@@ -104,7 +108,7 @@ export function ApiKeys() {
 function CreateDialog({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
   const t = useTexts();
   const [created, setCreated] = useState<CreatedKey | null>(null);
-  const form = useForm({ name: "" }, async (body) => {
+  const form = useForm<{ name: string; scope: Scope }>({ name: "", scope: "full" }, async (body) => {
     const { apikey = "", enckey = "" } = await unwrap(POST("/api/v1/integrations/apikey/save", { body }));
     setCreated({ apikey, enckey });
     await saved();
@@ -138,6 +142,15 @@ function CreateDialog({ close, saved }: { close: () => void; saved: () => Promis
             description={t.apiKeys.nameHelp}
             autoComplete="off"
             data-autofocus
+          />
+          <NativeSelect
+            name="scope"
+            label={t.apiKeys.scope}
+            description={t.apiKeys.scopeHelp}
+            error={form.errors["scope"]}
+            data={SCOPES.map((scope) => ({ value: scope, label: t.apiKeys.scopes[scope] }))}
+            value={form.values.scope}
+            onChange={(event) => form.set("scope", event.currentTarget.value as Scope)}
           />
         </FormLayout>
       )}

@@ -1,10 +1,10 @@
-/** The team's users: list, add, edit, log out and remove them. */
-import { Button, Menu } from "@mantine/core";
+/** The team's users and their roles: list, add, edit, log out and remove them. */
+import { Button, Menu, NativeSelect } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { signedOut, useMe } from "../../shared/api/session";
+import { me as currentUser, signedOut, useMay, useMe, type Role } from "../../shared/api/session";
 import { team } from "../../shared/api/team";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
@@ -19,7 +19,7 @@ import { Page } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
-type User = components["schemas"]["TeamUser"];
+type User = components["schemas"]["ListedMember"];
 
 type Open = { what: "add" } | { what: "change" | "revoke" | "delete"; user: User } | null;
 
@@ -30,16 +30,22 @@ export function Component() {
   const { data, error, isPending, refetch } = useQuery(team);
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
-  const renew = () => client.invalidateQueries({ queryKey: team.queryKey });
+  const manages = useMay("people");
+  // The user's own role may have changed.
+  const renew = async () => {
+    await Promise.all([client.invalidateQueries({ queryKey: team.queryKey }), client.invalidateQueries(currentUser)]);
+  };
   return (
     <Page
       title={t.team.title}
       lead={t.team.lead}
       narrow
       actions={
-        <Button leftSection={<Plus />} onClick={() => setOpen({ what: "add" })}>
-          {t.team.add}
-        </Button>
+        manages && (
+          <Button leftSection={<Plus />} onClick={() => setOpen({ what: "add" })}>
+            {t.team.add}
+          </Button>
+        )
       }
     >
       {isPending && <Loading />}
@@ -53,24 +59,27 @@ export function Component() {
               </span>
               <span className={styles.email}>{user.email}</span>
               {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
-              <ActionMenu
-                width={200}
-                button={
-                  <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
-                    <More />
-                  </button>
-                }
-              >
-                <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
-                  {t.team.change}
-                </Menu.Item>
-                <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
-                  {t.team.revoke}
-                </Menu.Item>
-                <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
-                  {t.team.remove}
-                </Menu.Item>
-              </ActionMenu>
+              <span className={styles.role}>{t.team.roles[user.role]}</span>
+              {manages && mayAssign(me.role, user.role) && (
+                <ActionMenu
+                  width={200}
+                  button={
+                    <button type="button" className={styles.more} aria-label={t.team.actions(user.email)}>
+                      <More />
+                    </button>
+                  }
+                >
+                  <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
+                    {t.team.change}
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
+                    {t.team.revoke}
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Trash />} color="red" onClick={() => setOpen({ what: "delete", user })}>
+                    {t.team.remove}
+                  </Menu.Item>
+                </ActionMenu>
+              )}
             </li>
           ))}
         </ul>
@@ -116,15 +125,25 @@ interface EditProps {
   saved: () => Promise<void>;
 }
 
+const ROLES: readonly Role[] = ["owner", "admin", "editor", "responder", "viewer", "billing"];
+
+/** Nobody assigns a role above their own; only owners manage payments. */
+function mayAssign(own: Role, other: Role): boolean {
+  return own === "owner" || (own === "admin" && other !== "owner" && other !== "billing");
+}
+
 /** Adds a user or changes one; a blank password leaves the current one unchanged. */
 function Edit({ user, close, saved }: EditProps) {
   const t = useTexts();
+  const { role: own } = useMe();
+  const roles = ROLES.filter((role) => mayAssign(own, role));
   const form = useForm(
-    { email: user?.email ?? "", password1: "", password2: "" },
-    async ({ email, password1, password2 }) => {
+    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? own },
+    async ({ email, password1, password2, role }) => {
       const body = {
         ...(user && { userid: user.userid }),
         email,
+        ...(role !== user?.role && { role }),
         ...((!user || password1 !== "") && { password1, password2 }),
       };
       await unwrap(POST("/api/v1/team/save", { body }));
@@ -138,6 +157,15 @@ function Edit({ user, close, saved }: EditProps) {
     <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
       <FormLayout form={form} action={user ? t.common.save : t.team.add} cancel={close}>
         <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        <NativeSelect
+          name="role"
+          label={t.team.role}
+          description={t.team.roleHelp[form.values.role]}
+          error={form.errors["role"]}
+          data={roles.map((role) => ({ value: role, label: t.team.roles[role] }))}
+          value={form.values.role}
+          onChange={(event) => form.set("role", event.currentTarget.value as Role)}
+        />
         <PasswordField
           form={form}
           field="password1"

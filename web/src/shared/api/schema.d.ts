@@ -1095,6 +1095,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/team/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's members with their roles. */
+        get: operations["get_team_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/team/revoke": {
         parameters: {
             query?: never;
@@ -1521,7 +1538,7 @@ export interface components {
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "plan_limit" | "administrator_needed" | "signup_closed" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "plan_limit" | "administrator_needed" | "signup_closed" | "forbidden" | "key_scope" | "suspended" | "no_team" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -1561,6 +1578,22 @@ export interface components {
             name: string;
             /** @description The first characters of the API key. */
             prefix: string;
+            /** @description What the key may do at most. */
+            scope: components["schemas"]["Scope"];
+        };
+        ListedMember: {
+            /**
+             * Format: date-time
+             * @description The time of joining the team.
+             */
+            created: string;
+            /** Format: email */
+            email: string;
+            /** @description As given at sign-up; may be empty. */
+            name: string;
+            role: components["schemas"]["Role"];
+            /** Format: uuid */
+            userid: string;
         };
         ListedSession: {
             /** @description The address that the session was created from. */
@@ -1626,9 +1659,22 @@ export interface components {
             mfa: boolean;
             /** @description As given at sign-up; may be empty. */
             name: string;
+            /** @description What the caller may do: the permissions of the role that the scope also has. */
+            permissions: components["schemas"]["Permission"][];
+            /** @description The role in the team. */
+            role: components["schemas"]["Role"];
+            /** @description The scope of the API key; `full` for a session. */
+            scope: components["schemas"]["Scope"];
             success: boolean;
             /** Format: uuid */
             userid: string;
+        };
+        /** @description The members of a team with their roles. */
+        MemberList: {
+            members: components["schemas"]["ListedMember"][];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
         };
         MembershipAnswer: {
             /** @description Whether the web app shows plans and payment. */
@@ -1832,6 +1878,8 @@ export interface components {
             push_url?: string | null;
             /** @description How many regions must agree before it counts as down: any, majority, all or a number. */
             quorum: string;
+            /** @description True if secrets were removed, because the caller may not edit. */
+            redacted?: boolean;
             /** @description The regions it is checked from; `local` is the node that owns the monitor. */
             regions: string[];
             /**
@@ -1986,6 +2034,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             notifierid: string;
+            /** @description True if secrets were removed, because the caller may not edit. */
+            redacted?: boolean;
             type: components["schemas"]["NotifierType"];
             /** @description For type webhook. */
             webhook?: components["schemas"]["NotifierWebhook"];
@@ -2073,7 +2123,8 @@ export interface components {
         /** @description The type of a notifier; later versions may have more. */
         NotifierType: components["schemas"]["KnownNotifierType"] | string;
         NotifierWebhook: {
-            headers: string;
+            /** @description Null if it was removed, because the caller may not edit. */
+            headers?: string | null;
             /** @description The signing secret; shown only when it is created. */
             secret?: string;
             template: components["schemas"]["WebhookTemplate"];
@@ -2094,6 +2145,11 @@ export interface components {
          * @enum {string}
          */
         PaymentMethodType: "credit card";
+        /**
+         * @description What a caller may do.
+         * @enum {string}
+         */
+        Permission: "view" | "report" | "respond" | "edit" | "people" | "audit" | "bills" | "pay" | "own" | "myself" | "known" | "operate";
         /** @description The mean time of each phase; null for phases that were never reached. */
         PhaseMeans: {
             /** Format: double */
@@ -2383,10 +2439,16 @@ export interface components {
              */
             uptime?: number | null;
         };
+        /**
+         * @description The role of a member in a team.
+         * @enum {string}
+         */
+        Role: "owner" | "admin" | "editor" | "responder" | "viewer" | "billing";
         /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: {
             apikeyid?: string | null;
             name: string;
+            scope?: components["schemas"]["Scope"] | null;
         };
         /** @description The DNS query and the resolver. */
         SaveDns: {
@@ -2567,6 +2629,7 @@ export interface components {
             password1?: string | null;
             /** @description Must equal password1. */
             password2?: string | null;
+            role?: components["schemas"]["Role"] | null;
             userid?: string | null;
         };
         /** @description The webhook that messages are posted to. */
@@ -2582,6 +2645,11 @@ export interface components {
             /** @description http or https; required. */
             url?: string | null;
         };
+        /**
+         * @description What an API key may do at most.
+         * @enum {string}
+         */
+        Scope: "full" | "editor" | "responder" | "viewer" | "push" | "audit";
         /** @description The number of seconds with each status. */
         Seconds: {
             /** Format: int64 */
@@ -3482,6 +3550,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -3843,6 +3920,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such delivery */
             404: {
                 headers: {
@@ -3935,6 +4021,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -4015,6 +4110,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4126,6 +4230,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The caller has no such key */
             404: {
                 headers: {
@@ -4207,6 +4320,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4476,6 +4598,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -4543,6 +4674,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4622,6 +4762,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4710,6 +4859,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5178,6 +5336,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description MFA is not on */
             409: {
                 headers: {
@@ -5292,6 +5459,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description MFA is already on or not set up */
             409: {
                 headers: {
@@ -5393,6 +5569,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description MFA is already on */
             409: {
                 headers: {
@@ -5485,6 +5670,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5747,6 +5941,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
                 headers: {
@@ -5865,6 +6068,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
                 headers: {
@@ -5953,6 +6165,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6055,6 +6276,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
                 headers: {
@@ -6134,6 +6364,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6236,6 +6475,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
                 headers: {
@@ -6324,6 +6572,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6435,6 +6692,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such monitor */
             404: {
                 headers: {
@@ -6528,6 +6794,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6633,6 +6908,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6868,6 +7152,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team does not have one of the monitors; none was deleted */
             404: {
                 headers: {
@@ -6991,6 +7284,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -7072,6 +7374,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7168,6 +7479,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7282,6 +7602,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7412,6 +7741,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such notifier */
             404: {
                 headers: {
@@ -7525,6 +7863,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such notifier */
             404: {
                 headers: {
@@ -7618,6 +7965,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7720,6 +8076,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such notifier */
             404: {
                 headers: {
@@ -7810,6 +8175,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8191,6 +8565,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The team has no such method */
             404: {
                 headers: {
@@ -8298,6 +8681,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8428,6 +8820,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -8534,6 +8935,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -8615,6 +9025,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8715,6 +9134,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8873,6 +9301,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The caller has no such session */
             404: {
                 headers: {
@@ -8954,6 +9391,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9050,6 +9496,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9285,6 +9740,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description One of the users is not in the team */
             404: {
                 headers: {
@@ -9391,6 +9855,112 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_team_members: {
+        parameters: {
+            query?: {
+                /** @description Members per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The members */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -9480,6 +10050,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9720,6 +10299,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description The body is too large */
             413: {
                 headers: {
@@ -9787,6 +10375,15 @@ export interface operations {
             };
             /** @description No valid credentials were sent */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,6 +5,8 @@ import { ApiError } from "./error";
 import type { components } from "./schema";
 
 export type Me = components["schemas"]["Me"];
+export type Permission = components["schemas"]["Permission"];
+export type Role = components["schemas"]["Role"];
 
 /** The user, or null if not logged in. */
 export const me = queryOptions({
@@ -34,11 +36,14 @@ export function useMe(): Me {
   return data;
 }
 
+/** Whether the user may do this. The service checks it too; views do not offer what would be refused. */
+export function useMay(permission: Permission): boolean {
+  return useMe().permissions.includes(permission);
+}
+
 /** Starts with an empty cache after a login: nothing of another user remains. */
-export function signedIn(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
-  setUser(client, { success: true, mfa, name: "", ...user });
-  // The response to a login has no name.
-  void client.invalidateQueries(me);
+export async function signedIn(client: QueryClient): Promise<void> {
+  setUser(client, await unwrap(GET("/api/v1/users/me")));
 }
 
 export function signedOut(client: QueryClient): void {

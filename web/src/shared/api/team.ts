@@ -1,8 +1,8 @@
-/** The users of the team. */
+/** The members of the team, with their roles. */
 import { queryOptions } from "@tanstack/react-query";
 import { GET, unwrap } from "./client";
 
 export const team = queryOptions({
   queryKey: ["team"],
-  queryFn: ({ signal }) => unwrap(GET("/api/v1/team/get", { signal })).then((answer) => answer.message),
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/team/members", { signal })).then((answer) => answer.members),
 });
