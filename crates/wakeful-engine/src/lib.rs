@@ -17,6 +17,7 @@ pub mod probes;
 mod random;
 pub mod scheduler;
 mod settings;
+mod team_turns;
 
 pub use accounts::{api_keys::*, auth::*, contact::*, mfa::*, operator::*, signup::*, team::*};
 pub use bus::{Event, Subscription};
@@ -71,6 +72,7 @@ struct Inner {
     hasher: PasswordHasher,
     /// Limits how many templates are rendered for requests at a time.
     rendering: FairQueue<TeamId>,
+    team_turns: team_turns::TeamTurns,
     mail_queued: Notify,
     tasks: TaskTracker,
 }
@@ -107,6 +109,7 @@ impl Engine {
             started,
             hasher: PasswordHasher::default(),
             rendering: FairQueue::new(notifications::notifiers::RENDERING),
+            team_turns: team_turns::TeamTurns::default(),
             mail_queued: Notify::new(),
             tasks: TaskTracker::new(),
         }))

@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 use serde::Serialize;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -35,8 +34,6 @@ use crate::serve::BufferedBytes;
 
 /// Monitors per chunk; a chunk takes about a millisecond to serialize.
 const CHUNK_SIZE: u32 = 128;
-/// Chunks that are serialized at the same time. Each needs a thread, and threads need memory.
-static CHUNKS: Semaphore = Semaphore::const_new(8);
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -172,7 +169,8 @@ impl ListStream {
     /// The next chunk. A blocking thread serializes it, so that the kernel schedules
     /// checks in between; on a worker thread, checks would have to wait.
     async fn chunk_off_thread(mut self) -> Result<(Bytes, Self), Error> {
-        let _turn = CHUNKS.acquire().await;
+        // Bounds the threads too, which need memory.
+        let _turn = self.api.engine().list_turn(&self.caller).await?;
         let here = Handle::current();
         let made = spawn_blocking(move || {
             here.block_on(async move {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Interval, Name, Tags};
+use super::{Interval, MAX_NOTIFIERS, Name, Tags};
 use crate::Invalid;
 use crate::id::{MonitorId, NotifierId};
 
@@ -71,6 +71,10 @@ impl BulkChange {
             notifiers: self.changed_notifiers(&before.notifiers),
         };
         self.check_timeout(&after)?;
+        if after.notifiers.len() > MAX_NOTIFIERS.max(before.notifiers.len()) {
+            let why = Invalid::new(format!("gives more than {MAX_NOTIFIERS} notifiers"));
+            return Err(unsuitable("notifiers_add", &after.name, &why));
+        }
         Ok(after)
     }
 

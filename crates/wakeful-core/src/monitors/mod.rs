@@ -26,6 +26,9 @@ pub use timing::Interval;
 
 pub const DEFAULT_RETRIES: u16 = 1;
 
+/// The most notifiers of a monitor: each change of its status is stored once for each.
+pub const MAX_NOTIFIERS: usize = 100;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Monitor {
     pub id: MonitorId,

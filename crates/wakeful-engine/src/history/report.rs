@@ -71,6 +71,7 @@ impl Engine {
         tag: Option<String>,
         order: ReportOrder,
     ) -> Result<Report> {
+        let _turn = self.bulk_turn(caller).await?;
         let now = self.now();
         let to = period.to.min(now).max(period.from);
         let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };

@@ -43,6 +43,7 @@ impl Engine {
         change: &BulkChange,
         dry_run: bool,
     ) -> Result<BulkOutcome> {
+        let _turn = self.bulk_turn(caller).await?;
         self.check_notifiers(caller, change).await?;
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let mut found = self.selected(caller, which).await?;
@@ -98,6 +99,7 @@ impl Engine {
         which: &MonitorSelection,
         dry_run: bool,
     ) -> Result<BulkOutcome> {
+        let _turn = self.bulk_turn(caller).await?;
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let found = self.selected(caller, which).await?;
             let ids: Vec<MonitorId> = found.iter().map(|stored| stored.settings.id).collect();

@@ -34,11 +34,9 @@ pub(super) struct RunPermit {
 
 pub(super) struct ConcurrencyLimiter {
     max_running: usize,
-    /// A team leaves room for others, so that they need not wait for its timeouts.
-    max_per_team: usize,
     running: usize,
     teams: HashMap<TeamId, TeamQueue>,
-    /// The teams with waiting jobs that may run, by their number of running jobs.
+    /// The teams with waiting jobs, by their number of running jobs.
     ready_teams: BTreeSet<(usize, TeamId)>,
     hosts: HashMap<u64, HostQueue>,
     /// How many jobs wait for their host.
@@ -63,7 +61,6 @@ impl ConcurrencyLimiter {
         let max_running = max_running.max(1);
         Self {
             max_running,
-            max_per_team: max_running - max_running / 4,
             running: 0,
             teams: HashMap::new(),
             ready_teams: BTreeSet::new(),
@@ -131,7 +128,10 @@ impl ConcurrencyLimiter {
 
     fn admit(&mut self, now: u64, start: &mut Vec<RunPermit>) {
         while self.running < self.max_running {
-            let Some((_, id)) = self.ready_teams.first().copied() else { return };
+            let Some((running, id)) = self.ready_teams.first().copied() else { return };
+            if !self.may_run_more(running) {
+                return;
+            }
             let mut next = None;
             self.change(id, |team| next = team.waiting.pop_front());
             let Some(job) = next else { continue };
@@ -148,12 +148,19 @@ impl ConcurrencyLimiter {
         }
     }
 
+    /// Whether a team with this many running jobs may run another: it leaves a quarter of
+    /// what others have left to it, so that several teams whose targets hang still leave
+    /// room for others.
+    fn may_run_more(&self, running: usize) -> bool {
+        running == 0 || running < 3 * (self.max_running - self.running)
+    }
+
     /// Changes a team and its place among the ready ones.
     fn change(&mut self, id: TeamId, change: impl FnOnce(&mut TeamQueue)) {
         let team = self.teams.entry(id).or_default();
         self.ready_teams.remove(&(team.running, id));
         change(team);
-        if !team.waiting.is_empty() && team.running < self.max_per_team {
+        if !team.waiting.is_empty() {
             self.ready_teams.insert((team.running, id));
         }
         if team.running == 0 && team.waiting.is_empty() {
@@ -220,6 +227,14 @@ mod tests {
         let mut limiter = ConcurrencyLimiter::new(8);
         assert_eq!(submit_all(&mut limiter, 1, 0..50).len(), 6);
         assert_eq!(submit_all(&mut limiter, 2, 100..150).len(), 2);
+    }
+
+    #[test]
+    fn several_teams_that_hang_leave_room_for_another() {
+        let mut limiter = ConcurrencyLimiter::new(512);
+        let held = (1..=4).map(|team| submit_all(&mut limiter, team, 0..600).len());
+        assert_eq!(held.collect::<Vec<_>>(), [384, 96, 24, 6]);
+        assert_eq!(submit_all(&mut limiter, 5, [9_999]).len(), 1);
     }
 
     #[test]

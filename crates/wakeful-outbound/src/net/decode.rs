@@ -9,13 +9,21 @@ use http::header::CONTENT_ENCODING;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The value of `Accept-Encoding`: the encodings supported below.
-pub const ACCEPTED: &str = "gzip, br, zstd";
+/// The value of `Accept-Encoding`. Brotli and zstd are decoded too, but not requested: their
+/// windows take megabytes for each response, that of gzip takes 32 KiB.
+pub const ACCEPTED: &str = "gzip";
+
+/// How many responses with large windows are decoded at a time.
+static LARGE_WINDOWS: Semaphore = Semaphore::const_new(16);
 
 /// RFC 9659 limits the window to 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 const BROTLI_BUFFER: usize = 4_096;
+/// The first seven bits of a brotli stream whose window may take a gigabyte, which RFC 7932
+/// does not allow.
+const BROTLI_LARGE_WINDOW: u8 = 0x11;
 
 /// Consumes a body piece by piece and can stop early.
 pub trait Sink {
@@ -23,6 +31,7 @@ pub trait Sink {
 }
 
 /// For callers that do not need the content.
+#[derive(Clone)]
 pub struct Discard;
 
 impl Sink for Discard {
@@ -86,16 +95,32 @@ impl fmt::Display for Encoding {
 pub(crate) struct BodyReader<'s, S: Sink> {
     decoder: Decoder<Bounded<'s, S>>,
     began: bool,
+    _large_window: Option<SemaphorePermit<'static>>,
 }
 
 impl<'s, S: Sink> BodyReader<'s, S> {
     pub(crate) fn new(encoding: Encoding, cap: usize, sink: &'s mut S) -> io::Result<Self> {
+        let large_window = match encoding {
+            Encoding::Plain | Encoding::Gzip => None,
+            Encoding::Brotli | Encoding::Zstd => {
+                Some(LARGE_WINDOWS.try_acquire().map_err(|_| {
+                    let why =
+                        format!("too many responses encoded with {encoding} at the same time");
+                    io::Error::new(io::ErrorKind::OutOfMemory, why)
+                })?)
+            }
+        };
         let decoder = Decoder::new(encoding, Bounded { sink, left: cap, end: None })?;
-        Ok(Self { decoder, began: false })
+        Ok(Self { decoder, began: false, _large_window: large_window })
     }
 
     /// Adds received bytes; returns the end when it is reached early.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<Option<End>> {
+        if let (false, Decoder::Brotli(_), Some(first)) = (self.began, &self.decoder, bytes.first())
+            && first & 0x7f == BROTLI_LARGE_WINDOW
+        {
+            return Err(io::Error::other("the window is too large"));
+        }
         self.began |= !bytes.is_empty();
         let written = self.decoder.writer().write_all(bytes);
         self.settle(written)
@@ -249,6 +274,26 @@ mod tests {
             let (all, end) = read(encoding, &wire, MIB).unwrap();
             assert_eq!((all.len(), end), (MIB, End::Capped), "{encoding:?}");
         }
+    }
+
+    #[test]
+    fn a_brotli_window_of_a_gigabyte_is_refused() {
+        // 0x11: large window, 0x1e: 2^30 bytes.
+        let wire = [0x11, 0x1e, 0x00, 0x80, b'h', b'e', b'l', b'l', b'o', 0x03];
+        let error = read(Encoding::Brotli, &wire, MIB).unwrap_err();
+        assert_eq!(error.to_string(), "the window is too large");
+    }
+
+    #[test]
+    fn few_large_windows_are_held_at_a_time() {
+        let mut sinks = vec![Discard; 40];
+        let readers: Vec<_> =
+            sinks.iter_mut().map(|sink| BodyReader::new(Encoding::Zstd, MIB, sink)).collect();
+        let refused = readers.iter().filter_map(|reader| reader.as_ref().err());
+        assert!(refused.clone().all(|error| error.kind() == io::ErrorKind::OutOfMemory));
+        assert!(refused.count() >= 24);
+        let mut all = Vec::new();
+        BodyReader::new(Encoding::Gzip, MIB, &mut all).expect("needs no large window");
     }
 
     #[test]

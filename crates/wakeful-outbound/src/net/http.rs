@@ -213,8 +213,13 @@ impl Session {
     ) -> Result<End, ProbeError> {
         trace.stage = Stage::Reading;
         let began = Instant::now();
-        let mut reading = BodyReader::new(encoding, cap, sink)
-            .map_err(|error| ProbeError::fault(FaultKind::Internal, error.to_string()))?;
+        let mut reading = BodyReader::new(encoding, cap, sink).map_err(|error| {
+            let kind = match error.kind() {
+                io::ErrorKind::OutOfMemory => FaultKind::Resources,
+                _ => FaultKind::Internal,
+            };
+            ProbeError::fault(kind, error.to_string())
+        })?;
         let garbled = |_| ProbeError::answered(format!("the response is not valid {encoding}"));
         let mut end = None;
         while end.is_none() {

@@ -6,7 +6,9 @@ use utoipa::ToSchema;
 use wakeful_core::Invalid;
 use wakeful_core::id::NotifierId;
 use wakeful_core::monitors::spec::{Hostname, Kind, Spec, port};
-use wakeful_core::monitors::{DEFAULT_RETRIES, Interval, Monitor, Name, Tags, timing};
+use wakeful_core::monitors::{
+    DEFAULT_RETRIES, Interval, MAX_NOTIFIERS, Monitor, Name, Tags, timing,
+};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::verdict::Status;
 use wakeful_engine::MonitorDraft;
@@ -51,7 +53,7 @@ pub(crate) fn draft(fields: &mut Fields, stored: Option<&Monitor>) -> Option<Mon
     let retries = fields.optional_number("retries", timing::retries);
     let tags = fields.optional_items("tags", None);
     let tags = tags.and_then(|tags| fields.accept("tags", Tags::of(texts(&tags))));
-    let notifiers = notifiers(fields, "notifiers", usize::MAX);
+    let notifiers = notifiers(fields, "notifiers", MAX_NOTIFIERS);
     let regions = fields.optional_items("regions", None);
     let regions = regions.and_then(|names| fields.accept("regions", Regions::of(texts(&names))));
     let regions = regions.or(stored.map(|old| old.regions.clone())).unwrap_or_default();
@@ -400,5 +402,15 @@ mod tests {
             let body = with(&json!({"type": "ping", "hostname": "x", "notifiers": sent}));
             assert_eq!(read(body, None).expect("good").notifiers, Some(vec![a, b]));
         }
+    }
+
+    #[test]
+    fn a_monitor_has_at_most_a_hundred_notifiers() {
+        let ids = |count: u8| -> Vec<String> {
+            (0..count).map(|number| NotifierId::new(Millis(1), [number; 10]).to_string()).collect()
+        };
+        let body = |count| with(&json!({"type": "ping", "hostname": "x", "notifiers": ids(count)}));
+        assert_eq!(read(body(100), None).expect("good").notifiers.map(|all| all.len()), Some(100));
+        assert!(read(body(101), None).is_err());
     }
 }
