@@ -21,7 +21,7 @@ test("a monitor of each type is created and opens with its target", async ({ pag
     await expect(page.getByText(target).first()).toBeVisible();
   }
   await page.goto("/");
-  await expect(page.locator(row)).toHaveCount(6);
+  await expect(page.locator(row)).toHaveCount(kinds.length);
 });
 
 test("invalid fields show their errors, also in the collapsed section, and the values remain", async ({ page, member: _member }) => {

@@ -25,5 +25,6 @@ export async function createSampleData(member: Member): Promise<string[]> {
     "/settings",
   ];
   pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/wallboard", "/nothing/here");
+  pages.push(`/monitor/${calm.monitorid}/notify`);
   return [...pages, `/monitor/${job.monitorid}`, `/monitor/${calm.monitorid}`, `/monitor/${calm.monitorid}/edit`];
 }

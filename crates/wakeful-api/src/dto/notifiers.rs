@@ -197,7 +197,7 @@ pub(crate) struct NotifierList {
 
 /// Whether a request has settings of a notifier, and not only its id.
 pub(crate) fn has_settings(fields: &Fields) -> bool {
-    ["type", "email", "webhook"].iter().any(|field| fields.has(field))
+    fields.has("type") || Kind::ALL.iter().any(|kind| fields.has(kind.as_str()))
 }
 
 /// The settings of a notifier that determine the content of its messages. They need not be

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use wakeful_core::monitors::spec::Kind;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_testkit::{Client, HttpsServer, both_engines, until};
 
@@ -171,14 +172,18 @@ both_engines! {
     async fn a_returned_monitor_can_be_saved_back_and_changes_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
-        for extra in [
-            json!({"type": "api", "grace": 9}),
-            json!({"type": "dns", "hostname": "example.com", "port": "53",
-                "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}),
-            json!({"type": "http", "http": {"url": "http://127.0.0.1:1/", "username": "u",
-                "password": "p", "authentication_type": "Basic", "headers": "X-A: 1"}}),
-            json!({"type": "tcp", "hostname": "127.0.0.1", "port": "1"}),
-        ] {
+        for kind in Kind::ALL {
+            let mut extra = match kind {
+                Kind::Api => json!({"grace": 9}),
+                Kind::Dns => json!({"hostname": "example.com", "port": "53",
+                    "dns": {"resolver_server": "127.0.0.1", "record_type": "A"}}),
+                Kind::Http | Kind::HttpKeyword => json!({"http": {"url": "http://127.0.0.1:1/",
+                    "username": "u", "password": "p", "authentication_type": "Basic",
+                    "headers": "X-A: 1", "keyword": "ok"}}),
+                Kind::Ping => json!({"hostname": "127.0.0.1"}),
+                Kind::Tcp => json!({"hostname": "127.0.0.1", "port": "1"}),
+            };
+            extra["type"] = kind.as_str().into();
             let before = saved(&ann.client, &monitor(&extra)).await;
             app.clock.advance(Duration::from_secs(1));
             let after = saved(&ann.client, &before).await;

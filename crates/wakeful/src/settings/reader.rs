@@ -62,6 +62,17 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Reads a value that is never shown.
+    fn read_secret<T>(
+        &mut self,
+        key: &'static str,
+        accepts: &str,
+        parse: impl Fn(&Entry) -> Option<T>,
+    ) -> T {
+        debug_assert!(SECRET.contains(&key), "{key} is missing in SECRET");
+        self.read(key, accepts, parse)
+    }
+
     pub(super) fn path(&mut self, key: &'static str) -> PathBuf {
         self.read(key, "the path of a folder", |entry| {
             text(entry).filter(|path| !path.is_empty()).map(PathBuf::from)
@@ -180,7 +191,7 @@ impl<'a> Reader<'a> {
     pub(super) fn keys(&mut self, key: &'static str) -> Vec<Key> {
         let accepts =
             "32 bytes as base64 (`openssl rand -base64 32`), comma-separated if several, or empty";
-        self.read(key, accepts, |entry| {
+        self.read_secret(key, accepts, |entry| {
             let one = |text: &str| {
                 let bytes = BASE64.decode(text.trim().as_bytes()).ok()?;
                 bytes.try_into().ok().map(Key::new)
@@ -207,7 +218,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn token(&mut self, key: &'static str) -> Option<Secret> {
-        self.read(key, "a token of printable ASCII characters without spaces, or empty", |entry| {
+        let accepts = "a token of printable ASCII characters without spaces, or empty";
+        self.read_secret(key, accepts, |entry| {
             unless_empty(text(entry)?, |text| {
                 text.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Secret::new(text))
             })
@@ -215,7 +227,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn secret(&mut self, key: &'static str) -> Option<Secret> {
-        self.read(key, "a text", |entry| unless_empty(text(entry)?, |text| Some(Secret::new(text))))
+        let parse = |entry: &Entry| unless_empty(text(entry)?, |text| Some(Secret::new(text)));
+        self.read_secret(key, "a text", parse)
     }
 
     pub(super) fn optional_text(&mut self, key: &'static str) -> Option<String> {

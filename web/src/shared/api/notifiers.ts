@@ -26,9 +26,9 @@ export function receiverOf({ email, webhook }: Pick<Notifier, "email" | "webhook
 /** How a notifier is shown; the names are texts of the web app. */
 export type NotifierKind = keyof Texts["notifiers"]["kinds"];
 
-/** Email, or a webhook by the name of its template; any other template is custom. */
+/** The type, or for a webhook the name of its template; any other template is custom. */
 export function kindOfNotifier({ type, webhook }: Pick<Notifier, "type" | "webhook">, kinds: Texts["notifiers"]["kinds"]): NotifierKind {
-  if (type === "email") return "email";
+  if (type !== "webhook" && type in kinds) return type as NotifierKind;
   const template = webhook?.template.toLowerCase() ?? "";
   if (template === "") return "standard";
   return template in kinds ? (template as NotifierKind) : "own";

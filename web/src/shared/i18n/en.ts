@@ -8,6 +8,7 @@ import type {
   MembershipState,
   MonitorStatus,
   MonitorType,
+  NotifierType,
   WebhookTemplate,
 } from "../api/closed-sets";
 import type { ShownDeliveryState } from "../api/deliveries";
@@ -415,7 +416,7 @@ export const en = {
       pagerduty: "PagerDuty",
       uptime_kuma: "Uptime Kuma format",
       own: "Custom webhook",
-    } satisfies Record<"email" | "standard" | WebhookTemplate | "own", string>,
+    } satisfies Record<Exclude<NotifierType, "webhook"> | "standard" | WebhookTemplate | "own", string>,
     url: "Webhook URL",
     urlHelp: {
       standard: "Receives signed JSON in the Standard Webhooks format.",

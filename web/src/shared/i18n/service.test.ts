@@ -66,6 +66,18 @@ test("the names of the API’s fields are recognized", () => {
   expect(fields.filter((name) => !mentionsField(`must not be more than ${name}`))).toEqual([]);
 });
 
+/** The objects in the requests of the API: the settings of a type. */
+const objects = Object.entries(openapi.components.schemas)
+  .filter(([name]) => name.startsWith("Save"))
+  .flatMap(([, schema]) => Object.entries("properties" in schema ? schema.properties : {}))
+  .filter(([, field]) => JSON.stringify(field).includes("#/components/schemas/Save"))
+  .map(([name]) => name);
+
+test("so are the fields of the objects in them", () => {
+  expect(objects).toEqual(expect.arrayContaining(["http", "dns", "email", "webhook"]));
+  expect(objects.filter((name) => !mentionsField(`is required with ${name}.field`))).toEqual([]);
+});
+
 test("no field of the API reaches a form, whatever the service writes", () => {
   const sentences = [...source.matchAll(/"((?:must|is|has|its|contains|names|cannot) [^"\n]*)"/g)].map(([, sentence]) => sentence ?? "");
   expect(sentences.length).toBeGreaterThan(80);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { types, type Monitor } from "../data";
+import { types, type Monitor, type Type } from "../data";
 import { en } from "../../../shared/i18n/en";
-import { bodyOf, check, initial, probed, suggestedName, typeOf, valuesOf } from "./values";
+import { bodyOf, check, initial, labelsOf, probed, suggestedName, typeOf, valuesOf } from "./values";
 
 const monitor: Monitor = {
   monitorid: "0190",
@@ -70,14 +70,18 @@ describe("the form's values", () => {
 
   test("each type sends its own settings and no others", () => {
     const filled = { hostname: " db.example.com ", port: "5432", "http.url": "https://x", grace: "7" };
-    const keys = (type: (typeof types)[number]) =>
-      Object.keys(bodyOf({ ...initial(type), ...filled })).filter((key) => ["http", "dns", "hostname", "port", "grace"].includes(key));
-    expect(keys("http")).toEqual(["http"]);
-    expect(keys("http_keyword")).toEqual(["http"]);
-    expect(keys("dns")).toEqual(["hostname", "port", "dns"]);
-    expect(keys("tcp")).toEqual(["hostname", "port"]);
-    expect(keys("ping")).toEqual(["hostname"]);
-    expect(keys("api")).toEqual(["grace"]);
+    const own = {
+      http: ["http"],
+      http_keyword: ["http"],
+      ping: ["hostname"],
+      tcp: ["hostname", "port"],
+      dns: ["hostname", "port", "dns"],
+      api: ["grace"],
+    } satisfies Record<Type, string[]>;
+    for (const type of types) {
+      const keys = Object.keys(bodyOf({ ...initial(type), ...filled }));
+      expect(keys.filter((key) => !(key in labelsOf(en)))).toEqual(own[type]);
+    }
     expect(bodyOf({ ...initial("tcp"), ...filled }).hostname).toBe("db.example.com");
   });
 
@@ -103,6 +107,8 @@ describe("the form's values", () => {
     const before = bodyOf(valuesOf(monitor));
     expect(probed(bodyOf({ ...valuesOf(monitor), name: "other", tags: [], retries: 3 }))).toBe(probed(before));
     expect(probed(bodyOf({ ...valuesOf(monitor), "http.url": "https://example.org" }))).not.toBe(probed(before));
+    const resolver = (address: string) => probed(bodyOf({ ...initial("dns"), "dns.resolver_server": address }));
+    expect(resolver("9.9.9.9")).not.toBe(resolver("1.1.1.1"));
   });
 
   test("an unknown type in the URL is http", () => {

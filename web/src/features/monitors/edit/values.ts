@@ -117,9 +117,24 @@ export function suggestedName(values: Values): string {
   return formOf(values.type).suggestedName(values);
 }
 
-/** The part of a request that a check depends on. */
-export function probed({ type, http, dns, hostname, port, timeout, upside_down_mode }: SaveMonitor): string {
-  return JSON.stringify({ type, http, dns, hostname, port, timeout, upside_down_mode });
+/** The fields of all types that the result of a check does not depend on. */
+const unprobed: ReadonlySet<string> = new Set<keyof SaveMonitor>([
+  "monitorid",
+  "name",
+  "isactive",
+  "heartbeat_interval",
+  "tags",
+  "notifiers",
+  "regions",
+  "quorum",
+  "retries",
+  "retry_interval",
+  "resend_interval",
+]);
+
+/** The part of a request that the result of a check depends on. */
+export function probed(body: SaveMonitor): string {
+  return JSON.stringify(Object.entries(body).filter(([field]) => !unprobed.has(field)));
 }
 
 /** The labels of the fields that all types have. */
