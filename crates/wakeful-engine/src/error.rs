@@ -25,6 +25,8 @@ pub enum Error {
     MfaNotOn,
     #[error("the token is invalid or has expired")]
     BadResetToken,
+    #[error("the link is invalid or has expired")]
+    BadVerificationToken,
     #[error("the email address already has an account")]
     EmailTaken,
     #[error("sign-up is closed")]
@@ -44,6 +46,8 @@ pub enum Error {
     UnknownNotifiers(Vec<NotifierId>),
     #[error("monitors still use the notifier")]
     NotifierInUse(Vec<String>),
+    #[error("only its user can change a personal notifier")]
+    PersonalNotifier,
     #[error("the notifier has no signing secret")]
     Unsigned,
     #[error("the notifier is turned off")]

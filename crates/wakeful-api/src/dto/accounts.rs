@@ -121,6 +121,10 @@ pub(crate) struct Me {
     pub(crate) groupid: TeamId,
     /// Whether logins require a second factor.
     pub(crate) mfa: bool,
+    /// Whether the user has opened a link that was emailed to the address.
+    pub(crate) email_verified: bool,
+    /// Whether the service has a mail server. Without one, its emails become files.
+    pub(crate) mail_server: bool,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -60,6 +60,8 @@ async fn current_user(api: &Api, caller: Caller) -> Result<Me, ApiError> {
         name: profile.name,
         groupid: identity.team,
         mfa: profile.mfa_enabled,
+        email_verified: profile.email_verified,
+        mail_server: api.engine().has_mail_server(),
     })
 }
 

@@ -54,7 +54,7 @@ async fn signing_secret(app: &App, ann: &User, id: &Value) -> String {
     let notifier = app.store.team(team).notifier(id).await.unwrap().unwrap();
     match notifier.channel {
         Channel::Webhook(hook) => hook.keys.current.expose().to_owned(),
-        Channel::Email(_) => panic!("a webhook"),
+        Channel::Email(_) | Channel::Account(_) => panic!("a webhook"),
     }
 }
 

@@ -14,13 +14,14 @@ import styles from "./auth.module.css";
 export default function Reauthenticate() {
   const t = useTexts();
   const client = useQueryClient();
-  const { email, name } = useMe();
+  const known = useMe();
+  const { email } = known;
   const [second, setSecond] = useState(false);
   const form = useForm({ password: "", mfacode: "" }, async ({ password, mfacode }) => {
     try {
       const body = { email, password, ...(second && { mfacode }) };
       const { user } = await unwrap(POST("/api/v1/login", { body }));
-      resumeSession(client, { success: true, mfa: second, name, ...user });
+      resumeSession(client, { ...known, mfa: second, ...user });
     } catch (error) {
       if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;
       setSecond(true);

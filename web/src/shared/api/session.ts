@@ -36,8 +36,8 @@ export function useMe(): Me {
 
 /** Starts with an empty cache after a login: nothing of another user remains. */
 export function signedIn(client: QueryClient, user: components["schemas"]["User"], mfa: boolean): void {
-  setUser(client, { success: true, mfa, name: "", ...user });
-  // The response to a login has no name.
+  setUser(client, { success: true, mfa, name: "", email_verified: false, mail_server: false, ...user });
+  // The response to a login does not have all of it.
   void client.invalidateQueries(me);
 }
 
