@@ -125,6 +125,14 @@ export const en = {
       action: "Set password",
       done: "Password changed. Log in with your new password.",
     },
+    verify: {
+      title: "Verify your email address",
+      lead: "Confirm that this address is yours, so that Wakeful can send notifications to it.",
+      noToken: "This link is incomplete. Open it from the email again, or request a new one in Settings.",
+      action: "Verify address",
+      done: "Email address verified. Notifications can be sent to it.",
+      next: "Go to Wakeful",
+    },
     contactForm: {
       lead: "Questions, problems or ideas go straight to the people who run this service.",
       name: "Name",
@@ -282,9 +290,18 @@ export const en = {
     watchHelp: "Every 60 seconds. You can change that any time.",
     others: "Or pick another type:",
   },
+  verifyAddress: {
+    title: (email: string) => `${email} isn’t verified yet`,
+    help: "Notifications are sent to it once you open the link in the email from us.",
+    send: "Email me a link",
+    sent: (email: string) => `We’ve sent a link to ${email}. Check your inbox.`,
+  },
   notifyStep: {
     title: "Who should be notified?",
     lead: (monitor: string) => `When ${monitor} goes down and when it recovers.`,
+    own: "Notify yourself",
+    email: (email: string) => `Email ${email}`,
+    verify: (email: string) => `Open the link we sent to ${email}. Notifications start once the address is verified.`,
     existing: "Use a notifier you have",
     create: "Create a notifier",
     createHelp: "Choose where messages should go. You can change and add notifiers any time.",
@@ -385,6 +402,7 @@ export const en = {
     links: (count: number) => (count === 0 ? "not used" : monitorCount(count)),
     kind: "Channel",
     kinds: {
+      account: "My account’s email",
       email: "Email",
       standard: "Webhook",
       slack: "Slack",
@@ -395,7 +413,7 @@ export const en = {
       pagerduty: "PagerDuty",
       uptime_kuma: "Uptime Kuma format",
       own: "Custom webhook",
-    } satisfies Record<"email" | "standard" | WebhookTemplate | "own", string>,
+    } satisfies Record<"account" | "email" | "standard" | WebhookTemplate | "own", string>,
     url: "Webhook URL",
     urlHelp: {
       standard: "Receives signed JSON in the Standard Webhooks format.",
@@ -412,6 +430,7 @@ export const en = {
     nameHelp: "Optional.",
     to: "To",
     toHelp: "One or more addresses, separated by commas.",
+    accountHelp: "Your account’s address, which you can change in Settings. Wakeful sends the emails; no mail server is needed.",
     cc: "Cc (optional)",
     bcc: "Bcc (optional)",
     subject: "Subject (optional)",
