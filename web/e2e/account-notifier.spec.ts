@@ -55,10 +55,10 @@ test("from the first monitor to the first notification by email in six clicks", 
   clicks++; // the link in the email
   await page.goto(await linkTo(mailServer, member.email));
   await click("Verify address");
-  await expect(page.getByRole("status")).toContainText("Email address verified.");
+  await expect(page.getByRole("main").getByRole("status")).toContainText("Email address verified.");
   await page.goto(`/notifier/${notifiers[0]?.notifierid}`);
   await click("Send test");
-  await expect(page.getByRole("status")).toContainText("Test delivered");
+  await expect(page.getByRole("main").getByRole("status")).toContainText("Test delivered");
   expect(clicks).toBe(6);
   expect(emailsTo(mailServer, member.email).at(-1)).toMatch(/^Subject: .*test/im);
 });
@@ -79,7 +79,7 @@ test("an outage before the address is verified is mailed afterwards", async ({ p
   await expect(page.getByText(`We’ve sent a link to ${member.email}.`)).toBeVisible();
   await page.goto(await linkTo(mailServer, member.email));
   await page.getByRole("button", { name: "Verify address" }).click();
-  await expect(page.getByRole("status")).toContainText("Email address verified.");
+  await expect(page.getByRole("main").getByRole("status")).toContainText("Email address verified.");
   await expect.poll(() => emailsTo(mailServer, member.email).some((email) => /^Subject: \[Down\] nightly/m.test(email))).toBe(true);
 });
 
@@ -122,7 +122,7 @@ for (const [language, action, done, wrong] of [
     await openPage(page, link);
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole("button", { name: action }).click();
-    await expect(page.getByRole("status")).toContainText(done);
+    await expect(page.getByRole("main").getByRole("status")).toContainText(done);
     expect(await axeViolations(page)).toEqual([]);
     // The link works once.
     await openPage(page, "/contact");
@@ -140,7 +140,7 @@ test("settings show that the address is not verified, and send a link", async ({
   await expect.poll(() => emailsTo(mailServer, member.email).length).toBe(2);
   await page.goto(await linkTo(mailServer, member.email));
   await page.getByRole("button", { name: "Verify address" }).click();
-  await expect(page.getByRole("status")).toContainText("Email address verified.");
+  await expect(page.getByRole("main").getByRole("status")).toContainText("Email address verified.");
   await openPage(page, "/settings");
   await expect(page.getByText("isn’t verified yet")).toHaveCount(0);
 });
