@@ -92,9 +92,10 @@ impl<'a> SettingsReader<'a> {
     async fn new(api: &'a Api, caller: &Caller, fields: Fields) -> Result<Self, ApiError> {
         let templates = dto::own_templates(&mut fields.reread());
         let wrong = api.engine().wrong_templates(&caller.identity, templates).await?;
-        let account = match dto::is_account(&mut fields.reread()) {
-            true => Some(api.engine().account_channel(&caller.identity).await?),
-            false => None,
+        let account = if dto::is_account(&mut fields.reread()) {
+            Some(api.engine().account_channel(&caller.identity).await?)
+        } else {
+            None
         };
         Ok(Self { api, fields, account, wrong })
     }
