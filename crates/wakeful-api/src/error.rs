@@ -38,6 +38,7 @@ named_enum! {
         KeyScope = "key_scope",
         Suspended = "suspended",
         NoTeam = "no_team",
+        PersonalNotifier = "personal_notifier",
         NotFound = "not_found",
         NoSuchPath = "no_such_path",
         MethodNotAllowed = "method_not_allowed",
@@ -209,6 +210,10 @@ impl From<Error> for ApiError {
                 ErrorCode::BadToken,
                 "The tokenid is invalid, expired, already used, or for another account; request a new link.",
             ),
+            Error::BadVerificationToken => unauthorized(
+                ErrorCode::BadToken,
+                "The token is invalid, expired, already used, or for an earlier address; request a new link.",
+            ),
             Error::MfaAlreadyOn => conflict(
                 ErrorCode::MfaAlreadyOn,
                 "Multi-factor authentication is on; disable it before setting it up again.",
@@ -291,6 +296,11 @@ impl From<Error> for ApiError {
             Error::NotifierInUse(monitors) => {
                 Self::new(StatusCode::CONFLICT, ErrorCode::NotifierLinked, still_linked(&monitors))
             }
+            Error::PersonalNotifier => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::PersonalNotifier,
+                "This is the personal notifier of another user; only that user can change or delete it.",
+            ),
             Error::Unsigned => conflict(
                 ErrorCode::NotifierUnsigned,
                 "This notifier has no signing secret to rotate; only webhooks have one.",

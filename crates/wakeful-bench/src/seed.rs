@@ -202,7 +202,7 @@ pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
         subject: String::new(),
         text: String::new(),
     };
-    store.sign_up(team, &account, &session, &welcome, now).await?;
+    store.sign_up(team, &account, &session, &welcome, None, now).await?;
     Ok((team, token))
 }
 

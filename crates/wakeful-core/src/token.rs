@@ -14,6 +14,8 @@ pub enum Kind {
     ApiKey,
     EncKey,
     Reset,
+    /// Verifies an email address.
+    Verification,
 }
 
 impl Kind {
@@ -23,6 +25,7 @@ impl Kind {
             Self::ApiKey => "wka_",
             Self::EncKey => "wke_",
             Self::Reset => "wkr_",
+            Self::Verification => "wkv_",
         }
     }
 

@@ -26,6 +26,8 @@ pub enum Error {
     MfaNotOn,
     #[error("the token is invalid or has expired")]
     BadResetToken,
+    #[error("the link is invalid or has expired")]
+    BadVerificationToken,
     #[error("the email address already has an account")]
     EmailTaken,
     /// The caller's role does not have the permission.
@@ -62,6 +64,8 @@ pub enum Error {
     UnknownNotifiers(Vec<NotifierId>),
     #[error("monitors still use the notifier")]
     NotifierInUse(Vec<String>),
+    #[error("only its user can change a personal notifier")]
+    PersonalNotifier,
     #[error("the notifier has no signing secret")]
     Unsigned,
     #[error("the notifier is turned off")]

@@ -1,4 +1,4 @@
-//! The loop that deletes expired rows: sessions, reset tokens, counters, messages and
+//! The loop that deletes expired rows: sessions, links, counters, messages and
 //! alerts. Missing a round does no harm.
 
 use std::time::Duration;
@@ -47,6 +47,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
         .prune_sessions(now.before(settings.session_idle), now.before(settings.session_max))
         .await?;
     store.prune_password_resets(now).await?;
+    store.prune_verifications(now).await?;
     store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
     store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;
     store.delete_orphaned_heartbeats(MAX_GRAVE_BATCHES).await?;

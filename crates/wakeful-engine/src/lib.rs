@@ -19,7 +19,10 @@ pub mod scheduler;
 mod settings;
 mod team_turns;
 
-pub use accounts::{api_keys::*, auth::*, contact::*, mfa::*, operator::*, signup::*, team::*};
+pub use accounts::{
+    api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, signup::*,
+    team::*,
+};
 pub use bus::{Event, Subscription};
 pub use caller::{Authorized, Caller, Via};
 pub use error::Error;
@@ -45,6 +48,7 @@ use wakeful_core::time::{Clock, Millis};
 use wakeful_outbound::fair_queue::FairQueue;
 use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
+use wakeful_outbound::notify::ServiceMail;
 use wakeful_store::Store;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -153,6 +157,16 @@ impl Engine {
 
     fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    /// The service's own mail, which the operator has configured.
+    fn service_mail(&self) -> ServiceMail<'_> {
+        ServiceMail { transport: &self.0.mail_transport, from: &self.settings().mail_from }
+    }
+
+    /// Whether the service's own mail is sent. Without a mail server it becomes files.
+    pub fn has_mail_server(&self) -> bool {
+        matches!(self.0.mail_transport, MailTransport::Smtp(_))
     }
 
     fn net(&self) -> &Net {

@@ -26,7 +26,7 @@ use crate::notify::email::QUIT_TIMEOUT;
 use crate::smtp::{self, Login};
 
 /// For a whole SMTP session, from name resolution to the last reply.
-const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
+pub const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An email to send.
 #[derive(Clone, Debug, Default)]
@@ -78,16 +78,19 @@ pub enum SendReceipt {
 pub struct MailError {
     /// Sending the same email again cannot succeed.
     pub permanent: bool,
+    /// For the operator.
     pub message: String,
+    /// The server's reply, if it has refused the email.
+    pub reply: Option<String>,
 }
 
 impl MailError {
     fn permanent(message: impl Into<String>) -> Self {
-        Self { permanent: true, message: message.into() }
+        Self { permanent: true, message: message.into(), reply: None }
     }
 
     fn transient(message: impl Into<String>) -> Self {
-        Self { permanent: false, message: message.into() }
+        Self { permanent: false, message: message.into(), reply: None }
     }
 }
 
@@ -147,9 +150,10 @@ impl Smtp {
         let opened = smtp::open(net, tcp, &login).await;
         let mut connection = opened.map_err(|why| self.refused(&why))?;
         let sent = connection.send(message.envelope(), &message.formatted()).await;
-        let reply = sent.map_err(|error| MailError {
-            permanent: is_permanent(&error),
-            ..self.refused(&ErrorChain(&error).to_string())
+        let reply = sent.map_err(|error| {
+            let why = ErrorChain(&error).to_string();
+            let (permanent, refused) = (is_permanent(&error), self.refused(&why));
+            MailError { permanent, reply: error.status().map(|_| why), ..refused }
         })?;
         Ok((connection, smtp::describe(&reply)))
     }

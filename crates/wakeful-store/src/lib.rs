@@ -22,8 +22,8 @@ mod probes;
 mod transfer;
 
 pub use accounts::{
-    account::*, api_keys::*, contacts::*, credentials::*, members::*, mfa::*, operator::*,
-    rate_limits::*, sessions::*, team::*,
+    account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, members::*,
+    mfa::*, operator::*, rate_limits::*, sessions::*, team::*,
 };
 pub use alerting::alerts::*;
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};

@@ -52,6 +52,7 @@ const STEPS: &[Step] = steps![
     "0021_credentials",
     "0022_blocked",
     "0023_notifier_health",
+    "0024_verified_email",
     "0025_members",
 ];
 

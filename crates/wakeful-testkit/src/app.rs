@@ -9,10 +9,12 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
+use wakeful_core::notifications::notifier::Transport;
+use wakeful_core::secret::Secret;
 use wakeful_engine::{
     Engine as Operations, Settings, janitor, mail, notifications::delivery, scheduler,
 };
-use wakeful_outbound::mail::MailTransport;
+use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::Store;
@@ -38,6 +40,8 @@ pub struct Setup {
     pub run_scheduler: bool,
     /// Whether messages in the outbox are sent.
     pub run_delivery: bool,
+    /// The port of the service's mail server on loopback; without one, mail becomes files.
+    pub mail_port: Option<u16>,
 }
 
 impl Setup {
@@ -50,6 +54,7 @@ impl Setup {
             egress: Policy::Private,
             run_scheduler: false,
             run_delivery: true,
+            mail_port: None,
         }
     }
 
@@ -121,7 +126,16 @@ impl App {
         let settings = Settings { public_url: url.clone(), ..setup.settings.clone() };
         let mail = database.folder().join("mail");
         let net = Arc::new(Net::new(setup.egress.clone(), Vec::new(), clock.clone()));
-        let mail_transport = MailTransport::Folder(mail.clone());
+        let mail_transport = match setup.mail_port {
+            None => MailTransport::Folder(mail.clone()),
+            Some(port) => MailTransport::Smtp(Smtp {
+                host: "127.0.0.1".to_owned(),
+                port,
+                transport: Transport::Plain,
+                username: String::new(),
+                password: Secret::new(""),
+            }),
+        };
         let engine = Operations::new(store.clone(), clock.clone(), settings, mail_transport, net);
         let shutdown = CancellationToken::new();
         let api = Api::new(engine.clone(), setup.api.clone(), Some(metrics()), shutdown.clone());
@@ -198,6 +212,13 @@ impl App {
         reset_token(mails.last().unwrap())
     }
 
+    /// Verifies the address of a new user, with the link in the welcome mail.
+    pub async fn verify(&self, user: &User) {
+        let mails = self.mails(&user.email, 1).await;
+        let body = serde_json::json!({"token": verification_token(&mails[0])});
+        self.anonymous().post("email/verify", &body).await.ok();
+    }
+
     /// Stops the service after the background work of requests has finished.
     pub async fn stop(self) {
         self.shutdown.cancel();
@@ -216,7 +237,16 @@ impl Drop for App {
 
 /// The token in a mail with a password reset link.
 fn reset_token(mail: &str) -> String {
-    let (_, rest) = mail.split_once("#tokenid=").unwrap_or_else(|| panic!("no link in {mail}"));
+    token_after("#tokenid=", mail)
+}
+
+/// The token in a mail with a link that verifies an address.
+pub fn verification_token(mail: &str) -> String {
+    token_after("/verify#token=", mail)
+}
+
+fn token_after(start: &str, mail: &str) -> String {
+    let (_, rest) = mail.split_once(start).unwrap_or_else(|| panic!("no link in {mail}"));
     rest.split_whitespace().next().unwrap().to_owned()
 }
 

@@ -34,6 +34,7 @@ export const router = createBrowserRouter([
         ],
       },
       { path: "/password", lazy: () => import("../features/auth/reset-password") },
+      { path: "/verify", lazy: () => import("../features/auth/verify-email") },
       { path: "/contact", lazy: () => import("../features/auth/contact") },
       {
         Component: RequireUser,

@@ -124,6 +124,10 @@ pub(crate) struct Me {
     pub(crate) groupid: TeamId,
     /// Whether logins require a second factor.
     pub(crate) mfa: bool,
+    /// Whether the user has opened a link that was emailed to the address.
+    pub(crate) email_verified: bool,
+    /// Whether the service has a mail server. Without one, its emails become files.
+    pub(crate) mail_server: bool,
     /// The role in the team.
     #[schema(value_type = enums::Role)]
     pub(crate) role: &'static str,
@@ -136,7 +140,7 @@ pub(crate) struct Me {
 }
 
 impl Me {
-    pub(crate) fn of(caller: &Caller, profile: Profile) -> Self {
+    pub(crate) fn of(caller: &Caller, profile: Profile, mail_server: bool) -> Self {
         // Every credential has `known`, so it says nothing.
         let permissions = caller.permissions().without(Permission::Known);
         Self {
@@ -146,6 +150,8 @@ impl Me {
             name: profile.name,
             groupid: caller.team(),
             mfa: profile.mfa_enabled,
+            email_verified: profile.email_verified,
+            mail_server,
             role: caller.role().as_str(),
             permissions: permissions.iter().map(Permission::as_str).collect(),
             scope: caller.scope().as_str(),

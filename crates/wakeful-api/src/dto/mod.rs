@@ -5,6 +5,7 @@ pub(crate) mod accounts;
 mod ack;
 pub(crate) mod api_keys;
 pub(crate) mod contact;
+pub(crate) mod email_verification;
 pub(crate) mod enums;
 pub(crate) mod events;
 mod fields;

@@ -2,6 +2,7 @@
 //! fields retain their values; the settings of a new type must be complete. Each type has
 //! a file with its fields in requests and responses; this file lists the types.
 
+mod account;
 mod email;
 mod webhook;
 
@@ -11,14 +12,16 @@ use wakeful_core::Invalid;
 use wakeful_core::id::{AlertId, DeliveryId, EventId, MonitorId, NotifierId};
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::event;
-use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier};
+use wakeful_core::notifications::notifier::{Channel, Health, Kind, Notifier, Subject};
 use wakeful_core::notifications::recipients::{Recipients, RefusedRecipient};
 use wakeful_core::template::UserTemplate;
 use wakeful_core::time::Millis;
 use wakeful_engine::{
-    Engine, ListedDelivery, NotifierDraft, NotifierTest, NotifierView, Preview, PreviewDraft,
+    Engine, ListedDelivery, NotifierDraft, NotifierTest, NotifierView, Preview, PreviewChannel,
+    PreviewDraft,
 };
 
+use self::account::AccountBody;
 use self::email::{EmailBody, SaveEmail};
 use self::webhook::{SaveWebhook, WebhookBody};
 use super::enums::{
@@ -32,10 +35,11 @@ use super::fields::Fields;
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SaveNotifier {
     notifierid: Option<String>,
-    /// Required for a new notifier.
+    /// Required for a new notifier, except for type account: the default is the address.
     #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
-    /// Required for a new notifier.
+    /// Required for a new notifier. Type account is the caller's personal notifier: it is
+    /// created, or changed if there is one. Its type cannot change.
     r#type: Option<KnownNotifierType>,
     /// Required for type email.
     email: Option<SaveEmail>,
@@ -49,26 +53,53 @@ pub(crate) struct SaveNotifier {
 }
 
 /// The stored notifier with the sent fields applied; `None` if some are invalid. The
-/// engine validates each part, so that all errors are reported at once.
+/// engine validates each part, so that all errors are reported at once. `account` is the
+/// channel of the caller's personal notifier, for a request of that type.
 pub(crate) fn draft(
     fields: &mut Fields,
     stored: Option<&Notifier>,
+    account: Option<&Channel>,
     engine: &Engine,
 ) -> Option<NotifierDraft> {
     let name = fields.optional("name", Name::parse);
     let name = name.or_else(|| stored.map(|old| old.name.clone()));
+    let name = name.or_else(|| default_name(account?));
     let name = fields.require("name", name);
-    let kind = fields.optional("type", Kind::parse);
-    let kind = kind.or_else(|| stored.map(|old| old.channel.kind()));
-    let kind = fields.require("type", kind);
+    let kind = kind(fields, stored);
     let isactive = fields.optional_flag("isactive");
     let old = stored.map(|old| &old.channel);
     let isdefault = fields.optional_flag("isdefault");
     let channel = match kind? {
         Kind::Email => fields.within("email", |fields| email::read(fields, old, engine)),
         Kind::Webhook => fields.within("webhook", |fields| webhook::read(fields, old, engine)),
+        Kind::Account => old.or(account).cloned(),
     };
     Some(NotifierDraft { name: name?, channel: channel?, isactive, isdefault })
+}
+
+/// The type in a request, or else the stored one. A personal notifier stays one, and no other
+/// notifier becomes one.
+fn kind(fields: &mut Fields, stored: Option<&Notifier>) -> Option<Kind> {
+    let stored = stored.map(|old| old.channel.kind());
+    let sent = fields.optional("type", Kind::parse);
+    if let (Some(sent), Some(stored)) = (sent, stored)
+        && sent != stored
+        && [sent, stored].contains(&Kind::Account)
+    {
+        fields.refuse("type", "cannot be changed to or from account; create another notifier");
+        return None;
+    }
+    fields.require("type", sent.or(stored))
+}
+
+/// A personal notifier is named after its address.
+fn default_name(account: &Channel) -> Option<Name> {
+    Name::parse(&account.account()?.email).ok()
+}
+
+/// Whether a request is about the caller's personal notifier.
+pub(crate) fn is_account(fields: &mut Fields) -> bool {
+    fields.optional("type", Kind::parse) == Some(Kind::Account)
 }
 
 /// The custom templates in a request, with the names of their fields. Without a type, which
@@ -79,6 +110,7 @@ pub(crate) fn own_templates(fields: &mut Fields) -> Vec<(&'static str, UserTempl
     let own = kinds.filter_map(|kind| match kind {
         Kind::Email => fields.within("email", email::own_template),
         Kind::Webhook => fields.within("webhook", webhook::own_template),
+        Kind::Account => None,
     });
     own.collect()
 }
@@ -108,6 +140,10 @@ pub(crate) struct NotifierBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     webhook: Option<WebhookBody>,
+    /// For type account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    account: Option<AccountBody>,
     /// Whether the notifier sends messages.
     isactive: bool,
     /// Whether new monitors use the notifier unless they name their own.
@@ -132,13 +168,14 @@ pub(crate) struct NotifierBody {
 struct ChannelFields {
     email: Option<EmailBody>,
     webhook: Option<WebhookBody>,
+    account: Option<AccountBody>,
 }
 
 impl NotifierBody {
     pub(crate) fn of(view: &NotifierView) -> Self {
         let NotifierView { notifier, redacted, .. } = view;
         let secret = view.secret.as_ref().map(|secret| secret.expose().to_owned());
-        let ChannelFields { email, webhook } = match &notifier.channel {
+        let ChannelFields { email, webhook, account } = match &notifier.channel {
             Channel::Email(spec) => {
                 ChannelFields { email: Some(EmailBody::of(spec)), ..Default::default() }
             }
@@ -146,6 +183,9 @@ impl NotifierBody {
                 webhook: Some(WebhookBody::of(hook, secret, *redacted)),
                 ..Default::default()
             },
+            Channel::Account(spec) => {
+                ChannelFields { account: Some(AccountBody::of(spec)), ..Default::default() }
+            }
         };
         let disabled = notifier.disabled.as_ref();
         Self {
@@ -154,6 +194,7 @@ impl NotifierBody {
             r#type: notifier.channel.kind().as_str(),
             email,
             webhook,
+            account,
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
             health: HealthBody::of(notifier.health()),
@@ -233,6 +274,7 @@ pub(crate) fn preview(fields: &mut Fields, stored: Option<&Notifier>) -> Option<
         channel: match kind? {
             Kind::Email => email,
             Kind::Webhook => webhook,
+            Kind::Account => PreviewChannel::Email { subject: Subject::default() },
         },
         event: event.unwrap_or_else(|| event::DOWN.into()),
     })

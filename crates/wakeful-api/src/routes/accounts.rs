@@ -57,7 +57,7 @@ async fn get_current_user(
 
 async fn current_user(api: &Api, caller: &Authorized<permission::Known>) -> Result<Me, ApiError> {
     let profile = api.engine().profile(caller).await?;
-    Ok(Me::of(caller, profile))
+    Ok(Me::of(caller, profile, api.engine().has_mail_server()))
 }
 
 /// Returns the user that the credentials belong to, or null without valid credentials. For

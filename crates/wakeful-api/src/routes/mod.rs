@@ -5,6 +5,7 @@
 mod accounts;
 mod api_keys;
 mod contact;
+mod email_verification;
 mod events;
 mod history;
 mod membership;
@@ -33,6 +34,7 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(sessions::public())
         .merge(accounts::public())
         .merge(passwords::public())
+        .merge(email_verification::public())
         .merge(contact::public())
         .merge(push::public())
         .merge(payment_callback::public())
@@ -44,6 +46,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .merge(sessions::protected())
         .merge(accounts::protected())
+        .merge(email_verification::protected())
         .merge(team::protected())
         .merge(api_keys::protected())
         .merge(mfa::protected())

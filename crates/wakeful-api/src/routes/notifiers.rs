@@ -7,13 +7,14 @@ use utoipa_axum::routes;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, NotifierId};
-use wakeful_core::notifications::notifier::Notifier;
+use wakeful_core::notifications::notifier::{Channel, Notifier};
 use wakeful_engine::Authorized;
 use wakeful_engine::NotifierDraft;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
+use crate::client_ip::ClientIp;
 use crate::dto::notifiers::{
     self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
     NotifierTested, PreviewNotifier, SaveNotifier,
@@ -56,22 +57,26 @@ async fn list_notifiers(
 }
 
 /// Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
-/// retain their values. Returns the notifier.
+/// retain their values. Returns the notifier. With type account, it is the caller's personal
+/// notifier, which sends emails to the address of the account; a new one also sends a link to
+/// verify the address, unless it is verified.
 #[utoipa::path(post, path = "/api/v1/notifier/save", tag = "Notifiers",
     request_body = SaveNotifier,
     responses(
         (status = 200, description = "The notifier as saved", body = NotifierBody),
+        (status = 403, description = "It is the personal notifier of another user", body = ErrorBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
         (status = 409, description = "Modified concurrently; nothing was saved", body = ErrorBody)))]
 async fn save_notifier(
     State(api): State<Api>,
     caller: Authorized<permission::Edit>,
+    ClientIp(from): ClientIp,
     Body(mut fields): Body<Fields>,
 ) -> ApiResult<NotifierBody> {
     let id = optional_id(&mut fields)?;
     let settings = SettingsReader::new(&api, &caller, fields).await?;
     let merge = |stored: Option<&Notifier>| settings.read(stored);
-    let view = api.engine().save_notifier(&caller, id, merge).await?;
+    let view = api.engine().save_notifier(&caller, id, from, merge).await?;
     Ok(Json(NotifierBody::of(&view)))
 }
 
@@ -79,6 +84,8 @@ async fn save_notifier(
 struct SettingsReader<'a> {
     api: &'a Api,
     fields: Fields,
+    /// The channel of the caller's personal notifier, if the request is about it.
+    account: Option<Channel>,
     /// The templates that do not work, and why.
     wrong: Vec<(&'static str, Invalid)>,
 }
@@ -91,13 +98,18 @@ impl<'a> SettingsReader<'a> {
     ) -> Result<Self, ApiError> {
         let templates = dto::own_templates(&mut fields.reread());
         let wrong = api.engine().wrong_templates(caller, templates).await?;
-        Ok(Self { api, fields, wrong })
+        let account = if dto::is_account(&mut fields.reread()) {
+            Some(api.engine().account_channel(caller).await?)
+        } else {
+            None
+        };
+        Ok(Self { api, fields, account, wrong })
     }
 
     /// The stored notifier with the sent fields applied, or all errors at once.
     fn read(&self, stored: Option<&Notifier>) -> Result<NotifierDraft, ApiError> {
         let mut fields = self.fields.reread();
-        let draft = dto::draft(&mut fields, stored, self.api.engine());
+        let draft = dto::draft(&mut fields, stored, self.account.as_ref(), self.api.engine());
         for (field, why) in &self.wrong {
             fields.refuse(field, why.0.as_str());
         }
@@ -112,6 +124,7 @@ impl<'a> SettingsReader<'a> {
     request_body = SaveNotifier,
     responses(
         (status = 200, description = "Accepted by the receiver", body = NotifierTested),
+        (status = 403, description = "Changes to the personal notifier of another user", body = ErrorBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
         (status = 502, description = "Not accepted by the receiver", body = ErrorBody)))]
 async fn test_notifier(
@@ -158,6 +171,7 @@ async fn preview_notifier(
     params(("notifierid" = String, Path, description = "The notifier's id")),
     responses(
         (status = 200, description = "Deleted", body = Ack),
+        (status = 403, description = "It is the personal notifier of another user", body = ErrorBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
         (status = 409, description = "Monitors still use it", body = ErrorBody)))]
 async fn delete_notifier(

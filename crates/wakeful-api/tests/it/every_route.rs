@@ -21,6 +21,7 @@ const PUBLIC: &[&str] = &[
     "GET /api/v1/session",
     "POST /api/v1/authenticated",
     "POST /api/v1/contactus",
+    "POST /api/v1/email/verify",
     "POST /api/v1/login",
     "POST /api/v1/password/lost",
     "POST /api/v1/password/update",

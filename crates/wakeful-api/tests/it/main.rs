@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
+mod account_notifier;
 mod api_keys;
 mod concurrent_saves;
 mod connections;
 mod contact;
 mod conventions;
+mod email_verification;
 mod error_codes;
 mod events;
 mod every_route;

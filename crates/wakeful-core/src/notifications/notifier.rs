@@ -2,6 +2,7 @@
 //! construction; this file lists the kinds. The store saves the settings in two parts:
 //! plain JSON, and JSON that is encrypted.
 
+pub mod account;
 pub mod address;
 pub mod builtin_template;
 pub mod email;
@@ -12,13 +13,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::Invalid;
-use crate::id::{NotifierId, TeamId};
+use crate::email_address;
+use crate::id::{NotifierId, TeamId, UserId};
 use crate::monitors::Name;
 use crate::named_enum;
 use crate::secret::Secret;
 use crate::template::UserTemplate;
 use crate::time::Millis;
 
+pub use account::AccountSpec;
 pub use address::{Mailbox, Mailboxes};
 pub use builtin_template::BuiltinTemplate;
 pub use email::{EmailSpec, Security, Subject, Transport};
@@ -54,6 +57,7 @@ pub struct Disabled {
 pub enum Channel {
     Email(EmailSpec),
     Webhook(WebhookSpec),
+    Account(AccountSpec),
 }
 
 named_enum! {
@@ -63,6 +67,7 @@ named_enum! {
     pub enum Kind {
         Email = "email",
         Webhook = "webhook",
+        Account = "account",
     }
 }
 
@@ -70,7 +75,26 @@ named_enum! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery<'a> {
     Single,
-    Digest(&'a EmailSpec),
+    Digest(MailRoute<'a>),
+}
+
+/// How the emails of a notifier are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailRoute<'a> {
+    /// Through the notifier's own mail server.
+    Server(&'a EmailSpec),
+    /// Through the service's mail server, to a user.
+    Account(&'a AccountSpec),
+}
+
+impl MailRoute<'_> {
+    /// The keys of all recipients.
+    pub fn recipient_keys(self) -> Vec<String> {
+        match self {
+            Self::Server(spec) => spec.recipients().map(|one| one.email.key()).collect(),
+            Self::Account(spec) => vec![email_address::key(&spec.email)],
+        }
+    }
 }
 
 impl Delivery<'_> {
@@ -102,7 +126,7 @@ impl Kind {
 
     pub fn delivery_mode(self) -> DeliveryMode {
         match self {
-            Self::Email => DeliveryMode::Digest,
+            Self::Email | Self::Account => DeliveryMode::Digest,
             Self::Webhook => DeliveryMode::Single,
         }
     }
@@ -119,6 +143,7 @@ impl Channel {
         match self {
             Self::Email(_) => Kind::Email,
             Self::Webhook(_) => Kind::Webhook,
+            Self::Account(_) => Kind::Account,
         }
     }
 
@@ -127,13 +152,15 @@ impl Channel {
         match self {
             Self::Email(email) => email.redact(),
             Self::Webhook(webhook) => webhook.redact(),
+            Self::Account(_) => {}
         }
     }
 
     pub fn delivery(&self) -> Delivery<'_> {
         match self {
-            Self::Email(email) => Delivery::Digest(email),
+            Self::Email(email) => Delivery::Digest(MailRoute::Server(email)),
             Self::Webhook(_) => Delivery::Single,
+            Self::Account(account) => Delivery::Digest(MailRoute::Account(account)),
         }
     }
 
@@ -154,6 +181,7 @@ impl Channel {
         match self {
             Self::Email(email) => json(email),
             Self::Webhook(hook) => json(&hook.template),
+            Self::Account(_) => "{}".to_owned(),
         }
     }
 
@@ -163,15 +191,35 @@ impl Channel {
         match self {
             Self::Email(email) => email.password.clone(),
             Self::Webhook(hook) => hook.sealed_part(),
+            Self::Account(_) => Secret::new(""),
         }
     }
 
-    /// Combines the two parts.
-    pub fn from_parts(kind: Kind, open: &str, sealed: &Secret) -> Option<Self> {
+    /// Combines the two parts, and the user that a personal notifier belongs to.
+    pub fn from_parts(
+        kind: Kind,
+        open: &str,
+        sealed: &Secret,
+        account: Option<AccountSpec>,
+    ) -> Option<Self> {
         Some(match kind {
             Kind::Email => Self::Email(EmailSpec::from_parts(open, sealed)?),
             Kind::Webhook => Self::Webhook(WebhookSpec::from_parts(open, sealed)?),
+            Kind::Account => Self::Account(account?),
         })
+    }
+
+    /// The user that a personal notifier belongs to.
+    pub fn account(&self) -> Option<&AccountSpec> {
+        match self {
+            Self::Email(_) | Self::Webhook(_) => None,
+            Self::Account(account) => Some(account),
+        }
+    }
+
+    /// The only user who may change the notifier, if it is a personal one.
+    pub fn user(&self) -> Option<UserId> {
+        self.account().map(|account| account.user)
     }
 
     /// The user's own template in it, with the name of its field.
@@ -179,20 +227,21 @@ impl Channel {
         match self {
             Self::Email(email) => Some(("email.subject", email.subject.template()?)),
             Self::Webhook(hook) => Some(("webhook.template", hook.template.custom()?)),
+            Self::Account(_) => None,
         }
     }
 
     /// The keys that messages are signed with, if the kind signs them.
     pub fn keys(&self) -> Option<&Keys> {
         match self {
-            Self::Email(_) => None,
+            Self::Email(_) | Self::Account(_) => None,
             Self::Webhook(hook) => Some(&hook.keys),
         }
     }
 
     pub fn keys_mut(&mut self) -> Option<&mut Keys> {
         match self {
-            Self::Email(_) => None,
+            Self::Email(_) | Self::Account(_) => None,
             Self::Webhook(hook) => Some(&mut hook.keys),
         }
     }
@@ -221,6 +270,11 @@ mod tests {
         match kind {
             Kind::Email => Channel::Email(email::tests::spec()),
             Kind::Webhook => Channel::Webhook(webhook::tests::spec("https://hooks.example/t0ken")),
+            Kind::Account => Channel::Account(AccountSpec {
+                user: UserId::from(uuid::Uuid::from_u128(7)),
+                email: "Ann@example.com".to_owned(),
+                verified: true,
+            }),
         }
     }
 
@@ -239,7 +293,8 @@ mod tests {
             for secret in ["hunter2", "t0ken", "whsec_", "Bearer"] {
                 assert!(!open.contains(secret), "{open}");
             }
-            assert_eq!(Channel::from_parts(channel.kind(), &open, &sealed), Some(channel));
+            let account = channel.account().cloned();
+            assert_eq!(Channel::from_parts(channel.kind(), &open, &sealed, account), Some(channel));
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod api_keys;
 pub(crate) mod auth;
 pub(crate) mod contact;
+pub(crate) mod email_verification;
 pub(crate) mod mfa;
 pub(crate) mod operator;
 pub(crate) mod password_hasher;

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::client_network::ClientNetwork;
-use wakeful_core::id::TeamId;
+use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::token::Digest;
 use wakeful_store::Hits;
 
@@ -56,6 +56,23 @@ impl Engine {
 
     pub(crate) fn reset_limit(&self, account: &str) -> Limit {
         limit("reset", &[account], self.settings().limits.resets_per_hour, HOUR)
+    }
+
+    /// Links to verify an address: per client network, per user, who may enter one address
+    /// after the other, and per address. As many as reset links.
+    pub(crate) fn verification_limits(
+        &self,
+        user: UserId,
+        account: &str,
+        from: IpAddr,
+    ) -> [Limit; 3] {
+        let limits = &self.settings().limits;
+        let (of_network, max) = (limits.reset_requests_per_hour, limits.resets_per_hour);
+        [
+            limit("verification request", &[&network(from)], of_network, HOUR),
+            limit("verification user", &[&user.to_string()], max, HOUR),
+            limit("verification", &[account], max, HOUR),
+        ]
     }
 
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {

@@ -42,9 +42,10 @@ impl Engine {
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
         let account = self.new_account(&wanted.email, hash, &wanted.name);
         let (token, session) = self.new_session(account.user, from);
-        let welcome = self
-            .new_mail(wanted.email.as_str(), templates::welcome(self.settings(), &wanted.email));
-        self.store().sign_up(team, &account, &session, &welcome, self.now()).await?;
+        let (secret, link) = self.new_verification();
+        let text = templates::welcome(self.settings(), &wanted.email, &secret);
+        let welcome = self.new_mail(wanted.email.as_str(), text);
+        self.store().sign_up(team, &account, &session, &welcome, Some(link), self.now()).await?;
         self.0.mail_queued.notify_one();
         tracing::info!(user.id = %account.user, team.id = %team, "user {} signed up", account.user);
         Ok(SignedIn { user: account.user, team, email: wanted.email.to_string(), token })

@@ -26,15 +26,38 @@ impl Engine {
     }
 }
 
-pub(crate) fn welcome(settings: &Settings, email: &EmailAddress) -> EmailText {
+pub(crate) fn welcome(settings: &Settings, email: &EmailAddress, token: &Secret) -> EmailText {
     let url = &settings.public_url;
+    let link = verification_link(settings, token);
     EmailText {
         subject: "Welcome to Wakeful".into(),
         text: format!(
             "Welcome to Wakeful.\n\n\
              Your account {email} is ready:\n\n    {url}\n\n\
+             To get notifications at this address, verify it with this link. It works once and\n\
+             expires in seven days:\n\n    \
+             {link}\n\n\
              If you did not sign up, someone may have mistyped their address. You can ignore\n\
              this mail.\n"
+        ),
+    }
+}
+
+/// The link to verify an address. The token is in the fragment, as in a reset link.
+fn verification_link(settings: &Settings, token: &Secret) -> String {
+    format!("{}/verify#token={}", settings.public_url, token.expose())
+}
+
+pub(crate) fn verification(settings: &Settings, email: &str, token: &Secret) -> EmailText {
+    let link = verification_link(settings, token);
+    EmailText {
+        subject: "Verify your email address".into(),
+        text: format!(
+            "The Wakeful account {email} is to get notifications at this address.\n\n\
+             To verify it, open this link. It works once and expires in seven days:\n\n    \
+             {link}\n\n\
+             If this is not your account, ignore this mail. No notifications are sent to an\n\
+             address that is not verified.\n"
         ),
     }
 }

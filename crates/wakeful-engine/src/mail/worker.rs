@@ -54,7 +54,7 @@ async fn send_next(engine: &Engine) -> Result<bool> {
     failpoint::with("while-mailing", &claimed.mail.subject);
     let defect = |_| {
         let message = "Wakeful itself failed while sending; see its log".to_owned();
-        Err(MailError { permanent: false, message })
+        Err(MailError { permanent: false, message, reply: None })
     };
     match survived(engine.0.mail_transport.send(engine.net(), &email)).await.unwrap_or_else(defect)
     {

@@ -1,5 +1,6 @@
 //! Notifications: the notifiers of a team, events, reminders and delivery.
 
+mod account_notifier;
 pub mod delivery;
 pub(crate) mod events;
 pub(crate) mod notifier_test;

@@ -9,6 +9,7 @@ use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_outbound::notify::{self, Attempt};
 
+use super::account_notifier::require_own_notifier;
 use super::notifiers::NotifierDraft;
 use crate::caller::Authorized;
 use crate::{Engine, Error, Result, random};
@@ -48,6 +49,9 @@ impl Engine {
         merge: impl FnOnce(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierTest, E> {
         let stored = self.optional_notifier(caller, id).await?;
+        if let Some(stored) = &stored {
+            require_own_notifier(caller, stored)?;
+        }
         let draft = merge(stored.as_ref())?;
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, stored.as_ref());
@@ -80,7 +84,7 @@ impl Engine {
     async fn attempt_test(&self, notifier: &Notifier) -> Attempt {
         let now = self.now();
         let event = Event::test(EventId::new(now, random::bytes()), notifier.name.as_str(), now);
-        let (net, link) = (self.net(), self.public_url());
-        notify::deliver(net, notifier.team, &notifier.channel, &event, link, now).await
+        let (net, mail, link) = (self.net(), self.service_mail(), self.public_url());
+        notify::deliver(net, mail, notifier.team, &notifier.channel, &event, link, now).await
     }
 }

@@ -1,5 +1,6 @@
 //! Operations on the notifiers of a team, and the list of their deliveries.
 
+use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::Invalid;
 use wakeful_core::access::{Permission, permission};
@@ -19,6 +20,7 @@ use wakeful_store::{ChangeNotifierOutcome, DeleteNotifierOutcome, ResendOutcome,
 pub use wakeful_outbound::notify::{Preview, PreviewChannel};
 pub use wakeful_store::ListedDelivery;
 
+use super::account_notifier::require_own_notifier;
 use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, random};
 
@@ -106,14 +108,19 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Edit>,
         id: Option<NotifierId>,
+        from: IpAddr,
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
         let Some(id) = id else {
             let draft = merge(None)?;
+            if draft.channel.user().is_some() {
+                return self.save_account_notifier(caller, from, merge).await;
+            }
             return Ok(self.create_notifier(caller, draft).await?);
         };
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let before = self.notifier(caller, id).await?;
+            require_own_notifier(caller, &before)?;
             let draft = merge(Some(&before))?;
             if let Some(view) = self.change_notifier(caller, &before, draft).await? {
                 return Ok(view);
@@ -136,7 +143,7 @@ impl Engine {
 
     /// `None` if the notifier was changed since it was read. A notifier without changes is
     /// not written.
-    async fn change_notifier(
+    pub(super) async fn change_notifier(
         &self,
         caller: &Caller,
         before: &Notifier,
@@ -315,6 +322,7 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<()> {
+        require_own_notifier(caller, &self.notifier(caller, id).await?)?;
         let team = self.store().team(caller.team());
         team.delete_notifier_deliveries(id).await?;
         match team.delete_notifier(id).await {

@@ -57,12 +57,17 @@ both_engines! {
             let notifier = match kind {
                 Kind::Email => mail(&ann, &inbox).await,
                 Kind::Webhook => hook(&ann, &receiver).await,
+                Kind::Account => {
+                    app.verify(&ann).await;
+                    ann.client.post("notifier/save", &json!({"type": "account"})).await.json()
+                }
             };
             let site = job(&ann.client, kind.as_str(), &notifier).await;
             report(&ann.client, &site, "down").await;
             all_are(&ann.client, &notifier, "delivered").await;
         }
         assert_eq!((receiver.count(), inbox.mails().len()), (1, 1));
+        assert_eq!(app.mails("ann@example.com", 2).await.len(), 2, "welcome and outage");
     }
 
     async fn a_failing_receiver_is_retried_with_the_same_id_until_it_accepts(setup: Setup) {

@@ -1,11 +1,11 @@
-//! The emails of email notifiers: one for a single event, and one for many at
+//! The emails of notifiers: one for a single event, and one for many at
 //! once. Their ids derive from the events, so that an email sent twice is
 //! recognized as the same one.
 
 use serde_json::{Map, Value, json};
 use wakeful_core::id::{EventId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
-use wakeful_core::notifications::notifier::{EmailSpec, Subject};
+use wakeful_core::notifications::notifier::{EmailSpec, Mailboxes, Subject};
 use wakeful_core::template::Escape;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -16,23 +16,55 @@ use crate::mail::Email;
 
 const MAX_SUBJECT_LENGTH: usize = 200;
 
+/// The addresses of an email, and the template of its subject if it has its own.
+#[derive(Clone, Debug, Default)]
+pub struct Envelope {
+    pub from: String,
+    pub to: Vec<String>,
+    pub cc: Vec<String>,
+    pub bcc: Vec<String>,
+    pub subject: Subject,
+}
+
+impl From<&EmailSpec> for Envelope {
+    fn from(spec: &EmailSpec) -> Self {
+        let all = |boxes: &Mailboxes| boxes.iter().map(ToString::to_string).collect();
+        Self {
+            from: spec.from_email.to_string(),
+            to: all(&spec.to_email),
+            cc: all(&spec.to_cc),
+            bcc: all(&spec.to_bcc),
+            subject: spec.subject.clone(),
+        }
+    }
+}
+
+impl Envelope {
+    /// An email without content.
+    fn email(self, date: Millis) -> Email {
+        let Self { from, to, cc, bcc, subject: _ } = self;
+        Email { date, from, to, cc, bcc, ..Email::default() }
+    }
+}
+
 /// The email about one event. `in_reply_to` is the event of an earlier email,
 /// so that mail programs show them as one thread.
 pub async fn event_email(
     renderers: &Renderers,
     team: TeamId,
-    spec: &EmailSpec,
+    envelope: impl Into<Envelope>,
     event: &Event,
     link: &str,
     in_reply_to: Option<EventId>,
     date: Millis,
 ) -> Email {
-    let subject = match spec.subject.template() {
-        None => subject(&spec.subject, event, link),
+    let envelope = envelope.into();
+    let subject = match envelope.subject.template() {
+        None => subject(&envelope.subject, event, link),
         // Rendered on another thread: it may take a while, and others wait on
         // this one.
         Some(_) => {
-            let (own, monitor, link) = (spec.subject.clone(), event.clone(), link.to_owned());
+            let (own, monitor, link) = (envelope.subject.clone(), event.clone(), link.to_owned());
             let rendering = renderers.render(team, move || subject(&own, &monitor, &link));
             rendering.await.unwrap_or_else(|| one_line(&default_subject(event)))
         }
@@ -44,7 +76,7 @@ pub async fn event_email(
         subject,
         text,
         html: Some(html),
-        ..envelope(spec, date)
+        ..envelope.email(date)
     }
 }
 
@@ -62,7 +94,7 @@ pub(super) fn render(event: &Event, link: &str) -> (String, String) {
 }
 
 /// One email that lists all events.
-pub fn digest(spec: &EmailSpec, events: &[Event], link: &str, date: Millis) -> Email {
+pub fn digest(envelope: impl Into<Envelope>, events: &[Event], link: &str, date: Millis) -> Email {
     let count = |kind| events.iter().filter(|event| event.is(kind)).count();
     let (down, still, up) = (count(event::DOWN), count(event::REMINDER), count(event::UP));
     let others = events.len() - down - still - up;
@@ -91,21 +123,7 @@ pub fn digest(spec: &EmailSpec, events: &[Event], link: &str, date: Millis) -> E
             &fields,
             Escape::Html,
         )),
-        ..envelope(spec, date)
-    }
-}
-
-fn envelope(spec: &EmailSpec, date: Millis) -> Email {
-    let all = |boxes: &wakeful_core::notifications::notifier::Mailboxes| {
-        boxes.iter().map(ToString::to_string).collect()
-    };
-    Email {
-        date,
-        from: spec.from_email.to_string(),
-        to: all(&spec.to_email),
-        cc: all(&spec.to_cc),
-        bcc: all(&spec.to_bcc),
-        ..Email::default()
+        ..envelope.into().email(date)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Notification: one file per kind of notifier, listed here, and the texts. Each
 //! kind returns an `Outcome`; when to retry is decided elsewhere.
 
+pub mod account;
 pub mod email;
 pub mod email_template;
 pub mod renderers;
@@ -22,17 +23,21 @@ use wakeful_core::time::Millis;
 use crate::net::Net;
 use crate::net::guard::Guard;
 
+pub use account::ServiceMail;
+
 /// How long an attempt may take.
 pub const fn timeout(kind: Kind) -> Duration {
     match kind {
         Kind::Email => email::TIMEOUT,
         Kind::Webhook => webhook::TIMEOUT,
+        Kind::Account => account::TIMEOUT,
     }
 }
 
-/// Sends one event. `link` is the page of the monitor.
+/// Sends one event. `link` is the page of the monitor, and `mail` the service's own mail.
 pub fn deliver<'a>(
     net: &'a Net,
+    mail: ServiceMail<'a>,
     team: TeamId,
     channel: &'a Channel,
     event: &'a Event,
@@ -43,6 +48,9 @@ pub fn deliver<'a>(
         Channel::Email(spec) => email::deliver_event(net, team, spec, event, link, now).boxed(),
         Channel::Webhook(hook) => {
             webhook::deliver(net, team, hook, event, link, now).map(Attempt::from).boxed()
+        }
+        Channel::Account(spec) => {
+            account::deliver_event(net, mail, team, spec, event, link, now).boxed()
         }
     }
 }
@@ -66,6 +74,8 @@ pub fn refused_fields(guard: &Guard, channel: &Channel) -> Vec<(&'static str, In
     let validated = match channel {
         Channel::Email(spec) => email::validate(guard, spec),
         Channel::Webhook(hook) => webhook::validate(guard, hook),
+        // The address of an account is not a setting of the notifier.
+        Channel::Account(_) => Vec::new(),
     };
     validated.into_iter().filter_map(|(field, result)| Some((field, result.err()?))).collect()
 }
@@ -75,8 +85,14 @@ type Validated = Vec<(&'static str, Result<(), Invalid>)>;
 /// The settings of a notifier that affect its messages.
 #[derive(Clone, Debug)]
 pub enum PreviewChannel {
-    Email { subject: Subject },
-    Webhook { template: Template, url: Option<HttpUrl> },
+    /// Of type email, or with the standard subject of type account.
+    Email {
+        subject: Subject,
+    },
+    Webhook {
+        template: Template,
+        url: Option<HttpUrl>,
+    },
 }
 
 /// A message that is not sent.

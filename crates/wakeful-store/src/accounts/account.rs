@@ -6,8 +6,9 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
+use crate::accounts::{email_verification, sessions};
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Mail, NewSession, Result, Store, accounts::sessions, mail};
+use crate::{Mail, NewSession, NewVerification, Result, Store, mail};
 
 /// The part of an account that authentication needs.
 #[derive(Clone, Debug)]
@@ -17,6 +18,7 @@ pub struct Account {
     pub email: String,
     pub password_hash: String,
     pub mfa_enabled: bool,
+    pub email_verified: bool,
 }
 
 from_row!(Account, |row| Self {
@@ -25,6 +27,7 @@ from_row!(Account, |row| Self {
     email: row.try_get("email")?,
     password_hash: row.try_get("password_hash")?,
     mfa_enabled: row.try_get("mfa_enabled")?,
+    email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
 });
 
 /// What users see of their own account.
@@ -33,11 +36,13 @@ pub struct Profile {
     /// As given at sign-up; may be empty.
     pub name: String,
     pub mfa_enabled: bool,
+    pub email_verified: bool,
 }
 
 from_row!(Profile, |row| Self {
     name: row.try_get("name")?,
     mfa_enabled: row.try_get("mfa_enabled")?,
+    email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
 });
 
 /// A user to create.
@@ -54,7 +59,7 @@ impl Store {
     pub async fn account_by_email(&self, email_key: &str) -> Result<Option<Account>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, team_id, email, password_hash, mfa_enabled
+                "select id, team_id, email, password_hash, mfa_enabled, email_verified
                  from users
                  where email_key = $1",
             )
@@ -67,7 +72,7 @@ impl Store {
     /// The account of a user who is already authenticated.
     pub async fn profile(&self, user: UserId) -> Result<Option<Profile>> {
         Ok(read!(self, |db| {
-            sqlx::query_as("select name, mfa_enabled from users where id = $1")
+            sqlx::query_as("select name, mfa_enabled, email_verified from users where id = $1")
                 .bind(user.uuid())
                 .fetch_optional(db)
                 .await
@@ -77,7 +82,7 @@ impl Store {
     pub async fn account(&self, user: UserId) -> Result<Option<Account>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, team_id, email, password_hash, mfa_enabled
+                "select id, team_id, email, password_hash, mfa_enabled, email_verified
                  from users
                  where id = $1",
             )
@@ -111,14 +116,15 @@ impl Store {
         Ok(())
     }
 
-    /// Creates a team, its first user, a session and the welcome mail in one
-    /// transaction. `Taken` when the address already has an account.
+    /// Creates a team, its first user, a session and the welcome mail, with the link in
+    /// it, in one transaction. `Taken` when the address already has an account.
     pub async fn sign_up(
         &self,
         team: TeamId,
         account: &NewAccount,
         session: &NewSession,
         welcome: &Mail,
+        link: Option<NewVerification>,
         now: Millis,
     ) -> Result<()> {
         let welcome = mail::sealed(&self.keyring, welcome);
@@ -132,6 +138,10 @@ impl Store {
         });
         insert(&mut tx, team, account, now).await?;
         sessions::insert(&mut tx, session, None, now).await?;
+        if let Some(link) = link {
+            let email_key = account.email.key();
+            email_verification::insert(&mut tx, account.user, &email_key, link).await?;
+        }
         mail::insert(&mut tx, &welcome, now).await?;
         tx.commit().await
     }

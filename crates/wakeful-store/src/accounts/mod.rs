@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod api_keys;
 pub(crate) mod contacts;
 pub(crate) mod credentials;
+pub(crate) mod email_verification;
 pub(crate) mod members;
 pub(crate) mod mfa;
 pub(crate) mod operator;

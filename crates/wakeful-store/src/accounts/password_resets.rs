@@ -8,6 +8,7 @@ use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::email_verification;
 use crate::dialect::{read, within, write};
 use crate::{Account, Mail, Result, Store, StoreError, mail};
 
@@ -38,16 +39,17 @@ impl Store {
                 return Err(StoreError::Gone);
             }
             sqlx::query(
-                "insert into resets (digest, user_id, expires, email_key)
-                 values ($1, $2, $3, $4)
+                "insert into resets (digest, user_id, expires, email_key, mailed)
+                 values ($1, $2, $3, $4, $5)
                  on conflict (user_id) do update
                  set digest = excluded.digest, expires = excluded.expires,
-                     email_key = excluded.email_key",
+                     email_key = excluded.email_key, mailed = excluded.mailed",
             )
             .bind(&digest.0[..])
             .bind(account.user.uuid())
             .bind(expires.0)
             .bind(email_key.as_str())
+            .bind(mail.is_some())
             .execute(&mut *db)
             .await?;
         });
@@ -58,7 +60,7 @@ impl Store {
     }
 
     /// Consumes a reset token: sets the password, ends all sessions and deletes
-    /// all API keys. `None` when the token is unknown, expired, used, or was not
+    /// all API keys. A mailed token also verifies the address. `None` when the token is unknown, expired, used, or was not
     /// mailed to this address, or when the address has changed since.
     pub async fn reset_password(
         &self,
@@ -68,7 +70,7 @@ impl Store {
         now: Millis,
     ) -> Result<Option<UserId>> {
         let mut tx = self.begin().await?;
-        let user = within!(tx, |db| {
+        let (user, mailed) = within!(tx, |db| {
             let found: Option<Uuid> = sqlx::query_scalar(
                 "update users set password_hash = $3, modified = $4
                  where email_key = $2 and id = (select user_id from resets where digest = $1)
@@ -82,27 +84,29 @@ impl Store {
             .await?;
             let Some(user) = found else { return Ok(None) };
             // With the user's row locked, only one caller finds the token.
-            let spent = sqlx::query(
+            let spent: Option<bool> = sqlx::query_scalar(
                 "delete from resets
-                 where digest = $1 and user_id = $2 and email_key = $3 and expires > $4",
+                 where digest = $1 and user_id = $2 and email_key = $3 and expires > $4
+                 returning mailed",
             )
             .bind(&digest.0[..])
             .bind(user)
             .bind(email_key)
             .bind(now.0)
-            .execute(&mut *db)
+            .fetch_optional(&mut *db)
             .await?;
-            if spent.rows_affected() == 0 {
-                return Ok(None);
-            }
+            let Some(mailed) = spent else { return Ok(None) };
             for revoke in [
                 "delete from sessions where user_id = $1",
                 "delete from api_keys where user_id = $1",
             ] {
                 sqlx::query(revoke).bind(user).execute(&mut *db).await?;
             }
-            Ok::<_, Error>(UserId::from(user))
+            Ok::<_, Error>((UserId::from(user), mailed))
         })?;
+        if mailed {
+            email_verification::mark_verified(&mut tx, user, now).await?;
+        }
         tx.commit().await?;
         Ok(Some(user))
     }

@@ -10,6 +10,7 @@ use wakeful_core::time::Millis;
 
 use crate::accounts::{account, credentials, members};
 use crate::dialect::{Tx, from_row, read, within};
+use crate::notifications::notifiers;
 use crate::{Authority, Credential, MemberOutcome, NewAccount, Result, Store, StoreError};
 
 pub struct TeamStore<'a> {
@@ -150,11 +151,13 @@ impl<'a> TeamStore<'a> {
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
         }
+        notifiers::rename_account_notifier(&mut tx, self.team, change.user, &change.email).await?;
         let found = within!(tx, |db| {
             sqlx::query(
                 "update users
                  set email = $3, email_key = $4, modified = $6,
-                     password_hash = coalesce($5, password_hash)
+                     password_hash = coalesce($5, password_hash),
+                     email_verified = case when email_key = $4 then email_verified end
                  where id = $1 and team_id = $2",
             )
             .bind(change.user.uuid())
@@ -173,12 +176,17 @@ impl<'a> TeamStore<'a> {
         if change.password_hash.is_some() {
             end_other_sessions(&mut tx, change.user, keep).await?;
         }
-        // A link that was mailed to the previous address must not work either.
+        // Links that were mailed to the previous address must not work either.
         within!(tx, |db| {
             sqlx::query("delete from resets where user_id = $1 and (email_key <> $2 or $3)")
                 .bind(change.user.uuid())
                 .bind(change.email.key())
                 .bind(change.password_hash.is_some())
+                .execute(&mut *db)
+                .await?;
+            sqlx::query("delete from verifications where user_id = $1 and email_key <> $2")
+                .bind(change.user.uuid())
+                .bind(change.email.key())
                 .execute(db)
                 .await?;
         });
@@ -256,6 +264,9 @@ impl<'a> TeamStore<'a> {
                     return Ok(MemberOutcome::RoleTooHigh);
                 }
             }
+        }
+        for user in users {
+            self.store.unlink_account_notifier(&mut tx, self.team, *user).await?;
         }
         let all = within!(tx, |db| {
             let mut all = true;

@@ -4,11 +4,12 @@
 use sqlx::Error;
 use std::collections::HashMap;
 use uuid::Uuid;
+use wakeful_core::email_address::EmailAddress;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{NotifierId, TeamId};
+use wakeful_core::id::{NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Name;
 use wakeful_core::notifications::notifier::{
-    AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
+    AccountSpec, AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
 };
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
@@ -43,7 +44,9 @@ pub enum ChangeNotifierOutcome {
 macro_rules! columns {
     () => {
         "id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-         failing_since, healthy_since, last_error, revision, created, modified"
+         failing_since, healthy_since, last_error, revision, created, modified, user_id,
+         (select u.email from users u where u.id = notifiers.user_id) as user_email,
+         (select u.email_verified from users u where u.id = notifiers.user_id) as user_verified"
     };
 }
 
@@ -61,6 +64,8 @@ struct Row {
     revision: i64,
     created: i64,
     modified: i64,
+    /// For a personal notifier.
+    account: Option<AccountSpec>,
 }
 
 from_row!(Row, |row| Self {
@@ -81,6 +86,14 @@ from_row!(Row, |row| Self {
     revision: row.try_get("revision")?,
     created: row.try_get("created")?,
     modified: row.try_get("modified")?,
+    account: match (row.try_get::<Option<Uuid>, _>("user_id")?, row.try_get("user_email")?) {
+        (Some(user), Some(email)) => Some(AccountSpec {
+            user: user.into(),
+            email,
+            verified: row.try_get::<Option<i64>, _>("user_verified")?.is_some(),
+        }),
+        _ => None,
+    },
 });
 
 impl Row {
@@ -101,7 +114,8 @@ impl Row {
             id: self.id,
             team: self.team,
             name: Name::parse(&self.name).map_err(|_| damaged())?,
-            channel: Channel::from_parts(kind, &self.config, &secret).ok_or_else(damaged)?,
+            channel: Channel::from_parts(kind, &self.config, &secret, self.account)
+                .ok_or_else(damaged)?,
             disabled: self.disabled_at.map(|at| Disabled { at: Millis(at), why }),
             isdefault: self.isdefault,
             attempts: self.attempts,
@@ -175,15 +189,32 @@ impl TeamStore<'_> {
         Ok(found.is_some())
     }
 
-    /// Adds a notifier. `Gone` when the team has been deleted.
+    /// The personal notifier of a user of the team.
+    pub async fn account_notifier(&self, user: UserId) -> Result<Option<Notifier>> {
+        let row: Option<Row> = read!(self.store, |db| {
+            sqlx::query_as(concat!(
+                "select ",
+                columns!(),
+                " from notifiers where user_id = $1 and team_id = $2"
+            ))
+            .bind(user.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        row.map(|row| row.into_notifier(&self.store.keyring)).transpose()
+    }
+
+    /// Adds a notifier. `Gone` when the team or the user has been deleted, `Taken` when
+    /// the user already has a personal notifier.
     pub async fn add_notifier(&self, notifier: &Notifier) -> Result<()> {
         let secret = seal(&self.store.keyring, notifier);
         write!(self.store, |db| {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
-                  created, modified)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                  created, modified, user_id)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             )
             .bind(notifier.id.uuid())
             .bind(self.team.uuid())
@@ -196,6 +227,7 @@ impl TeamStore<'_> {
             .bind(notifier.isdefault)
             .bind(notifier.created.0)
             .bind(notifier.modified.0)
+            .bind(notifier.channel.user().map(UserId::uuid))
             .execute(db)
             .await
             .map(|_| ())
@@ -355,6 +387,63 @@ impl Store {
         tx.commit().await?;
         Ok(true)
     }
+}
+
+impl Store {
+    /// Unlinks the personal notifier of a user who is about to be deleted, and the notifier
+    /// with them. The monitors are locked first, as by everything that changes their links;
+    /// then the notifier, so that no other link is added.
+    pub(crate) async fn unlink_account_notifier(
+        &self,
+        tx: &mut Tx,
+        team: TeamId,
+        user: UserId,
+    ) -> Result<()> {
+        let locks: &[&'static str] = either!(
+            self,
+            sqlite: &[],
+            postgres: &[
+                "select 1 from monitors where id in (
+                     select l.monitor_id
+                     from monitor_notifiers l
+                     join notifiers n on n.id = l.notifier_id
+                     where n.user_id = $1 and n.team_id = $2)
+                 order by id
+                 for no key update",
+                "select 1 from notifiers where user_id = $1 and team_id = $2 for update",
+            ]
+        );
+        let unlink = "delete from monitor_notifiers where notifier_id in (
+                 select id from notifiers where user_id = $1 and team_id = $2)";
+        within!(*tx, |db| {
+            for sql in locks.iter().copied().chain([unlink]) {
+                sqlx::query(sql).bind(user.uuid()).bind(team.uuid()).execute(&mut *db).await?;
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Renames the personal notifier of a user whose address changes, if it is named after it.
+pub(crate) async fn rename_account_notifier(
+    tx: &mut Tx,
+    team: TeamId,
+    user: UserId,
+    email: &EmailAddress,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update notifiers set name = $3, revision = revision + 1
+             where user_id = $1 and team_id = $2 and name <> $3
+             and name = (select email from users where id = $1)",
+        )
+        .bind(user.uuid())
+        .bind(team.uuid())
+        .bind(email.as_str())
+        .execute(db)
+        .await?;
+    });
+    Ok(())
 }
 
 /// Gives up the waiting deliveries of a notifier that is turned off.

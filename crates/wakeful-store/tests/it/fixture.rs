@@ -63,7 +63,7 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
         subject: String::new(),
         text: String::new(),
     };
-    store.sign_up(team, &account, &session, &welcome, NOW).await.expect("signed up");
+    store.sign_up(team, &account, &session, &welcome, None, NOW).await.expect("signed up");
     (team, user, session.id)
 }
 

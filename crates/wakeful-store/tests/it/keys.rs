@@ -43,7 +43,7 @@ async fn fill(store: &Store) -> UserId {
         agent: String::new(),
     };
     let team = TeamId::new(NOW, [3; 10]);
-    store.sign_up(team, &account, &session, &mail(4), NOW).await.unwrap();
+    store.sign_up(team, &account, &session, &mail(4), None, NOW).await.unwrap();
     assert!(store.set_mfa_seed(user, &Seed::new(SEED)).await.unwrap());
     user
 }

@@ -3,15 +3,11 @@ import { Link, useNavigate } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { afterReset } from "../../shared/lib/after-reset";
 import { useTexts } from "../../shared/i18n";
+import { linkParameter } from "../../shared/lib/link-parameter";
 import { useForm } from "../../shared/ui/form";
 import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { showToast } from "../../shared/ui/toast";
 import { EmailField, AuthLayout } from "./auth-layout";
-
-/** The token is in the fragment, which browsers do not send to servers or in referrers. */
-function linkParameter(field: "tokenid" | "email"): string {
-  return new URLSearchParams(window.location.hash.slice(1)).get(field) ?? "";
-}
 
 export function Component() {
   const t = useTexts();

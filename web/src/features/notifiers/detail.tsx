@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { change, monitors, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
+import { useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
@@ -19,6 +20,7 @@ import { Page, Panel } from "../../shared/ui/page";
 import { Ago, Moment } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
+import { VerifyAddress } from "../../shared/ui/verify-address";
 import { REFETCH_INTERVAL, notifiers, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
 import { HealthBadge, useKindName } from "./kind";
@@ -41,7 +43,10 @@ export function Component() {
 function Detail({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const word = useKindName();
+  const { userid } = useMe();
   const [answer, setAnswer] = useState<Answer | null>(null);
+  // Only its user may change a personal notifier.
+  const isOwn = !notifier.account || notifier.account.userid === userid;
   return (
     <DetailLayout
       title={notifier.name}
@@ -53,9 +58,10 @@ function Detail({ notifier }: { notifier: Notifier }) {
           <span className="code">{receiverOf(notifier)}</span>
         </>
       }
-      actions={<Actions notifier={notifier} report={setAnswer} />}
+      actions={<Actions notifier={notifier} changeable={isOwn} report={setAnswer} />}
     >
-      {!notifier.isactive && <TurnedOff notifier={notifier} />}
+      {isOwn && notifier.account?.email_verified === false && <VerifyAddress />}
+      {!notifier.isactive && <TurnedOff notifier={notifier} changeable={isOwn} />}
       {notifier.health.state === "failing" && <Failing notifier={notifier} />}
       {answer && <TestAnswer answer={answer} />}
       <Deliveries id={notifier.notifierid} />
@@ -65,7 +71,13 @@ function Detail({ notifier }: { notifier: Notifier }) {
   );
 }
 
-function Actions({ notifier, report }: { notifier: Notifier; report: (answer: Answer | null) => void }) {
+interface ActionsProps {
+  notifier: Notifier;
+  changeable: boolean;
+  report: (answer: Answer | null) => void;
+}
+
+function Actions({ notifier, changeable, report }: ActionsProps) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -85,11 +97,15 @@ function Actions({ notifier, report }: { notifier: Notifier; report: (answer: An
     }
   };
   const turn = () => save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
+  const sendTest = (
+    <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
+      {t.notifiers.test}
+    </Button>
+  );
+  if (!changeable) return sendTest;
   return (
     <>
-      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
-        {t.notifiers.test}
-      </Button>
+      {sendTest}
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/notifier/${notifierid}/edit`}>
         {t.detail.edit}
       </Button>
@@ -126,7 +142,7 @@ function Actions({ notifier, report }: { notifier: Notifier; report: (answer: An
   );
 }
 
-function TurnedOff({ notifier }: { notifier: Notifier }) {
+function TurnedOff({ notifier, changeable }: { notifier: Notifier; changeable: boolean }) {
   const t = useTexts();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
@@ -146,9 +162,11 @@ function TurnedOff({ notifier }: { notifier: Notifier }) {
           )}
         </p>
       </div>
-      <Button variant="default" size="xs" leftSection={<Play />} onClick={() => void turnOn()}>
-        {t.notifiers.turnOn}
-      </Button>
+      {changeable && (
+        <Button variant="default" size="xs" leftSection={<Play />} onClick={() => void turnOn()}>
+          {t.notifiers.turnOn}
+        </Button>
+      )}
     </div>
   );
 }

@@ -12,7 +12,7 @@ export default function NotifierDialog({ kind = "email", isdefault = false, clos
   const t = useTexts();
   const { email } = useMe();
   const [signed, setSigned] = useState<Notifier | null>(null);
-  const { form, taken } = useNotifierForm(undefined, { ...initial(kind), isdefault, "email.to_email": email }, (saved, values) => {
+  const { form, taken } = useNotifierForm(undefined, { ...initial(kind, email), isdefault, "email.to_email": email }, (saved, values) => {
     created(saved);
     if (hasSecret(saved, values)) setSigned(saved);
     else close();

@@ -3,6 +3,7 @@ import { Button, Switch, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../shared/api/error";
+import { useAccountNotifier } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { CopyLine } from "../../shared/ui/copy-line";
 import { FormError } from "../../shared/ui/error-notice";
@@ -12,7 +13,7 @@ import { ButtonRow } from "../../shared/ui/form-layout";
 import { Send } from "../../shared/ui/icons";
 import { Panel } from "../../shared/ui/page";
 import { notifiers, save, test, type Notifier } from "./data";
-import { formOf, kinds } from "./kinds";
+import { formOf, kinds, type Kind } from "./kinds";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
 import { TestAnswer, type Answer } from "./test-answer";
@@ -83,10 +84,12 @@ export function NotifierFields({ form, taken, was, cancel }: Props) {
   );
 }
 
-/** The type of an existing notifier cannot change, so only kinds of the same type are offered. */
+/** The type of an existing notifier cannot change, so only kinds of the same type are offered. A user has one personal notifier. */
 function KindPicker({ form, was }: { form: NotifierForm; was: Notifier | undefined }) {
   const t = useTexts();
-  const offered = kinds.filter((kind) => !was || formOf(kind).type === was.type);
+  const own = useAccountNotifier();
+  const isOffered = (kind: Kind) => kind !== "account" || (own.offered && !own.stored);
+  const offered = kinds.filter((kind) => (was ? formOf(kind).type === was.type : isOffered(kind)));
   if (offered.length === 1) return null;
   return (
     <fieldset className={styles.kinds}>

@@ -59,6 +59,14 @@ describe("the form of a notifier", () => {
     }
   });
 
+  test("so does the user’s personal notifier, whose address is not sent", () => {
+    const account = { userid: "0191", email: "ann@example.com", email_verified: true };
+    const own: Notifier = { ...base, type: "account", account };
+    expect(kindOfSaved(own)).toBe("account");
+    expect(bodyOf(opened(own), [], "0190")).toEqual({ notifierid: "0190", name: "ops", type: "account", isdefault: true });
+    expect(bodyOf(initial("account", "ann@example.com"))).toEqual({ name: "ann@example.com", type: "account", isdefault: false });
+  });
+
   test("the name of a template determines the kind, and any other template is custom", () => {
     expect(kindOfSaved(hook("Slack"))).toBe("slack");
     expect(kindOfSaved(hook("{{ text }}"))).toBe("own");

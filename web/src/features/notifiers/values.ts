@@ -12,8 +12,9 @@ export interface Values extends KindValues {
   isdefault: boolean;
 }
 
-export function initial(kind: Kind): Values {
-  return { ...defaults(), kind, name: "", isdefault: false };
+/** `address` is that of the user's account. */
+export function initial(kind: Kind, address = ""): Values {
+  return { ...defaults(), "account.email": address, kind, name: "", isdefault: false };
 }
 
 export function valuesOf(notifier: Notifier, kind: Kind): Values {

@@ -9,6 +9,7 @@ import { useForm } from "../../shared/ui/form";
 import { ButtonRow, RequiredField, FieldPair, PasswordField } from "../../shared/ui/form-layout";
 import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
+import { VerifyAddress } from "../../shared/ui/verify-address";
 import styles from "./settings.module.css";
 
 export function Account() {
@@ -16,6 +17,7 @@ export function Account() {
   const [saved, setSaved] = useState(0);
   return (
     <Panel id="account" title={t.settings.account} lead={t.settings.accountLead}>
+      <VerifyAddress />
       <AccountForm key={saved} saved={() => setSaved(saved + 1)} />
     </Panel>
   );

@@ -1,8 +1,9 @@
 /** The team's notifiers, which monitors refer to. */
-import { queryOptions } from "@tanstack/react-query";
-import { GET, unwrap } from "./client";
+import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
+import { GET, POST, unwrap } from "./client";
 import type { Texts } from "../i18n";
 import type { components } from "./schema";
+import { useMe } from "./session";
 
 export type Notifier = components["schemas"]["Notifier"];
 
@@ -11,8 +12,23 @@ export const notifiers = queryOptions({
   queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
+/** The user's personal notifier, if there is one, and whether it makes sense to offer it: without a mail server, emails become files. */
+export function useAccountNotifier(): { stored: Notifier | undefined; offered: boolean } {
+  const { userid, mail_server } = useMe();
+  const { data } = useQuery(notifiers);
+  return { stored: data?.find(({ account }) => account?.userid === userid), offered: mail_server };
+}
+
+/** Creates the user's personal notifier. The service returns the existing one if there is one by now. */
+export async function createAccountNotifier(client: QueryClient, isdefault: boolean): Promise<Notifier> {
+  const saved = await unwrap(POST("/api/v1/notifier/save", { body: { type: "account", isdefault } }));
+  void client.invalidateQueries({ queryKey: notifiers.queryKey });
+  return saved;
+}
+
 /** A short description of where a notifier's messages go. */
-export function receiverOf({ email, webhook }: Pick<Notifier, "email" | "webhook">): string {
+export function receiverOf({ account, email, webhook }: Pick<Notifier, "account" | "email" | "webhook">): string {
+  if (account) return account.email;
   if (email) return email.to_email;
   if (!webhook) return "";
   try {

@@ -114,6 +114,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/email/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Emails the caller a link that verifies the address of the account. It works once and
+         *     expires in seven days. If the address is already verified, nothing is sent.
+         */
+        post: operations["post_email_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/email/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Verifies an address with the token of the emailed link. */
+        post: operations["post_email_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -710,7 +747,9 @@ export interface paths {
         put?: never;
         /**
          * Creates a notifier, or changes the one with the given `notifierid`. Omitted fields
-         *     retain their values. Returns the notifier.
+         *     retain their values. Returns the notifier. With type account, it is the caller's personal
+         *     notifier, which sends emails to the address of the account; a new one also sends a link to
+         *     verify the address, unless it is verified.
          */
         post: operations["post_notifier_save"];
         delete?: never;
@@ -1538,7 +1577,7 @@ export interface components {
          * @description The known values of ErrorCode.
          * @enum {string}
          */
-        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "plan_limit" | "administrator_needed" | "signup_closed" | "forbidden" | "key_scope" | "suspended" | "no_team" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
+        KnownErrorCode: "malformed_json" | "incomplete_body" | "malformed_query" | "bad_signature" | "not_authenticated" | "bad_credentials" | "mfa_required" | "mfa_invalid" | "bad_token" | "plan_limit" | "administrator_needed" | "signup_closed" | "forbidden" | "key_scope" | "suspended" | "no_team" | "personal_notifier" | "not_found" | "no_such_path" | "method_not_allowed" | "email_taken" | "last_owner" | "nodes_too_old" | "mfa_already_on" | "mfa_not_set_up" | "monitor_inactive" | "monitor_passive" | "no_push_url" | "changed_meanwhile" | "notifier_linked" | "notifier_unsigned" | "notifier_off" | "no_plan" | "payment_under_way" | "body_too_large" | "unsupported_media_type" | "misdirected_request" | "invalid_fields" | "too_many_requests" | "too_many_headers" | "internal" | "not_delivered" | "processor_failed" | "payment_unclear" | "unavailable" | "card_declined" | "insufficient_funds" | "expired_card" | "authentication_required" | "incorrect_card" | "processing_error" | "bad_card_token" | "method_gone";
         /**
          * @description The known values of EventType.
          * @enum {string}
@@ -1553,7 +1592,7 @@ export interface components {
          * @description The known values of NotifierType.
          * @enum {string}
          */
-        KnownNotifierType: "email" | "webhook";
+        KnownNotifierType: "email" | "webhook" | "account";
         /**
          * @description The known values of WebhookTemplate.
          * @enum {string}
@@ -1650,11 +1689,15 @@ export interface components {
         Me: {
             /** Format: email */
             email: string;
+            /** @description Whether the user has opened a link that was emailed to the address. */
+            email_verified: boolean;
             /**
              * Format: uuid
              * @description The team's id.
              */
             groupid: string;
+            /** @description Whether the service has a mail server. Without one, its emails become files. */
+            mail_server: boolean;
             /** @description Whether logins require a second factor. */
             mfa: boolean;
             /** @description As given at sign-up; may be empty. */
@@ -2016,6 +2059,8 @@ export interface components {
         };
         /** @description A notifier. */
         Notifier: {
+            /** @description For type account. */
+            account?: components["schemas"]["NotifierAccount"];
             /** Format: date-time */
             created: string;
             /** Format: date-time */
@@ -2039,6 +2084,18 @@ export interface components {
             type: components["schemas"]["NotifierType"];
             /** @description For type webhook. */
             webhook?: components["schemas"]["NotifierWebhook"];
+        };
+        /** @description The user that a notifier of type account sends emails to. */
+        NotifierAccount: {
+            /**
+             * Format: email
+             * @description The current address of the user.
+             */
+            email: string;
+            /** @description Nothing is sent to an address that is not verified. */
+            email_verified: boolean;
+            /** Format: uuid */
+            userid: string;
         };
         /** @description The delivery of a message by a notifier. */
         NotifierDelivery: {
@@ -2606,7 +2663,7 @@ export interface components {
              *     omitted, and false for a new notifier.
              */
             isdefault?: boolean | null;
-            /** @description Required for a new notifier. */
+            /** @description Required for a new notifier, except for type account: the default is the address. */
             name?: string | null;
             notifierid?: string | null;
             type?: components["schemas"]["KnownNotifierType"] | null;
@@ -2846,6 +2903,10 @@ export interface components {
         /** @description Users named by their ids. */
         Users: {
             userids: string[];
+        };
+        VerifyEmail: {
+            /** @description The token of the emailed link. */
+            token: string;
         };
         /** @description The format of a webhook's messages: the name of a built-in template, a custom template, or empty for Wakeful's own format. */
         WebhookTemplate: components["schemas"]["KnownWebhookTemplate"] | string;
@@ -3949,6 +4010,194 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_email_send: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sent, or already verified */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_email_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyEmail"];
+            };
+        };
+        responses: {
+            /** @description Verified */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7609,7 +7858,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description It is the personal notifier of another user */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7741,7 +7990,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description Changes to the personal notifier of another user */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7863,7 +8112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            /** @description It is the personal notifier of another user */
             403: {
                 headers: {
                     [name: string]: unknown;

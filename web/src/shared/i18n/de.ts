@@ -108,6 +108,15 @@ export const de: Texts = {
       action: "Passwort festlegen",
       done: "Passwort geändert. Melden Sie sich mit dem neuen Passwort an.",
     },
+    verify: {
+      title: "E-Mail-Adresse bestätigen",
+      lead: "Bestätigen Sie, dass diese Adresse Ihnen gehört, damit Wakeful Benachrichtigungen dorthin senden kann.",
+      noToken:
+        "Dieser Link ist unvollständig. Öffnen Sie ihn noch einmal aus der E-Mail oder fordern Sie in den Einstellungen einen neuen an.",
+      action: "Adresse bestätigen",
+      done: "E-Mail-Adresse bestätigt. Benachrichtigungen können dorthin gesendet werden.",
+      next: "Zu Wakeful",
+    },
     contactForm: {
       lead: "Fragen, Probleme oder Ideen gehen direkt an die Betreiber dieses Dienstes.",
       name: "Name",
@@ -286,9 +295,19 @@ export const de: Texts = {
     watchHelp: "Alle 60 Sekunden. Das lässt sich jederzeit ändern.",
     others: "Oder wählen Sie einen anderen Typ:",
   },
+  verifyAddress: {
+    title: (email) => `${email} ist noch nicht bestätigt`,
+    help: "Benachrichtigungen werden dorthin gesendet, sobald Sie den Link in unserer E-Mail öffnen.",
+    send: "Link senden",
+    sent: (email) => `Wir haben einen Link an ${email} gesendet. Prüfen Sie Ihren Posteingang.`,
+  },
   notifyStep: {
     title: "Wer soll benachrichtigt werden?",
     lead: (monitor) => `Wenn ${monitor} ausfällt und wenn es wieder läuft.`,
+    own: "Sich selbst benachrichtigen",
+    email: (email) => `E-Mail an ${email}`,
+    verify: (email) =>
+      `Öffnen Sie den Link, den wir an ${email} gesendet haben. Benachrichtigungen beginnen, sobald die Adresse bestätigt ist.`,
     existing: "Einen vorhandenen Melder verwenden",
     create: "Einen Melder anlegen",
     createHelp: "Wählen Sie, wohin Nachrichten gehen. Melder können Sie jederzeit ändern und hinzufügen.",
@@ -397,6 +416,7 @@ export const de: Texts = {
     links: (count) => (count === 0 ? "nicht verwendet" : monitorCount(count)),
     kind: "Kanal",
     kinds: {
+      account: "E-Mail an mein Konto",
       email: "E-Mail",
       standard: "Webhook",
       slack: "Slack",
@@ -424,6 +444,8 @@ export const de: Texts = {
     nameHelp: "Optional.",
     to: "An",
     toHelp: "Eine oder mehrere Adressen, durch Kommas getrennt.",
+    accountHelp:
+      "Die Adresse Ihres Kontos, die Sie in den Einstellungen ändern können. Wakeful sendet die E-Mails; ein Mailserver ist nicht nötig.",
     cc: "Kopie an (optional)",
     bcc: "Blindkopie an (optional)",
     subject: "Betreff (optional)",

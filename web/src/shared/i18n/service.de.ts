@@ -41,6 +41,7 @@ const codes: ServiceMessages["codes"] = {
   no_push_url: "Dieser Monitor hat keine Push-URL.",
   monitor_passive: "Push-Monitore lassen sich nicht von Hand prüfen; sie warten auf eine Meldung.",
   changed_meanwhile: "Jemand anderes hat das gleichzeitig geändert. Es wurde nichts gespeichert; versuchen Sie es erneut.",
+  personal_notifier: "Dieser Melder gehört einer anderen Person. Nur sie kann ihn ändern oder löschen.",
   notifier_off: "Der Melder ist ausgeschaltet. Schalten Sie ihn zuerst ein.",
   notifier_unsigned: "Nur Webhooks werden signiert: Dieser Melder hat kein Geheimnis.",
   no_plan: "Ihr Team hat keinen Tarif, der gekündigt werden kann.",
@@ -64,6 +65,7 @@ const codes: ServiceMessages["codes"] = {
 const refusals: ServiceMessages["refusals"] = [
   ["is required", "Erforderlich."],
   ["is required with {}", "Ebenfalls erforderlich."],
+  ["cannot be changed to or from account; create another notifier", "Der Typ lässt sich nicht ändern. Erstellen Sie einen anderen Melder."],
   ["must not be empty", "Darf nicht leer sein."],
   ["must have 1 to 255 characters", "Muss 1 bis 255 Zeichen lang sein."],
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],

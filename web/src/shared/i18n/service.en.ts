@@ -29,6 +29,7 @@ const codes: ServiceMessages["codes"] = {
   no_push_url: "This monitor has no push URL.",
   monitor_passive: "Push monitors can’t be checked by hand; they wait for a report.",
   changed_meanwhile: "Someone else changed this at the same time. Nothing was saved; try again.",
+  personal_notifier: "This notifier belongs to another user. Only they can change or delete it.",
   notifier_off: "The notifier is turned off. Turn it on first.",
   notifier_unsigned: "Only webhooks are signed. This notifier has no secret.",
   no_plan: "Your team has no plan to cancel.",
@@ -57,6 +58,7 @@ const codes: ServiceMessages["codes"] = {
 const refusals: ServiceMessages["refusals"] = [
   ["is required", "This is required."],
   ["is required with {}", "This is required too."],
+  ["cannot be changed to or from account; create another notifier", "The type can’t be changed. Create another notifier."],
   ["must not be empty", "This is required."],
   ["must have 1 to 255 characters", "Enter 1 to 255 characters."],
   ["must have at most {} characters", "Enter at most {} characters."],

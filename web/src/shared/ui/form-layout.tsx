@@ -16,7 +16,7 @@ interface Props<V> {
   color?: string;
   disabled?: boolean;
   after?: ReactNode;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 export function FormLayout<V>({ form, action, cancel, cancelLabel, color, disabled = false, after, children }: Props<V>) {

@@ -69,8 +69,8 @@ async fn send(engine: &Engine, notifier: &Notifier, work: Work) -> Result<Comple
             postpone(engine, &message.row, "the type of the notifier has changed").await;
             Ok(Completion::Done)
         }
-        (Work::Digest { crashes }, Delivery::Digest(spec)) => {
-            email::deliver(engine, notifier, spec, crashes).await
+        (Work::Digest { crashes }, Delivery::Digest(route)) => {
+            email::deliver(engine, notifier, route, crashes).await
         }
         (Work::Digest { .. }, Delivery::Single) => Ok(Completion::Done),
     }

@@ -1,17 +1,17 @@
-//! Delivery of all waiting messages of one email notifier. A recipient gets a few messages
+//! Delivery of all waiting messages of one notifier that sends emails. A recipient gets a few messages
 //! per minute; more events are combined into a digest.
 
 use std::time::Duration;
 use tokio::time::Instant;
 use wakeful_core::id::{DeliveryId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
-use wakeful_core::notifications::notifier::{EmailSpec, Notifier};
+use wakeful_core::notifications::notifier::{AccountSpec, MailRoute, Notifier};
 use wakeful_core::notifications::retry::Outcome;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_outbound::mail::Email;
-use wakeful_outbound::notify::email_template;
-use wakeful_outbound::notify::{Attempt, email};
+use wakeful_outbound::notify::email_template::{self, Envelope};
+use wakeful_outbound::notify::{Attempt, account, email};
 use wakeful_store::DueGroup;
 
 use super::LEASE;
@@ -30,13 +30,13 @@ const MAX_DIGEST: u32 = 5_000;
 pub(super) async fn deliver(
     engine: &Engine,
     notifier: &Notifier,
-    spec: &EmailSpec,
+    route: MailRoute<'_>,
     crashes: u32,
 ) -> Result<Completion> {
     let id = notifier.id;
     let groups = engine.store().due_for_notifier(id, engine.now(), MAX_DIGEST).await?;
     for DueGroup { ids: due, .. } in groups.into_iter().filter(|group| group.crashes == crashes) {
-        let budget = match budget(engine, notifier.team, spec).await? {
+        let budget = match budget(engine, notifier.team, route).await? {
             Budget::Left(left) => left,
             Budget::Spent(until) => return Ok(Completion::Paused(id, until)),
         };
@@ -47,7 +47,7 @@ pub(super) async fn deliver(
             true => due.len(),
         };
         for ids in due.chunks(chunk_len) {
-            send(engine, notifier, spec, ids).await?;
+            send(engine, notifier, route, ids).await?;
         }
     }
     Ok(Completion::Done)
@@ -60,11 +60,11 @@ enum Budget {
     Spent(Millis),
 }
 
-async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budget> {
+async fn budget(engine: &Engine, team: TeamId, route: MailRoute<'_>) -> Result<Budget> {
     let now = engine.now();
     let mut left = MAX_PER_MINUTE;
     let mut until = None;
-    for recipient in recipients(team, spec, |_| true) {
+    for recipient in recipients(team, route, |_| true) {
         let sent = engine.store().mails_sent_between(recipient, now.before(MINUTE), now).await?;
         left = left.min(MAX_PER_MINUTE.saturating_sub(sent.len()));
         if let Some(at) = sent.len().checked_sub(MAX_PER_MINUTE) {
@@ -76,9 +76,8 @@ async fn budget(engine: &Engine, team: TeamId, spec: &EmailSpec) -> Result<Budge
 
 /// Recipients are counted separately for each team: one team cannot silence another that
 /// writes to the same address.
-fn recipients(team: TeamId, spec: &EmailSpec, counts: impl Fn(&String) -> bool) -> Vec<Digest> {
-    let mut keys: Vec<String> =
-        spec.recipients().map(|one| one.email.key()).filter(counts).collect();
+fn recipients(team: TeamId, route: MailRoute<'_>, counts: impl Fn(&String) -> bool) -> Vec<Digest> {
+    let mut keys: Vec<String> = route.recipient_keys().into_iter().filter(counts).collect();
     keys.sort_unstable();
     keys.dedup();
     keys.iter().map(|key| Digest::of(&format!("mail\n{team}\n{key}"))).collect()
@@ -89,7 +88,7 @@ fn recipients(team: TeamId, spec: &EmailSpec, counts: impl Fn(&String) -> bool) 
 async fn send(
     engine: &Engine,
     notifier: &Notifier,
-    spec: &EmailSpec,
+    route: MailRoute<'_>,
     ids: &[DeliveryId],
 ) -> Result<()> {
     let (begun, now) = (Instant::now(), engine.now());
@@ -106,7 +105,7 @@ async fn send(
     let left = first.remaining_recipients().map(<[String]>::to_vec);
     let left = left.as_deref();
     let events: Vec<Event> = bundles.iter().filter_map(|bundle| bundle.event.clone()).collect();
-    let sending = hand_over(engine, notifier, spec, &events, left);
+    let sending = hand_over(engine, notifier, route, &events, left);
     let sent = survived(sending).await.unwrap_or_else(|panic| Ok(defect(panic).into()))?;
     let Attempt { outcome, recipients: responses } = sent;
     if let Some(responses) = &responses {
@@ -124,32 +123,68 @@ async fn send(
         let was_reached = |key: &String| {
             left.is_none_or(|left| contains_address(left, key)) && !contains_address(&deferred, key)
         };
-        let reached = recipients(notifier.team, spec, was_reached);
+        let reached = recipients(notifier.team, route, was_reached);
         engine.store().record_sent_mail(&reached, engine.now()).await?;
     }
     Ok(())
 }
 
-/// Renders the message about these events and hands it to the notifier's mail server.
+/// Renders the message about these events and hands it to the mail server.
 async fn hand_over(
     engine: &Engine,
     notifier: &Notifier,
-    spec: &EmailSpec,
+    route: MailRoute<'_>,
     events: &[Event],
     left: Option<&[String]>,
 ) -> Result<Attempt> {
     for event in events {
         failpoint::with("while-sending", &event.text);
     }
-    let message = match events {
-        [] => return Ok(Outcome::Refused("the stored event cannot be read".to_owned()).into()),
-        [one] => threaded_email(engine, spec, notifier, one).await?,
-        many => {
-            let link = format!("{}/alerts", engine.public_url());
-            email_template::digest(spec, many, &link, engine.now())
+    if events.is_empty() {
+        return Ok(Outcome::Refused("the stored event cannot be read".to_owned()).into());
+    }
+    match route {
+        MailRoute::Server(spec) => {
+            let message = compose(engine, spec.into(), notifier, events).await?;
+            Ok(email::deliver(engine.net(), spec, &message, left).await)
         }
+        MailRoute::Account(spec) => mail_to_account(engine, spec, notifier, events).await,
+    }
+}
+
+/// Sends the message to the address that the user has now.
+async fn mail_to_account(
+    engine: &Engine,
+    spec: &AccountSpec,
+    notifier: &Notifier,
+    events: &[Event],
+) -> Result<Attempt> {
+    let Some(spec) = engine.account_spec(spec.user).await? else {
+        return Ok(Outcome::Refused("the user has been deleted".to_owned()).into());
     };
-    Ok(email::deliver(engine.net(), spec, &message, left).await)
+    let mail = engine.service_mail();
+    let message = compose(engine, mail.envelope(&spec), notifier, events).await?;
+    // Other users get a message of their own about the same event.
+    let personal = |id: String| format!("{id}.{}", notifier.id);
+    let message = Email {
+        id: personal(message.id),
+        in_reply_to: message.in_reply_to.map(personal),
+        ..message
+    };
+    Ok(account::deliver(engine.net(), mail, &spec, &message).await)
+}
+
+async fn compose(
+    engine: &Engine,
+    envelope: Envelope,
+    notifier: &Notifier,
+    events: &[Event],
+) -> Result<Email> {
+    if let [one] = events {
+        return threaded_email(engine, envelope, notifier, one).await;
+    }
+    let link = format!("{}/alerts", engine.public_url());
+    Ok(email_template::digest(envelope, events, &link, engine.now()))
 }
 
 /// Whether one of these addresses has this key.
@@ -160,7 +195,7 @@ fn contains_address(addresses: &[String], key: &str) -> bool {
 /// The mail about one event; a reminder or recovery replies to the mail of the outage.
 async fn threaded_email(
     engine: &Engine,
-    spec: &EmailSpec,
+    envelope: Envelope,
     notifier: &Notifier,
     event: &Event,
 ) -> Result<Email> {
@@ -174,7 +209,7 @@ async fn threaded_email(
     Ok(email_template::event_email(
         engine.net().renderers(),
         notifier.team,
-        spec,
+        envelope,
         event,
         &engine.details_url(event),
         replies_to,

@@ -22,8 +22,9 @@ pub(super) async fn deliver(engine: &Engine, notifier: &Notifier, message: Claim
         Some(event) => {
             failpoint::with("while-sending", &event.text);
             let link = engine.details_url(event);
-            let (net, channel) = (engine.net(), &notifier.channel);
-            let sending = notify::deliver(net, notifier.team, channel, event, &link, engine.now());
+            let (net, mail, channel) = (engine.net(), engine.service_mail(), &notifier.channel);
+            let (team, now) = (notifier.team, engine.now());
+            let sending = notify::deliver(net, mail, team, channel, event, &link, now);
             survived(sending).await.map_or_else(defect, |attempt| attempt.outcome)
         }
     };

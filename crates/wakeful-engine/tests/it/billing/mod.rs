@@ -316,6 +316,6 @@ async fn member(app: &App, number: usize) -> String {
     let session = NewSession { id, user, digest, address: String::new(), agent: String::new() };
     let id = MailId::new(now, random);
     let welcome = Mail { id, to, reply_to: None, subject: String::new(), text: String::new() };
-    app.store.sign_up(team, &account, &session, &welcome, now).await.unwrap();
+    app.store.sign_up(team, &account, &session, &welcome, None, now).await.unwrap();
     token
 }

@@ -4,11 +4,21 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { use, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { isNotFound } from "../../../shared/api/error";
-import { kindOfNotifier, notifiers, receiverOf, type Notifier, type NotifierKind } from "../../../shared/api/notifiers";
+import {
+  createAccountNotifier,
+  kindOfNotifier,
+  notifiers,
+  receiverOf,
+  useAccountNotifier,
+  type Notifier,
+  type NotifierKind,
+} from "../../../shared/api/notifiers";
+import { useMe } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { NotifierDialogContext } from "../../../shared/lib/notifier-dialog";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
+import { Mail } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -44,11 +54,25 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
   const dialog = use(NotifierDialogContext);
   const [creating, setCreating] = useState<NotifierKind | null>(null);
   const [linked, setLinked] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const { email } = useMe();
+  const own = useAccountNotifier();
+  const others = known.filter((notifier) => !own.offered || notifier !== own.stored);
   const leave = () => void navigate(`/monitor/${stored.monitorid}`, { replace: true });
-  const link = async ({ notifierid, name }: Notifier) => {
+  const link = async ({ notifierid, name, account }: Notifier) => {
     const ids = stored.notifiers.map((other) => other.notifierid);
     await save(client, { monitorid: stored.monitorid, notifiers: [...ids, notifierid] });
-    showToast(t.notifyStep.done(name));
+    showToast(account && !account.email_verified ? t.notifyStep.verify(account.email) : t.notifyStep.done(name));
+  };
+  const emailMe = async () => {
+    setBusy(true);
+    try {
+      await link(own.stored ?? (await createAccountNotifier(client, known.length === 0)));
+      leave();
+    } catch (error) {
+      showToast(errorMessage(error), true);
+      setBusy(false);
+    }
   };
   const run = (notifier: Notifier, then: () => void) => {
     link(notifier)
@@ -59,10 +83,19 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
   const close = () => (linked ? leave() : setCreating(null));
   return (
     <>
-      {known.length > 0 && (
+      {own.offered && (
+        <Panel title={t.notifyStep.own}>
+          <div className={styles.choices}>
+            <Button leftSection={<Mail />} loading={busy} onClick={() => void emailMe()}>
+              {t.notifyStep.email(email)}
+            </Button>
+          </div>
+        </Panel>
+      )}
+      {others.length > 0 && (
         <Panel title={t.notifyStep.existing}>
           <div className={styles.choices}>
-            {known.map((notifier) => (
+            {others.map((notifier) => (
               <Button key={notifier.notifierid} variant="default" onClick={() => run(notifier, leave)}>
                 {notifier.name} · {t.notifiers.kinds[kindOfNotifier(notifier, t.notifiers.kinds)]} · {receiverOf(notifier)}
               </Button>
@@ -72,11 +105,13 @@ function Choices({ stored, known }: { stored: Monitor; known: readonly Notifier[
       )}
       <Panel title={t.notifyStep.create} lead={t.notifyStep.createHelp}>
         <div className={styles.choices}>
-          {(Object.keys(t.notifiers.kinds) as NotifierKind[]).map((kind) => (
-            <Button key={kind} variant="default" onClick={() => setCreating(kind)}>
-              {t.notifiers.kinds[kind]}
-            </Button>
-          ))}
+          {(Object.keys(t.notifiers.kinds) as NotifierKind[])
+            .filter((kind) => kind !== "account")
+            .map((kind) => (
+              <Button key={kind} variant="default" onClick={() => setCreating(kind)}>
+                {t.notifiers.kinds[kind]}
+              </Button>
+            ))}
         </div>
       </Panel>
       <div>

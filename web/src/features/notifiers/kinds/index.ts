@@ -1,6 +1,7 @@
 /** The form of each kind of notifier, in the order in which they are offered. A new kind is a file and a line here. */
 import { find } from "../../../shared/api/closed-sets";
 import type { NotifierKind as Kind } from "../../../shared/api/notifiers";
+import { account } from "./account";
 import { discord } from "./discord";
 import { email } from "./email";
 import type { KindForm } from "./kind-form";
@@ -16,6 +17,7 @@ import { uptimeKuma } from "./uptime-kuma";
 export type { Kind };
 
 const forms = {
+  account,
   email,
   standard,
   slack,
