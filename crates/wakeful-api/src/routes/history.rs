@@ -127,7 +127,7 @@ async fn alert_page(
     let limit = query::limit(&mut query);
     let before = query::cursor(&mut query, AlertId::parse);
     let (limit, before) = query.finish(Some((limit, before)))?;
-    let page = api.engine().alerts(&caller, monitor, before, limit).await?;
+    let page = api.engine().alerts(caller, monitor, before, limit).await?;
     let next = page.next.map(|id| id.to_string());
     Ok(Json(AlertList {
         success: true,

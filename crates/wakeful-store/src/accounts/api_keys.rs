@@ -37,7 +37,7 @@ from_row!(ApiKey, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     name: row.try_get("name")?,
     prefix: row.try_get("prefix")?,
-    scope: members::read_scope(row.try_get("scope")?)?,
+    scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     created: Millis(row.try_get("created")?),
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
@@ -63,7 +63,7 @@ from_row!(FoundApiKey, |row| Self {
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
     membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
-    scope: members::read_scope(row.try_get("scope")?)?,
+    scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
 

@@ -26,8 +26,8 @@ impl Membership {
     }
 }
 
-pub(crate) fn read_scope(text: String) -> sqlx::Result<Scope> {
-    Scope::parse(&text).map_err(|_| sqlx::Error::Decode("not a scope".into()))
+pub(crate) fn read_scope(text: &str) -> sqlx::Result<Scope> {
+    Scope::parse(text).map_err(|_| sqlx::Error::Decode("not a scope".into()))
 }
 
 pub(crate) fn read_role(text: &str) -> sqlx::Result<Role> {

@@ -66,7 +66,7 @@ from_row!(FoundSession, |row| Self {
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
     membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
-    scope: members::read_scope(row.try_get("scope")?)?,
+    scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     created: Millis(row.try_get("created")?),
     last_used: Millis(row.try_get("last_used")?),
 });
