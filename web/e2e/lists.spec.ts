@@ -1,4 +1,7 @@
 /** The dashboard's table: its order, selection, row actions and keyboard shortcuts. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
 import { openPage } from "./axe";
 import { expect, logIn, logOut, signUp, test } from "./service";
@@ -55,17 +58,31 @@ test("the keyboard selects a range too", async ({ page, member }) => {
   await expect(bar(page)).toContainText("3 selected");
 });
 
+/** A server on loopback that takes as many ms to respond as the path says. */
+async function startSlowServer() {
+  const server = createServer((request, response) => {
+    setTimeout(() => response.writeHead(200).end("hello"), Number(request.url?.slice(1)));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
 test("a column header sorts the list, and again reverses it", async ({ page, member }) => {
-  for (const [name, load_time] of [
-    ["medium", 200],
-    ["slow", 900],
-    ["fast", 20],
+  const server = await startSlowServer();
+  for (const [name, delay] of [
+    ["medium", 500],
+    ["slow", 1500],
+    ["fast", 0],
   ] as const) {
-    const { monitorid } = await member.api.monitor({ name });
-    await member.api.report(monitorid, "up", { load_time });
+    const { monitorid } = await member.api.monitor({ name, type: "http", http: { url: `${server.url}/${delay}` } });
+    await member.api.post(`monitor/${monitorid}/check`, {});
   }
-  await member.api.monitor({ name: "waiting" });
+  // The duration that a job reports is not a response time.
+  const { monitorid } = await member.api.monitor({ name: "waiting" });
+  await member.api.report(monitorid, "up", { load_time: 3000 });
   await openPage(page, "/");
+  await expect(row(page, "waiting")).toContainText("Push");
+  await expect(row(page, "waiting")).not.toContainText("3.00 s");
   const header = (name: string) => page.getByRole("columnheader", { name });
   await header("Name").getByRole("button").click();
   await expect(header("Name")).toHaveAttribute("aria-sort", "ascending");
@@ -82,6 +99,7 @@ test("a column header sorts the list, and again reverses it", async ({ page, mem
   await expect.poll(() => names(page)).toEqual(["fast", "medium", "slow", "waiting"]);
   await page.reload();
   await expect.poll(() => names(page)).toEqual(["fast", "medium", "slow", "waiting"]);
+  server.close();
 });
 
 test("a row's menu pauses, edits and deletes the monitor", async ({ page, member }) => {

@@ -52,6 +52,11 @@ export function short(target: string): string {
   return target.replace(/^https?:\/\//, "").replace(/\/$/, "");
 }
 
+/** Milliseconds; a push monitor has none: nothing is requested, and a duration that its job reports is not a response time. */
+export function responseTimeOf({ type, load_time }: Pick<MonitorRow, "type" | "load_time">): number | null {
+  return type === "api" ? null : (load_time ?? null);
+}
+
 export function rowOf(monitor: Monitor): MonitorRow {
   const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked } = monitor;
   const { status, status_since, last_check, last_message, load_time } = monitor;

@@ -8,7 +8,7 @@ import { BellOff, More } from "../../../shared/ui/icons";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
-import { short, stateOf, typeName, type MonitorRow } from "../data";
+import { responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summary } from "../summary";
 import styles from "./list.module.css";
@@ -88,7 +88,7 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
       </span>
       <History id={monitor.monitorid} />
       <span role="cell" className={`${styles.load ?? ""} num`}>
-        <Milliseconds ms={monitor.load_time} />
+        <Milliseconds ms={responseTimeOf(monitor)} />
       </span>
       <span role="cell" className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />

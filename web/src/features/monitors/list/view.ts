@@ -1,6 +1,6 @@
 /** Which monitors are shown and in which order: a pure function of the list and the URL. */
 import { find } from "../../../shared/api/closed-sets";
-import { states, stateOf, types, type MonitorRow, type State, type Type } from "../data";
+import { responseTimeOf, states, stateOf, types, type MonitorRow, type State, type Type } from "../data";
 
 export const sorts = ["status", "name", "load_time", "check", "changed"] as const;
 export type Sort = (typeof sorts)[number];
@@ -80,10 +80,14 @@ const sortKeys: Record<Sort, (monitor: MonitorRow, rank: number) => number | nul
   // Monitors that need attention come first.
   status: (monitor) => states.indexOf(stateOf(monitor)),
   name: (_, rank) => rank,
-  load_time: ({ load_time }) => (typeof load_time === "number" ? -load_time : null),
+  load_time: (monitor) => slowestFirst(responseTimeOf(monitor)),
   check: ({ last_check }) => newestFirst(last_check),
   changed: ({ status_since }) => newestFirst(status_since),
 };
+
+function slowestFirst(ms: number | null): number | null {
+  return ms === null ? null : -ms;
+}
 
 function newestFirst(at: string | null | undefined): number | null {
   return at ? -Date.parse(at) : null;

@@ -3,14 +3,14 @@ import { memo } from "react";
 import { Link } from "react-router";
 import { useTexts } from "../../../shared/i18n";
 import { Milliseconds } from "../../../shared/ui/time";
-import { stateOf, type MonitorRow } from "../data";
+import { responseTimeOf, stateOf, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
 import styles from "./wallboard.module.css";
 
 function Detail({ monitor }: { monitor: MonitorRow }) {
   const state = stateOf(monitor);
   if (state === "down") return monitor.last_message;
-  return state === "blocked" ? monitor.blocked : <Milliseconds ms={monitor.load_time} />;
+  return state === "blocked" ? monitor.blocked : <Milliseconds ms={responseTimeOf(monitor)} />;
 }
 
 export const Tile = memo(function Tile({ monitor }: { monitor: MonitorRow }) {
