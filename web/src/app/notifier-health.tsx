@@ -1,15 +1,13 @@
 /** Notifiers that fail: a badge in the navigation, and a banner with the newest error. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "react-router";
-import { notifiers, type Notifier } from "../shared/api/notifiers";
+import { notifierSummaries, type NotifierSummary } from "../shared/api/notifiers";
 import { useTexts } from "../shared/i18n";
 import { Moment } from "../shared/ui/time";
 import styles from "./shell.module.css";
 
-const REFETCH_INTERVAL = 30_000;
-
 export default function NotifierHealth({ as }: { as: "badge" | "banner" }) {
-  const { data } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
+  const { data } = useQuery(notifierSummaries);
   const failing = data?.filter(({ health }) => health.state === "failing") ?? [];
   if (failing.length === 0) return null;
   return as === "badge" ? <Count failing={failing.length} /> : <Banner failing={failing} />;
@@ -25,10 +23,13 @@ function Count({ failing }: { failing: number }) {
   );
 }
 
-function Banner({ failing }: { failing: readonly Notifier[] }) {
+function Banner({ failing }: { failing: readonly NotifierSummary[] }) {
   const t = useTexts();
   const { pathname } = useLocation();
-  const [{ notifierid, name, health }, ...others] = failing.toSorted((a, b) => since(b) - since(a)) as [Notifier, ...Notifier[]];
+  const [{ notifierid, name, health }, ...others] = failing.toSorted((a, b) => since(b) - since(a)) as [
+    NotifierSummary,
+    ...NotifierSummary[],
+  ];
   const path = `/notifier/${notifierid}`;
   // Its page says the same.
   if (pathname === path) return null;
@@ -50,6 +51,6 @@ function Banner({ failing }: { failing: readonly Notifier[] }) {
 
 const MAX_ERROR_LENGTH = 160;
 
-function since({ health }: Notifier): number {
+function since({ health }: NotifierSummary): number {
   return health.since ? Date.parse(health.since) : 0;
 }

@@ -8,7 +8,7 @@ import { shown, viewOf } from "../features/monitors/list/view";
 import { StatusMark } from "../features/monitors/status";
 import { membership } from "../shared/api/membership";
 import { monitors } from "../shared/api/monitors";
-import { notifiers, receiverOf } from "../shared/api/notifiers";
+import { notifierSummaries } from "../shared/api/notifiers";
 import { logOut } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useExtraTexts } from "../shared/i18n/extra";
@@ -40,7 +40,7 @@ function useOpener() {
 function useFound(): Command[] {
   const open = useOpener();
   const { data: list } = useQuery(monitors);
-  const { data: receivers = [] } = useQuery(notifiers);
+  const { data: receivers = [] } = useQuery(notifierSummaries);
   const { views } = useSavedViews();
   const sorted = useMemo(() => shown(list ?? [], viewOf(new URLSearchParams())), [list]);
   return [
@@ -53,7 +53,7 @@ function useFound(): Command[] {
       }),
     ),
     ...receivers.map((notifier) =>
-      open("notifiers", `/notifier/${notifier.notifierid}`, { label: notifier.name, hint: receiverOf(notifier), icon: <Send /> }),
+      open("notifiers", `/notifier/${notifier.notifierid}`, { label: notifier.name, hint: notifier.receiver, icon: <Send /> }),
     ),
   ];
 }

@@ -7,6 +7,7 @@ import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanst
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, unwrap } from "../../shared/api/client";
 import type { MonitorStatus } from "../../shared/api/closed-sets";
+import { notifierSummaries } from "../../shared/api/notifiers";
 import { me } from "../../shared/api/session";
 import { withoutBidiControls } from "../../shared/lib/bidi";
 import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
@@ -19,6 +20,9 @@ const MAX_SINGLE_FETCHES = 20;
 const POLL_INTERVAL = 15_000;
 /** A hidden tab only has to update its title. */
 const HIDDEN_POLL_INTERVAL = 60_000;
+
+/** When the health of notifiers is fetched after a change of a status: a delivery may fail at once, or with its timeout. */
+const HEALTH_DELAYS = [3_000, 30_000];
 
 export interface Beat {
   monitorid: string;
@@ -61,7 +65,14 @@ function listen(client: QueryClient): () => void {
   let saved = new Set<string>();
   let deleted = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let healthTimers: ReturnType<typeof setTimeout>[] = [];
   let lost = false;
+
+  const renewHealth = () => void client.invalidateQueries({ queryKey: notifierSummaries.queryKey });
+  const renewHealthSoon = () => {
+    healthTimers.forEach(clearTimeout);
+    healthTimers = HEALTH_DELAYS.map((delay) => setTimeout(renewHealth, delay));
+  };
 
   const flush = () => {
     timer = undefined;
@@ -70,6 +81,7 @@ function listen(client: QueryClient): () => void {
     saved = new Set<string>();
     deleted = new Set<string>();
     apply(client, beats);
+    if (isAnyChanged(beats)) renewHealthSoon();
     if (gone.size > 0) forget(client, gone);
     void read(
       client,
@@ -115,6 +127,7 @@ function listen(client: QueryClient): () => void {
   }, HIDDEN_POLL_INTERVAL);
   return () => {
     clearTimeout(timer);
+    healthTimers.forEach(clearTimeout);
     clearInterval(poll);
     clearInterval(pollHidden);
     stop();
@@ -163,7 +176,7 @@ export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
     // An outage starts or ends, which affects uptime too.
     if (some.some(changesStatus)) refetch(client, queryKey);
   }
-  if ([...collected.values()].flat().some(changesStatus)) refetch(client, ALERTS);
+  if (isAnyChanged(collected)) refetch(client, ALERTS);
 }
 
 /** Fetches queries again, also those whose first response is still on its way: it may be older than the event. */
@@ -177,6 +190,10 @@ function refetch(client: QueryClient, queryKey: QueryKey) {
     query.fetch().then(again, () => undefined);
   }
   void client.invalidateQueries({ queryKey });
+}
+
+function isAnyChanged(collected: ReadonlyMap<string, Beat[]>): boolean {
+  return [...collected.values()].flat().some(changesStatus);
 }
 
 /** Whether the heartbeat changed the status. */

@@ -7,8 +7,10 @@ import { useMe } from "./session";
 
 export type Notifier = components["schemas"]["Notifier"];
 
+/** With their settings, which contain passwords: the cache drops them soon after the last page that shows them. */
 export const notifiers = queryOptions({
   queryKey: ["notifiers"],
+  gcTime: 10_000,
   queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
 });
 
@@ -25,6 +27,26 @@ export async function createAccountNotifier(client: QueryClient, isdefault: bool
   void client.invalidateQueries({ queryKey: notifiers.queryKey });
   return saved;
 }
+
+/** What most pages need of a notifier: without its settings, which contain passwords and URLs. */
+export type NotifierSummary = Pick<Notifier, "notifierid" | "name" | "isactive" | "health"> & { receiver: string };
+
+/** How often the health is fetched, in ms. It changes with deliveries, which follow a change of a monitor's status. */
+const HEALTH_INTERVAL = 300_000;
+const HEALTH_INTERVAL_WHILE_FAILING = 60_000;
+
+/** Fetched again with `notifiers`, and soon after a monitor has changed its status. */
+export const notifierSummaries = queryOptions({
+  queryKey: [...notifiers.queryKey, "summaries"],
+  queryFn: async ({ signal }): Promise<NotifierSummary[]> =>
+    (await unwrap(GET("/api/v1/notifiers", { signal }))).notifiers.map((notifier) => {
+      const { notifierid, name, isactive, health } = notifier;
+      return { notifierid, name, isactive, health, receiver: receiverOf(notifier) };
+    }),
+  staleTime: HEALTH_INTERVAL_WHILE_FAILING,
+  refetchInterval: ({ state }) =>
+    state.data?.some(({ health }) => health.state === "failing") ? HEALTH_INTERVAL_WHILE_FAILING : HEALTH_INTERVAL,
+});
 
 /** A short description of where a notifier's messages go. */
 export function receiverOf({ account, email, webhook }: Pick<Notifier, "account" | "email" | "webhook">): string {
