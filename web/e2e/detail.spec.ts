@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { axeViolations, horizontalOverflow } from "./axe";
-import { choose, expect, test } from "./service";
+import { choose, expect, logIn, test } from "./service";
 
 const row = "[data-row]";
 
@@ -41,6 +41,33 @@ test("a paused monitor says since when", async ({ page, member }) => {
   await page.clock.install({ time: Date.now() + 3_660_000 });
   await page.reload();
   await expect(fact(page, "Paused for")).toContainText("1 h 1 min");
+});
+
+test("a paused monitor that may have been edited later says how long it is paused at least, in every browser", async ({
+  page,
+  browser,
+  baseURL,
+  member,
+}) => {
+  const { monitorid } = await member.api.monitor({ name: "backup" });
+  await member.api.report(monitorid, "up");
+  await member.api.post("monitor/save", { monitorid, isactive: false });
+  // The last report an hour ago, and an edit three minutes ago, which a test cannot wait for.
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const other = await (await browser.newContext({ baseURL })).newPage();
+  await logIn(other, member.email);
+  for (const each of [page, other]) {
+    await each.route(`**/monitor/${monitorid}/get`, async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { monitor: object };
+      const monitor = { ...body.monitor, last_check: ago(60), modified: ago(3) };
+      await route.fulfill({ response: answer, json: { ...body, monitor } });
+    });
+    await each.goto(`/monitor/${monitorid}`);
+    await expect(fact(each, "Paused for")).toContainText(/^Paused forat least 3 min/);
+    await each.reload();
+    await expect(fact(each, "Paused for")).toContainText(/^Paused forat least 3 min/);
+  }
 });
 
 test("a resumed monitor is up since its first check after the pause", async ({ page, member }) => {

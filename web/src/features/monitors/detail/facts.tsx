@@ -31,11 +31,23 @@ export function MonitorFacts({ monitor }: { monitor: Monitor }) {
 }
 
 function Since({ monitor }: { monitor: Monitor }) {
+  return monitor.isactive ? <StatusSince monitor={monitor} /> : <PausedSince monitor={monitor} />;
+}
+
+function StatusSince({ monitor }: { monitor: Monitor }) {
   const now = useNow();
   const { locale } = useLanguage();
-  const status = useStatusSince(monitor, now);
-  const since = monitor.isactive ? status : pausedSince(monitor);
+  const since = useStatusSince(monitor, now);
   return since === null ? "–" : <span title={exact(since, locale)}>{span(now - since)}</span>;
+}
+
+function PausedSince({ monitor }: { monitor: Monitor }) {
+  const t = useTexts();
+  const now = useNow();
+  const { locale } = useLanguage();
+  const since = pausedSince(monitor, now);
+  const shown = span(now - since.at);
+  return since.exact ? <span title={exact(since.at, locale)}>{shown}</span> : t.detail.atLeast(shown);
 }
 
 function useStatusSince(monitor: Monitor, now: number): number | null {

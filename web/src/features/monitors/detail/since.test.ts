@@ -12,10 +12,11 @@ const monitor = (modified: number, last_check: number | null) => ({
 });
 const ms = (...seconds: number[]) => seconds.map((second) => second * 1000);
 
-test("a monitor is paused since it was saved, or since its last check if it was edited later", () => {
-  expect(pausedSince(monitor(630, 600))).toBe(630_000);
-  expect(pausedSince(monitor(9000, 600))).toBe(600_000);
-  expect(pausedSince(monitor(0, null))).toBe(0);
+test("a monitor is paused since it was saved, at least: it may have been edited later", () => {
+  expect(pausedSince(monitor(630, 600), 700_000)).toEqual({ at: 630_000, exact: true });
+  expect(pausedSince(monitor(9000, 600), 9_001_000)).toEqual({ at: 9_000_000, exact: false });
+  expect(pausedSince(monitor(900, 600), 86_400_000), "five minutes do not matter after a day").toEqual({ at: 900_000, exact: true });
+  expect(pausedSince(monitor(0, null), 1000)).toEqual({ at: 0, exact: true });
 });
 
 test("a resumed monitor is up since the first check after the pause", () => {

@@ -12,11 +12,18 @@ const YEAR = 365 * 86_400_000;
 
 type Times = Pick<Monitor, "created" | "modified" | "last_check" | "status_since" | "heartbeat_interval" | "grace">;
 
-/** When a paused monitor was paused: when it was saved, or, if it was edited later, with its last check. In ms. */
-export function pausedSince(monitor: Times): number {
+/** A smaller difference between the bounds of a pause is not worth mentioning: in ms, and as a part of the time since. */
+const NEGLIGIBLE = 60_000;
+const NEGLIGIBLE_PART = 0.01;
+
+/**
+ * When a paused monitor was paused, in ms: after its last check, and when it was saved last at the latest.
+ * It may have been edited after the pause, so the time is exact only if the two are close together.
+ */
+export function pausedSince(monitor: Times, now: number): { at: number; exact: boolean } {
   const last = Date.parse(monitor.last_check ?? monitor.created);
-  const saved = Date.parse(monitor.modified);
-  return saved >= last && saved - last <= longestGap(monitor) ? saved : last;
+  const at = Math.max(last, Date.parse(monitor.modified));
+  return { at, exact: at - last <= Math.max(NEGLIGIBLE, NEGLIGIBLE_PART * (now - last)) };
 }
 
 /**
