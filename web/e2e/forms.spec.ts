@@ -22,6 +22,20 @@ test("an interval is understood with its unit, and shown as it was understood", 
   expect(monitors).toMatchObject([{ heartbeat_interval: 300, timeout: 10 }]);
 });
 
+test("the presets of the interval are one stop of the Tab key", async ({ page, member: _member }) => {
+  await page.goto("/monitor/new");
+  const preset = (name: string) => page.getByRole("button", { name, exact: true });
+  await page.getByLabel("Check every").focus();
+  await page.keyboard.press("Tab");
+  await expect(preset("1 min")).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Check every")).toHaveValue("5 min");
+  await page.keyboard.press("Tab");
+  await expect(page.getByLabel("Retries")).toBeFocused();
+});
+
 test("an unknown scheme is rejected as it was typed", async ({ page, member: _member }) => {
   await page.goto("/monitor/new");
   for (const typed of ["htp:/foo", "ftp://example.com"]) {
@@ -74,6 +88,32 @@ test("on a wide screen, the result stands beside the fields and Save stays in vi
   await page.getByLabel("Inverted").scrollIntoViewIfNeeded();
   await expect(inView).toBeInViewport();
   await expect(result).toBeInViewport();
+});
+
+test("the grace period of a push monitor can be cleared", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "backup", heartbeat_interval: 600, grace: 7 });
+  await page.goto(`/monitor/${monitorid}/edit`);
+  await expect(page.getByLabel("Grace period")).toHaveValue("7 s");
+  await page.getByLabel("Grace period").fill("");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("backup");
+  const { monitor } = await member.api.get<{ monitor: { grace: number } }>(`monitor/${monitorid}/get`);
+  expect(monitor.grace, "a tenth of the interval").toBe(60);
+});
+
+test("a request that is refused for a field that the form does not show says why", async ({ page, member: _member }) => {
+  await page.goto("/monitor/new");
+  await page.getByText("More settings").click();
+  await page.getByLabel("Timeout").fill("20 min");
+  // A push monitor has no timeout.
+  await choose(page, /^Push/);
+  await expect(page.getByLabel("Timeout")).toHaveCount(0);
+  await page.getByLabel("Name", { exact: true }).fill("backup");
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText(/\w+ \w+/);
+  await expect(alert).not.toContainText("timeout");
+  await expect(page.getByRole("button", { name: "Create monitor" })).toBeEnabled();
 });
 
 test("two people edit one monitor: the second sees what the first has changed, and nothing is undone", async ({

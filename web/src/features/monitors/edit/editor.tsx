@@ -1,7 +1,7 @@
 /** The form of a monitor. Rarely used settings are collapsed. */
 import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useRef, useState, type KeyboardEvent } from "react";
 import { useNavigate } from "react-router";
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
 import { interval } from "../../../shared/lib/time";
@@ -138,18 +138,7 @@ function Timing({ form }: { form: MonitorForm }) {
               label={Passive ? t.form.expected : t.form.interval}
               description={t.form.durationHelp}
             />
-            <div className={styles.presets} role="group" aria-label={t.form.presets}>
-              {intervals.map((preset) => (
-                <button
-                  key={preset}
-                  type="button"
-                  aria-pressed={parseDuration(chosen) === preset}
-                  onClick={() => form.set("heartbeat_interval", formatDuration(preset))}
-                >
-                  {interval(preset)}
-                </button>
-              ))}
-            </div>
+            <Presets chosen={parseDuration(chosen)} choose={(preset) => form.set("heartbeat_interval", formatDuration(preset))} />
           </div>
           {Passive ? (
             <Passive form={form} />
@@ -169,6 +158,33 @@ function Timing({ form }: { form: MonitorForm }) {
         />
       </div>
     </Panel>
+  );
+}
+
+/** One stop of the Tab key; the arrow keys move within it. */
+function Presets({ chosen, choose }: { chosen: number | null; choose: (preset: number) => void }) {
+  const t = useTexts();
+  const stop = intervals.find((preset) => preset === chosen) ?? intervals[0];
+  const move = ({ key, currentTarget }: KeyboardEvent<HTMLButtonElement>) => {
+    const next =
+      key === "ArrowRight" ? currentTarget.nextElementSibling : key === "ArrowLeft" ? currentTarget.previousElementSibling : null;
+    if (next instanceof HTMLElement) next.focus();
+  };
+  return (
+    <div className={styles.presets} role="group" aria-label={t.form.presets}>
+      {intervals.map((preset) => (
+        <button
+          key={preset}
+          type="button"
+          tabIndex={preset === stop ? 0 : -1}
+          aria-pressed={chosen === preset}
+          onClick={() => choose(preset)}
+          onKeyDown={move}
+        >
+          {interval(preset)}
+        </button>
+      ))}
+    </div>
   );
 }
 

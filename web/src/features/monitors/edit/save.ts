@@ -2,8 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../../shared/api/error";
+import { parseDuration } from "../../../shared/lib/duration";
 import type { Form } from "../../../shared/ui/form";
-import { monitor, save, type Monitor } from "../data";
+import { monitor, save, type Monitor, type SaveMonitor } from "../data";
+import { defaultGrace } from "../types/push";
 import { changesOf, conflictsOf, type Conflict } from "./changes";
 import { bodyOf, suggestedName, valuesOf, type Values } from "./values";
 
@@ -31,11 +33,17 @@ export function useSave(stored: Monitor | undefined) {
   return { saveValues, conflicts };
 }
 
+/** The service keeps a field that is not sent, so what was cleared is set to its default. */
+function clearedOf(before: SaveMonitor, { type, heartbeat_interval }: Values): SaveMonitor {
+  return type === "api" && before.grace !== undefined ? { grace: defaultGrace(parseDuration(heartbeat_interval) ?? 0) } : {};
+}
+
 function requestOf(values: Values, base: Monitor | undefined) {
   const name = values.name.trim() === "" ? suggestedName(values) : values.name;
   const body = bodyOf({ ...values, name });
   if (!base) return body;
-  return { ...changesOf(bodyOf(valuesOf(base)), body), monitorid: base.monitorid, expected_revision: base.revision };
+  const before = bodyOf(valuesOf(base));
+  return { ...changesOf(before, { ...clearedOf(before, values), ...body }), monitorid: base.monitorid, expected_revision: base.revision };
 }
 
 /** Drops the error about a missing name if other fields are invalid: the name defaults to the host. */

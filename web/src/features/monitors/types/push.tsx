@@ -22,6 +22,11 @@ export const push: TypeForm<PushValues> = {
   Passive: Grace,
 };
 
+/** How late a report may be if nothing else is set, in seconds: a tenth of the interval, as the service has it. */
+export function defaultGrace(interval: number): number {
+  return Math.max(5, Math.ceil(interval / 10));
+}
+
 function Target() {
   const t = useTexts();
   return <p className={styles.note}>{t.form.apiNote}</p>;
