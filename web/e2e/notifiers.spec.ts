@@ -218,6 +218,31 @@ test("a failing notifier is shown in the list, on its page, in the navigation an
   hook.close();
 });
 
+test("the health of notifiers is fetched after a monitor has changed its status, and rarely otherwise", async ({ page, member }) => {
+  const hook = await startHook();
+  hook.status = 500;
+  const { notifierid } = await member.api.post<Saved>("notifier/save", { name: "on call", type: "webhook", webhook: { url: hook.url } });
+  await member.api.monitor({ name: "calm" });
+  await page.clock.install();
+  // So that the first response is not that of the page after the login.
+  await page.goto("about:blank");
+  const first = page.waitForResponse("**/api/v1/notifiers");
+  await page.goto("/");
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await first;
+  // React shows the badge and the banner one after the other.
+  await page.clock.runFor(2_000);
+  let fetched = 0;
+  page.on("request", (request) => (fetched += Number(new URL(request.url()).pathname === "/api/v1/notifiers")));
+  await page.clock.fastForward("04:00");
+  // Requests are reported in order, so this one comes after any that the timers have sent.
+  await page.evaluate(() => fetch("/api/v1/session"));
+  expect(fetched).toBe(0);
+  await outage(member.api, notifierid);
+  await expect(page.getByRole("link", { name: "Notifiers 1 notifier is failing" })).toBeVisible({ timeout: 40_000 });
+  hook.close();
+});
+
 test("recipients that the mail server refuses are named in the test, the delivery and the alert", async ({ page, member }) => {
   const mailServer = await startMailServer();
   mailServer.refused = ["gone@example.com"];
