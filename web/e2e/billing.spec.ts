@@ -158,3 +158,20 @@ test("axe finds nothing on plans, cards and invoices, and nothing overflows on a
   await page.getByRole("link", { name: "See plans" }).click();
   await expect(held(page)).toContainText("Pro");
 });
+
+test("no word of the facts is broken at any width", async ({ page, member: _member }) => {
+  await page.goto("/billing");
+  await expect(page.getByText("Payment method", { exact: true })).toBeVisible();
+  for (const width of [320, 390, 721, 834, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    const broken = await page.locator("main dt").evaluateAll((all) =>
+      all
+        .filter((label) => {
+          const lines = Math.round(label.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(label).lineHeight));
+          return lines > label.textContent.split(" ").length;
+        })
+        .map((label) => label.textContent),
+    );
+    expect(broken, `${width} px`).toEqual([]);
+  }
+});

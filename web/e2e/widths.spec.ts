@@ -54,6 +54,19 @@ test("a monitor's name and buttons are not cut off", async ({ page, member }) =>
   }
 });
 
+test("the headers of the list are above their columns", async ({ page, member }) => {
+  await member.api.monitor({ name: "calm" });
+  await openPage(page, "/");
+  const right = async (role: "columnheader" | "cell") => {
+    const box = await page.getByRole(role).filter({ hasText: /24 h/ }).boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? 0);
+  };
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(Math.abs((await right("columnheader")) - (await right("cell"))), `${width} px`).toBeLessThan(1);
+  }
+});
+
 test("a click on a row's recent checks opens the monitor", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "calm" });
   await member.api.report(monitorid, "up");
