@@ -265,6 +265,35 @@ test("the team: add a user who can log in, change, log out everywhere, remove", 
   await expect(page.getByRole("listitem")).toHaveCount(1);
 });
 
+test("the role of a user is chosen, shown and changed, and decides what the page offers", async ({ page, member }) => {
+  const viewer = `viewer.${member.email}`;
+  await page.goto("/team");
+  await page.getByRole("button", { name: "Add user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Email").fill(viewer);
+  await dialog.getByLabel("Role").selectOption("Viewer");
+  await expect(dialog).toContainText("changes nothing");
+  await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await dialog.getByLabel("Confirm password").fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Add user" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: viewer });
+  await expect(row).toContainText("Viewer");
+
+  await page.getByRole("button", { name: `Actions for ${member.email}` }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await dialog.getByLabel("Role").selectOption("Admin");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("The team would have no owner");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await logOut(page);
+  await logIn(page, viewer);
+  await page.goto("/team");
+  await expect(page.getByRole("listitem")).toHaveCount(2);
+  await expect(page.getByRole("button", { name: "Add user" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /Actions for/ })).toHaveCount(0);
+});
+
 test("sessions are listed, and one can be ended from another", async ({ page, browser, member, baseURL }) => {
   const other = await (await browser.newContext({ baseURL })).newPage();
   await logIn(other, member.email);

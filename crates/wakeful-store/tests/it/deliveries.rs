@@ -22,6 +22,7 @@ on_both! {
     a_rename_based_on_an_old_revision_does_not_turn_a_notifier_on => overtaken;
     waiting_deliveries_are_given_up_when_the_notifier_is_turned_off_or_on => turned;
     an_outage_is_claimed_with_its_own_recovery_and_no_other => recoveries;
+    a_team_with_many_due_deliveries_does_not_delay_another => fair;
     claims_by_processes_that_end_without_an_outcome_are_counted => crashes;
     an_outcome_or_a_release_ends_the_count => outcomes;
     claims_of_mails_without_an_outcome_are_counted_too => mails;
@@ -53,6 +54,23 @@ async fn one_due(store: &Store) -> (NotifierId, DeliveryId) {
     store.record(&[down(team, site, 1)]).await.expect("recorded");
     let due = store.due_deliveries(NOW, 10, 10).await.expect("read");
     (hook, due[0].id)
+}
+
+async fn fair(store: Store) {
+    let busy = team(&store).await;
+    for number in 0..5 {
+        let hook = notifier(&store, busy, &format!("hook {number}")).await;
+        let site = linked_monitor(&store, busy, hook).await;
+        store.record(&[down(busy, site, 1)]).await.expect("recorded");
+    }
+    let quiet = team(&store).await;
+    let hook = notifier(&store, quiet, "hook").await;
+    let site = linked_monitor(&store, quiet, hook).await;
+    store.record(&[down(quiet, site, 1)]).await.expect("recorded");
+    let due = store.due_deliveries(NOW, 10, 2).await.expect("read");
+    let teams: Vec<TeamId> = due.iter().map(|delivery| delivery.team).collect();
+    assert!(teams.contains(&quiet), "{teams:?}");
+    assert_eq!(store.due_deliveries(NOW, 10, 10).await.expect("read").len(), 6);
 }
 
 async fn crashes(store: Store) {

@@ -172,7 +172,8 @@ macro_rules! next_recovery {
 
 impl Store {
     /// Deliveries that are due and first in their queues, at most `each` per
-    /// notifier. The first of every notifier comes before the second of any.
+    /// notifier. The first of every team comes before the second of any, and within a team
+    /// the first of every notifier before the second of any.
     pub async fn due_deliveries(
         &self,
         now: Millis,
@@ -181,7 +182,9 @@ impl Store {
     ) -> Result<Vec<DueDelivery>> {
         Ok(read!(self, |db| {
             sqlx::query_as(concat!(
-                "select w.id, w.team_id, w.notifier_id, n.kind, w.crashes
+                "select w.id, w.team_id, w.notifier_id, n.kind, w.crashes,
+                        row_number() over (
+                            partition by w.team_id order by w.place, w.created) as team_place
                  from (
                      select d.id, d.team_id, d.notifier_id, d.created, ",
                 crashes!("$4"),
@@ -195,7 +198,7 @@ impl Store {
                 ") w
                  join notifiers n on n.id = w.notifier_id
                  where w.place <= $2 and n.disabled_at is null
-                 order by w.place, w.created
+                 order by team_place, w.created
                  limit $3"
             ))
             .bind(now.0)
