@@ -1,6 +1,6 @@
 /** axe on every page and state, in both languages and colour schemes, on a phone and a desktop. */
 import type { Page } from "@playwright/test";
-import { axeViolations, COLOUR_RULES, openPage } from "./axe";
+import { axeViolations, COLOUR_RULES, openPage, switchScheme } from "./axe";
 import { createSampleData } from "./sample-data";
 import { expect, test } from "./service";
 
@@ -11,25 +11,12 @@ const sizes = [
 
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
-/** A transition passes through the colours in between, even a short one; an inherited colour may start another. */
-async function settleColours() {
-  for (let round = 0; round < 5; round++) {
-    document
-      .getAnimations()
-      .filter((animation) => animation instanceof CSSTransition)
-      .forEach((transition) => transition.finish());
-    await new Promise(requestAnimationFrame);
-  }
-}
-
 /** All rules at each width; in the dark scheme, where only colours differ, the rules about those. */
 async function expectAccessible(page: Page, name: string) {
   for (const size of sizes) {
     await page.setViewportSize(size);
     for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
-      await page.evaluate(settleColours);
+      await switchScheme(page, colorScheme);
       const rules = colorScheme === "dark" ? COLOUR_RULES : undefined;
       expect.soft(await axeViolations(page, rules), `${name}, ${size.width} px, ${colorScheme}`).toEqual([]);
     }

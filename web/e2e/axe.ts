@@ -11,6 +11,24 @@ export async function openPage(page: Page, path: string) {
   await expect(page.getByText(/^(Loading…|Wird geladen …)$/)).toHaveCount(0);
 }
 
+/** A transition passes through the colours in between, even a short one; an inherited colour may start another. */
+async function settleColours() {
+  for (let round = 0; round < 5; round++) {
+    document
+      .getAnimations()
+      .filter((animation) => animation instanceof CSSTransition)
+      .forEach((transition) => transition.finish());
+    await new Promise(requestAnimationFrame);
+  }
+}
+
+/** Switches the browser's colour scheme and waits until the page has its colours. */
+export async function switchScheme(page: Page, colorScheme: "light" | "dark") {
+  await page.emulateMedia({ colorScheme });
+  await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
+  await page.evaluate(settleColours);
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The rules whose result depends on colours. */

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { axeViolations, openPage, horizontalOverflow, switchScheme } from "./axe";
 import { expect, test } from "./service";
 
 test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true", WAKEFUL_BILLING_LIMITS: "true" } });
@@ -144,7 +144,7 @@ test("axe finds nothing on plans, cards and invoices, and nothing overflows on a
   const card = { cardholderName: "Ann", cardNumber: "4242424242424242", expiryMonth: 4, expiryYear: 2039, cvc: "012", zipCode: "1" };
   await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await switchScheme(page, colorScheme);
     await openPage(page, "/billing");
     expect(await axeViolations(page), colorScheme).toEqual([]);
     await page.getByRole("button", { name: "Choose Business" }).click();

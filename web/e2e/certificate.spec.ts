@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secureSite, selfSigned } from "./certificate";
-import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { axeViolations, openPage, horizontalOverflow, switchScheme } from "./axe";
 import { expect, test } from "./service";
 
 const folder = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
@@ -39,7 +39,7 @@ test("axe finds nothing on a certificate panel, and it fits on a phone, in Germa
   const { monitorid } = await member.api.monitor({ type: "http", name: "shop", http: { url: site.url, ignore_tls_error: true } });
   await page.setViewportSize({ width: 375, height: 720 });
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await switchScheme(page, colorScheme);
     await openPage(page, `/monitor/${monitorid}`);
     await expect(page.getByText("399 days left")).toBeVisible();
     expect(await axeViolations(page), colorScheme).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { axeViolations, horizontalOverflow } from "./axe";
+import { axeViolations, horizontalOverflow, switchScheme } from "./axe";
 import { choose, expect, logIn, test } from "./service";
 
 const row = "[data-row]";
@@ -11,7 +11,7 @@ const panel = (page: Page, title: string) =>
 /** Axe finds nothing in either colour scheme, and a phone need not scroll sideways. */
 async function expectAccessible(page: Page) {
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await switchScheme(page, colorScheme);
     expect(await axeViolations(page), colorScheme).toEqual([]);
   }
   const size = page.viewportSize();

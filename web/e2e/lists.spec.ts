@@ -136,6 +136,14 @@ test("the list is a table whose rows are counted although few are rendered", asy
   await expect(last.getByRole("cell")).toHaveCount(await table.getByRole("columnheader").count());
 });
 
+test("an inverted monitor is marked in the list", async ({ page, member }) => {
+  await member.api.monitor({ name: "open port", upside_down_mode: true });
+  await member.api.monitor({ name: "site" });
+  await openPage(page, "/");
+  await expect(row(page, "open port")).toContainText("Inverted");
+  await expect(row(page, "site")).not.toContainText("Inverted");
+});
+
 test("a selection hidden by filters says so, and Escape clears it", async ({ page, member }) => {
   for (const name of ["one", "two"]) await member.api.monitor({ name });
   await openPage(page, "/");

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { axeViolations, openPage, horizontalOverflow, switchScheme } from "./axe";
 import { binary, expect, freePort, listens, test as base } from "./service";
 
 const KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -122,7 +122,7 @@ test("axe finds nothing on pages with regions, and they fit on a phone", async (
   });
   await page.setViewportSize({ width: 375, height: 720 });
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await switchScheme(page, colorScheme);
     for (const path of ["/", `/monitor/${monitorid}`, `/monitor/${monitorid}/edit`]) {
       await openPage(page, path);
       if (path === "/") await expect(page.getByText("No probe online in nobody-is-there")).toBeVisible();

@@ -99,7 +99,7 @@ test.describe("with the service worker", () => {
   test("the button on an error page removes the worker and its files", async ({ page, member: _member }) => {
     await stored(page);
     // The next view's data makes it crash.
-    await page.route("**/api/v1/team/get*", (route) => route.fulfill({ json: { success: true, message: [null] } }));
+    await page.route("**/api/v1/team/members*", (route) => route.fulfill({ json: { success: true, members: [null] } }));
     await page.getByRole("link", { name: "Team" }).click();
     await expect(page.getByRole("heading", { level: 1, name: "Something went wrong" })).toBeVisible();
     await page.evaluate(async () => (await caches.open("old")).put("/old", new Response("old")));

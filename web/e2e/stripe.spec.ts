@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { axeViolations, openPage, horizontalOverflow } from "./axe";
+import { axeViolations, openPage, horizontalOverflow, switchScheme } from "./axe";
 import { expect } from "./service";
 import { SCRIPT, standIn, test } from "./stripe";
 
@@ -77,7 +77,7 @@ test("only the billing page's policy allows Stripe; axe finds nothing there, on 
   expect(await policy("/billing")).toContain("script-src 'self' https://js.stripe.com");
   await page.setViewportSize({ width: 375, height: 720 });
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await switchScheme(page, colorScheme);
     await openPage(page, "/billing");
     await page.getByRole("button", { name: "Add card" }).click();
     await expect(page.getByRole("dialog").getByLabel("Stripe's number")).toBeVisible();

@@ -5,23 +5,23 @@
 
 const available = "serviceWorker" in navigator && import.meta.env.PROD;
 
-/** The files that this page has loaded. They are in the browser's cache, so storing them loads nothing. */
-function loadedAssets(): string[] {
-  const assets = performance.getEntriesByType("resource").map(({ name }) => name);
-  return assets.filter((name) => name.startsWith(`${window.location.origin}/assets/`));
-}
-
-/** The files that were loaded before the worker was in control, which it did not see. */
-function storeAssets() {
-  navigator.serviceWorker.controller?.postMessage({ store: loadedAssets() });
+/** Files that this page has loaded, which are in the browser's cache: storing them loads nothing. */
+function storeAssets(loaded = performance.getEntriesByType("resource")) {
+  const store = loaded.map(({ name }) => name).filter((name) => name.startsWith(`${window.location.origin}/assets/`));
+  if (store.length > 0) navigator.serviceWorker.controller?.postMessage({ store });
 }
 
 export function registerServiceWorker(): void {
   if (!available) return;
-  navigator.serviceWorker.addEventListener("controllerchange", storeAssets);
+  // The worker did not see the files that were requested before it was in control.
+  navigator.serviceWorker.addEventListener("controllerchange", () => storeAssets());
+  new PerformanceObserver((list) => storeAssets(list.getEntries())).observe({ type: "resource" });
   window.addEventListener("load", () => {
     // Without a service worker, the web app works as usual.
-    navigator.serviceWorker.register("/sw.js").then(storeAssets, () => {});
+    navigator.serviceWorker.register("/sw.js").then(
+      () => storeAssets(),
+      () => {},
+    );
   });
 }
 

@@ -58,9 +58,9 @@ export function responseTimeOf({ type, load_time }: Pick<MonitorRow, "type" | "l
 }
 
 export function rowOf(monitor: Monitor): MonitorRow {
-  const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked } = monitor;
+  const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, upside_down_mode } = monitor;
   const { status, status_since, last_check, last_message, load_time } = monitor;
-  const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, blocked };
+  const shown = { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, ...(upside_down_mode && { upside_down_mode }) };
   return {
     status,
     status_since,

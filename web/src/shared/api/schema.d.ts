@@ -2018,6 +2018,8 @@ export interface components {
             /** @description The monitored target in one line; empty for api. */
             target: string;
             type: components["schemas"]["MonitorType"];
+            /** @description Whether up and down are inverted; absent if they are not. */
+            upside_down_mode?: boolean;
         };
         /** @description The list as the client receives it; it is sent in chunks. */
         MonitorRows: {

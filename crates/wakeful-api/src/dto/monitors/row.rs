@@ -37,6 +37,10 @@ pub(crate) struct MonitorRow {
     blocked: Option<String>,
     /// Milliseconds; null if the last check measured none.
     load_time: Option<f64>,
+    /// Whether up and down are inverted; absent if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    upside_down_mode: Option<bool>,
     /// The ids of the linked notifiers.
     #[schema(value_type = Vec<String>)]
     notifiers: Vec<NotifierId>,
@@ -58,6 +62,7 @@ impl MonitorRow {
             last_message: state.last_message.clone(),
             blocked: blocked(monitor, state).map(str::to_owned),
             load_time: state.load_time.map(millis),
+            upside_down_mode: monitor.upside_down_mode.then_some(true),
             notifiers: linked.iter().map(|linked| linked.id).collect(),
         }
     }

@@ -74,6 +74,11 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
               <span className="sr-only">{t.notifiers.nobody}</span>
             </span>
           )}
+          {monitor.upside_down_mode && (
+            <span className={styles.inverted} title={t.form.invertedHelp}>
+              {t.form.inverted}
+            </span>
+          )}
           <span className={styles.kind}>{typeName(monitor.type, t)}</span>
           <Target monitor={monitor} />
         </span>
