@@ -59,7 +59,7 @@ test("screenshots", async ({ page, member, service }) => {
   const pager = { name: "On-call pager", type: "webhook", webhook: { url: `http://pager.localhost:${port}/` } };
   const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", pager);
   const ids = await watchThings(member.api, port, notifierid);
-  const row = (name: string) => page.locator("li[data-row]").filter({ hasText: name });
+  const row = (name: string) => page.locator("[data-row]").filter({ hasText: name });
   await page.goto("/");
   for (const [name] of things) await expect(row(name)).toHaveAttribute("data-state", "up", { timeout: 30_000 });
   broken.add("img");
