@@ -44,6 +44,7 @@ named_enum! {
         MethodNotAllowed = "method_not_allowed",
         EmailTaken = "email_taken",
         LastOwner = "last_owner",
+        LimitReached = "limit_reached",
         NodesTooOld = "nodes_too_old",
         MfaAlreadyOn = "mfa_already_on",
         MfaNotSetUp = "mfa_not_set_up",
@@ -254,6 +255,11 @@ impl From<Error> for ApiError {
                 StatusCode::FORBIDDEN,
                 ErrorCode::NoTeam,
                 "You are not a member of a team; ask an owner to invite you.",
+            ),
+            Error::FixedLimit { max, of } => Self::new(
+                StatusCode::CONFLICT,
+                ErrorCode::LimitReached,
+                format!("The limit of {max} {of} is reached; delete one that is not needed."),
             ),
             Error::LastOwner => conflict(
                 ErrorCode::LastOwner,

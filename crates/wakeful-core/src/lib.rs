@@ -19,6 +19,7 @@ pub mod monitors;
 mod named_enum;
 pub mod notifications;
 pub mod observation;
+pub mod one_line;
 pub mod quorum;
 pub mod region;
 pub mod schedule;

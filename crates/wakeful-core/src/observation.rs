@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::heartbeat::{Phases, RegionBeat};
 use crate::named_enum;
+use crate::one_line::one_line;
 use crate::serde_millis;
 use crate::time::Millis;
 
@@ -143,7 +144,7 @@ impl Certificate {
     /// length.
     #[must_use]
     pub fn sanitized(self) -> Self {
-        let brief = |text: String| truncate_line(&text, MAX_NAME_LENGTH);
+        let brief = |text: String| one_line(&text, MAX_NAME_LENGTH);
         let expiry = |at: Millis| at.clamp(Millis(0), MAX_EXPIRY);
         Self {
             subject: brief(self.subject),
@@ -250,13 +251,7 @@ named_enum! {
 
 /// One line of bounded length: text from a target may contain anything.
 pub(crate) fn sanitize(message: &str) -> String {
-    truncate_line(message, MAX_MESSAGE_LENGTH)
-}
-
-fn truncate_line(text: &str, max_length: usize) -> String {
-    let line: String =
-        text.chars().take(max_length).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    line.trim().to_owned()
+    one_line(message, MAX_MESSAGE_LENGTH)
 }
 
 #[cfg(test)]

@@ -78,6 +78,9 @@ pub enum Error {
     /// The result was accepted and is recorded when storage is available again.
     #[error("storage is unavailable")]
     NotRecorded,
+    /// The same for all plans.
+    #[error("the limit of {max} {of} is reached")]
+    FixedLimit { max: u32, of: &'static str },
     #[error("too many attempts")]
     Limited { retry_after: Duration },
     #[error("too many concurrent on-demand checks for the team")]

@@ -1,11 +1,29 @@
 //! A queue for a limited resource. Keys, such as teams or client networks, take turns, and
-//! each has a share. When the queue is full, the key with the most waiting requests loses
-//! its newest one, so that a few keys cannot starve the others.
+//! each has a share. When the queue is full, the group of keys with the most waiting requests
+//! loses one, so that a few keys cannot starve the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+use wakeful_core::client_network::ClientNetwork;
+use wakeful_core::id::TeamId;
+
+/// Who takes turns.
+pub trait Key: Copy + Eq + Hash {
+    /// The same for keys that one party can have many of.
+    fn group(self) -> Self {
+        self
+    }
+}
+
+impl Key for TeamId {}
+
+impl Key for ClientNetwork {
+    fn group(self) -> Self {
+        self.site()
+    }
+}
 
 /// The limits of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +40,13 @@ pub struct Bounds {
 pub enum Refused {
     /// The key has used up its share of the queue.
     Share,
-    /// The queue is full, and no other key has a larger part of it.
+    /// The queue is full, and no other group has a larger part of it.
     Full,
 }
 
-pub struct FairQueue<K: Copy + Eq + Hash>(Arc<Mutex<State<K>>>);
+pub struct FairQueue<K: Key>(Arc<Mutex<State<K>>>);
 
-struct State<K: Copy + Eq + Hash> {
+struct State<K: Key> {
     bounds: Bounds,
     running: usize,
     waiting: usize,
@@ -38,18 +56,18 @@ struct State<K: Copy + Eq + Hash> {
     order: VecDeque<K>,
 }
 
-struct Share<K: Copy + Eq + Hash> {
+struct Share<K: Key> {
     running: usize,
     waiting: VecDeque<oneshot::Sender<Turn<K>>>,
 }
 
 /// A turn; it ends when it is dropped.
-pub struct Turn<K: Copy + Eq + Hash> {
+pub struct Turn<K: Key> {
     state: Arc<Mutex<State<K>>>,
     key: K,
 }
 
-impl<K: Copy + Eq + Hash> FairQueue<K> {
+impl<K: Key> FairQueue<K> {
     pub fn new(bounds: Bounds) -> Self {
         let (shares, order) = (HashMap::new(), VecDeque::new());
         Self(Arc::new(Mutex::new(State { bounds, running: 0, waiting: 0, shares, order })))
@@ -77,7 +95,7 @@ impl<K: Copy + Eq + Hash> FairQueue<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> State<K> {
+impl<K: Key> State<K> {
     /// Makes room for one more request of this key.
     fn make_room(&mut self, key: K) -> Result<(), Refused> {
         self.remove_canceled();
@@ -88,15 +106,27 @@ impl<K: Copy + Eq + Hash> State<K> {
         if self.waiting < self.bounds.waiting {
             return Ok(());
         }
-        let most = self.shares.values_mut().max_by_key(|share| share.waiting.len());
-        match most {
-            Some(share) if share.waiting.len() > waiting + 1 => {
-                share.waiting.pop_back();
-                self.waiting -= 1;
-                Ok(())
-            }
-            _ => Err(Refused::Full),
+        self.evict_for(key.group())
+    }
+
+    /// Drops the newest request of the busiest key in the largest group, unless the group of
+    /// the newcomer would then be larger.
+    fn evict_for(&mut self, newcomer: K) -> Result<(), Refused> {
+        let mut groups: HashMap<K, usize> = HashMap::new();
+        for (key, share) in &self.shares {
+            *groups.entry(key.group()).or_default() += share.waiting.len();
         }
+        let own = groups.get(&newcomer).copied().unwrap_or(0);
+        let largest = groups.into_iter().max_by_key(|(_, waiting)| *waiting);
+        let Some((group, _)) = largest.filter(|(_, waiting)| *waiting > own + 1) else {
+            return Err(Refused::Full);
+        };
+        let of_group = self.shares.iter_mut().filter(|(key, _)| key.group() == group);
+        let busiest = of_group.map(|(_, share)| share).max_by_key(|share| share.waiting.len());
+        if busiest.and_then(|share| share.waiting.pop_back()).is_some() {
+            self.waiting -= 1;
+        }
+        Ok(())
     }
 
     fn remove_canceled(&mut self) {
@@ -159,11 +189,11 @@ impl<K: Copy + Eq + Hash> State<K> {
     }
 }
 
-fn lock<K: Copy + Eq + Hash>(state: &Mutex<State<K>>) -> MutexGuard<'_, State<K>> {
+fn lock<K: Key>(state: &Mutex<State<K>>) -> MutexGuard<'_, State<K>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<K: Copy + Eq + Hash> Drop for Turn<K> {
+impl<K: Key> Drop for Turn<K> {
     fn drop(&mut self) {
         let unused = {
             let mut state = lock(&self.state);
@@ -178,6 +208,12 @@ impl<K: Copy + Eq + Hash> Drop for Turn<K> {
 mod tests {
     use super::*;
     use futures_util::FutureExt as _;
+
+    impl Key for usize {
+        fn group(self) -> Self {
+            if self < 1_000 { self } else { self / 1_000 * 1_000 }
+        }
+    }
 
     const BOUNDS: Bounds = Bounds { running: 4, waiting: 64, waiting_per_key: 14, share: |_| 2 };
 
@@ -252,6 +288,37 @@ mod tests {
         };
         assert!(turn.is_ok());
         assert!(others <= 5, "{others}");
+    }
+
+    #[tokio::test]
+    async fn a_group_with_many_keys_makes_room_for_another() {
+        let (queue, mut turns) = busy().await;
+        let crowd = 1_000..1_064;
+        let mut waiting: Vec<_> = crowd.map(|key| Box::pin(queue.turn(key))).collect();
+        for turn in &mut waiting {
+            assert!(turn.as_mut().now_or_never().is_none(), "must wait");
+        }
+        assert_eq!(queue.turn(1_099).await.err(), Some(Refused::Full), "it is the same group");
+        let mut newcomer = Box::pin(queue.turn(9));
+        assert!(newcomer.as_mut().now_or_never().is_none(), "is admitted");
+        // Others that come later do not take the place of the newcomer.
+        for key in 1_100..1_200 {
+            assert_eq!(queue.turn(key).await.err(), Some(Refused::Full));
+        }
+        // It waits for its turn like the others, and gets it.
+        let mut admitted = 0;
+        while newcomer.as_mut().now_or_never().is_none() {
+            turns.remove(0);
+            waiting.retain_mut(|turn| match turn.as_mut().now_or_never() {
+                None => true,
+                Some(turn) => {
+                    turns.extend(turn.ok());
+                    false
+                }
+            });
+            admitted += 1;
+        }
+        assert!(admitted <= 64, "{admitted}");
     }
 
     #[tokio::test]

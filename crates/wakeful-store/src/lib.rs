@@ -40,7 +40,7 @@ pub use keyring::{Keyring, KeyringError};
 pub use mail::*;
 pub use monitors::{
     BulkEdit, LinkedNotifier, MonitorFilter, MonitorSelection, SaveOutcome, StoredMonitor,
-    StoredSettings, certificates::*,
+    StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
 pub use notifications::{deliveries::*, notifiers::*, reminders::*};
 pub use open::{Location, Options};

@@ -54,6 +54,7 @@ const STEPS: &[Step] = steps![
     "0023_notifier_health",
     "0024_verified_email",
     "0025_members",
+    "0026_long_requests",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

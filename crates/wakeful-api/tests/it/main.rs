@@ -12,6 +12,7 @@ mod email_verification;
 mod error_codes;
 mod events;
 mod every_route;
+mod fixed_limits;
 mod hosts;
 mod http2;
 mod lists;

@@ -88,6 +88,23 @@ both_engines! {
         assert_eq!(app.database.rows("recovery_codes").await, 9);
     }
 
+    async fn five_wrong_codes_are_allowed_even_concurrently(setup: Setup) {
+        let app = without_limits(setup).start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let (authenticator, _) = Authenticator::enable(&ann, &app.clock).await;
+        let body = json!({"email": ann.email, "password": PASSWORD, "mfacode": authenticator.wrong_code(&app.clock)});
+        let tally = all_send(&app, "login", &body).await;
+        assert_eq!(tally, BTreeMap::from([(401, 5), (429, CALLERS - 5)]));
+    }
+
+    async fn ten_wrong_passwords_are_allowed_even_concurrently(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let body = json!({"email": ann.email, "password": "a guess"});
+        let tally = send_by((0..CALLERS).map(|_| app.anonymous()), "login", &body).await;
+        assert_eq!(tally, BTreeMap::from([(401, 10), (429, CALLERS - 10)]));
+    }
+
     async fn mfa_is_enabled_once_even_concurrently(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

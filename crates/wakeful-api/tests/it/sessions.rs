@@ -417,6 +417,20 @@ both_engines! {
         ann.log_in(&app.caller_from("2001:db8:1:3::1")).await;
     }
 
+    async fn the_networks_of_one_ipv6_site_share_a_larger_number_of_failed_logins(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.failed_logins_per_minute = 2;
+        let app = setup.start_behind_proxy().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for network in 0..8 {
+            let attacker = app.caller_from(&format!("2001:db8:1:{network}::1"));
+            attacker.log_in(&ann.email, "wrong").await.refused(401, "bad_credentials");
+        }
+        let attacker = app.caller_from("2001:db8:1:8::1");
+        attacker.log_in(&ann.email, "wrong").await.refused(429, "too_many_requests");
+        ann.log_in(&app.caller_from("2001:db8:2::1")).await;
+    }
+
     async fn a_hundred_clients_of_one_address_do_not_block_logins_of_others(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.failed_logins_per_network = 100_000;

@@ -1,4 +1,6 @@
-//! The credentials of an account: passwords and second factors.
+//! The credentials of an account: passwords, second factors and API keys.
 
 pub mod password;
 pub mod totp;
+
+pub const MAX_API_KEYS_PER_USER: u32 = 50;

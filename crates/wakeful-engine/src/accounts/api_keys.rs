@@ -2,6 +2,7 @@
 //! once; the identity behind the API key is sealed with the Enc key.
 
 use wakeful_core::access::{Scope, permission};
+use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
 use wakeful_core::id::ApiKeyId;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -52,7 +53,9 @@ impl Engine {
             digest: Digest::of(apikey.expose()),
             sealed_identity: Key::new(enc).seal(random::bytes(), &seal_context(id), &plain),
         };
-        self.store().add_api_key(&key, caller.credential(), self.now()).await?;
+        if !self.store().add_api_key(&key, caller.credential(), self.now()).await? {
+            return Err(Error::FixedLimit { max: MAX_API_KEYS_PER_USER, of: "API keys per user" });
+        }
         Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) })
     }
 

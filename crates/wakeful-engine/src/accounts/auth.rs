@@ -9,6 +9,7 @@ use wakeful_core::accounts::password;
 use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::one_line::one_line;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
@@ -143,11 +144,12 @@ impl Engine {
         Ok(account)
     }
 
-    /// Counts a failure and returns it.
-    pub(crate) async fn record_failure(&self, limits: &[Limit], why: Error) -> Result<Error> {
+    /// Counts a failure and returns it, or the limit that concurrent attempts have exceeded.
+    pub(crate) async fn record_failure(&self, limits: &[Limit], mut why: Error) -> Result<Error> {
         for limit in limits {
             match self.count_attempt(limit).await {
-                Ok(()) | Err(Error::Limited { .. }) => {}
+                Ok(()) => {}
+                Err(limited @ Error::Limited { .. }) => why = limited,
                 Err(error) => return Err(error),
             }
         }
@@ -308,12 +310,7 @@ impl Engine {
             user,
             digest: Digest::of(token.expose()),
             address: from.address.to_string(),
-            agent: from
-                .agent
-                .chars()
-                .filter(|c| !c.is_control())
-                .take(MAX_USER_AGENT_CHARS)
-                .collect(),
+            agent: one_line(&from.agent, MAX_USER_AGENT_CHARS),
         };
         (token, session)
     }

@@ -83,17 +83,21 @@ impl Engine {
         let seed = mfa.seed.filter(|_| mfa.enabled).ok_or(Error::MfaInvalid)?;
         if let Some(step) = seed.check(code.trim(), now) {
             // A used code is refused, but does not count as a guess.
-            return if self.store().use_mfa_step(user, step).await? {
+            return if self.store().use_mfa_step(user, step, now).await? {
                 Ok(())
             } else {
                 Err(Error::MfaInvalid)
             };
         }
-        if self.store().use_recovery_code(user, totp::recovery_digest(code)).await? {
+        if self.store().use_recovery_code(user, totp::recovery_digest(code), now).await? {
             return Ok(());
         }
-        self.store().count_wrong_code(user, MAX_WRONG_CODES, now.after(LOCKOUT)).await?;
-        Err(Error::MfaInvalid)
+        let until = now.after(LOCKOUT);
+        if self.store().count_wrong_code(user, MAX_WRONG_CODES, now, until).await? {
+            Err(Error::MfaInvalid)
+        } else {
+            Err(Error::Limited { retry_after: LOCKOUT })
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Password hashing with limited concurrency, so that it does not slow down everything else:
 //! a few hashes run on separate threads, some more wait in a queue, and others are refused.
-//! Client networks take turns.
+//! Client networks take turns, and a site with many networks makes room for others.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -83,14 +83,14 @@ impl HashPermit {
 mod tests {
     use super::*;
     use futures_util::FutureExt as _;
-    use std::net::Ipv4Addr;
+    use std::net::{Ipv4Addr, Ipv6Addr};
     use std::time::Instant;
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-    /// An address in a separate network.
-    fn address(network: usize) -> IpAddr {
-        Ipv4Addr::from_bits(u32::try_from(network).expect("a small number")).into()
+    /// An address in a separate site.
+    fn address(site: usize) -> IpAddr {
+        Ipv4Addr::from_bits(u32::try_from(site << 8).expect("a small number")).into()
     }
 
     #[tokio::test]
@@ -114,6 +114,22 @@ mod tests {
             assert!(permit.as_mut().now_or_never().is_none(), "must wait");
         }
         assert!(matches!(hasher.acquire(HERE).await, Err(Error::Overloaded)));
+    }
+
+    #[tokio::test]
+    async fn a_whole_48_does_not_keep_others_from_logging_in() {
+        let hasher = PasswordHasher::default();
+        let hostile =
+            |at: u128| IpAddr::from(Ipv6Addr::from_bits((0x2001_0db8_0001 << 80) | (at << 64)));
+        let mut permits = Vec::new();
+        for at in 0..BOUNDS.running {
+            permits.push(hasher.acquire(hostile(at as u128)).await.expect("a turn"));
+        }
+        let mut waiting: Vec<_> =
+            (0..200).map(|at| Box::pin(hasher.acquire(hostile(at)))).collect();
+        waiting.retain_mut(|permit| permit.as_mut().now_or_never().is_none());
+        assert_eq!(waiting.len(), BOUNDS.waiting);
+        assert!(hasher.acquire(HERE).now_or_never().is_none(), "is admitted and waits");
     }
 
     #[tokio::test]

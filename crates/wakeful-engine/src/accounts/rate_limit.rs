@@ -1,6 +1,6 @@
 //! Rate limits. Failed logins count per account and client network, so that guessing is slow
 //! and a user cannot be locked out by others, and per network, so that one password cannot be
-//! tried on every account. Declined cards count per team and per network, so that stolen
+//! tried on every account. The networks of an IPv6 site count together as well. Declined cards count per team and per network, so that stolen
 //! numbers are not tested here. Everything else counts per network.
 
 use std::net::IpAddr;
@@ -15,6 +15,8 @@ use crate::{Engine, Error, Result};
 const MINUTE: Duration = Duration::from_secs(60);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const HOUR: Duration = Duration::from_secs(3600);
+/// How many times as many failed logins an IPv6 site may have as one of its 65,536 networks.
+const SITE_FACTOR: u32 = 4;
 /// Each one sends a message to an external server.
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
@@ -26,14 +28,23 @@ pub(crate) struct Limit {
 }
 
 impl Engine {
-    pub(crate) fn failed_login_limit(&self, account: &str, from: IpAddr) -> [Limit; 2] {
-        let (settings, network) = (self.settings(), network(from));
-        let of_account = settings.limits.failed_logins_per_minute;
-        let of_network = settings.limits.failed_logins_per_network;
-        [
-            limit("login", &[account, &network], of_account, MINUTE),
-            limit("login network", &[&network], of_network, TEN_MINUTES),
-        ]
+    pub(crate) fn failed_login_limit(&self, account: &str, from: IpAddr) -> Vec<Limit> {
+        let limits = &self.settings().limits;
+        let failed_logins = |network: ClientNetwork, factor: u32| {
+            let network = network.to_string();
+            let of_account = limits.failed_logins_per_minute.saturating_mul(factor);
+            let of_network = limits.failed_logins_per_network.saturating_mul(factor);
+            [
+                limit("login", &[account, &network], of_account, MINUTE),
+                limit("login network", &[&network], of_network, TEN_MINUTES),
+            ]
+        };
+        let network = ClientNetwork::of(from);
+        let mut of_client = Vec::from(failed_logins(network, 1));
+        if from.to_canonical().is_ipv6() {
+            of_client.extend(failed_logins(network.site(), SITE_FACTOR));
+        }
+        of_client
     }
 
     pub(crate) fn signup_limit(&self, from: IpAddr) -> Limit {

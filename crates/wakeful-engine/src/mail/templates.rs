@@ -2,6 +2,7 @@
 
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::MailId;
+use wakeful_core::one_line::one_line;
 use wakeful_core::secret::Secret;
 use wakeful_store::Mail;
 
@@ -92,7 +93,7 @@ pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> EmailTe
 
 pub(crate) fn notifier_disabled(settings: &Settings, name: &str, why: &str) -> EmailText {
     let url = &settings.public_url;
-    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let name = one_line(name, usize::MAX);
     EmailText {
         subject: format!("Notifier {name} was turned off"),
         text: format!(

@@ -74,21 +74,27 @@ impl Engine {
                 self.check_interval_limit(plan, wanted, Some(before))?;
             }
         }
-        if !dry_run {
-            self.compact_before(edits).await;
-        }
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
         let team = self.store().team(caller.team());
-        match team.change_monitors(edits, limit, self.now(), dry_run).await? {
-            SaveOutcome::Done if dry_run => Ok(true),
+        if dry_run {
+            return match limit {
+                Some(limit) if team.would_exceed(edits, limit).await? => {
+                    Err(self.too_many_monitors(plan.as_ref()))
+                }
+                _ => Ok(true),
+            };
+        }
+        self.compact_before(edits).await;
+        match team.change_monitors(edits, limit, self.now()).await? {
             SaveOutcome::Done => {
                 self.publish_all(caller, edits.iter().map(|edit| edit.after.id), Event::Saved);
                 Ok(true)
             }
             SaveOutcome::LimitReached => Err(self.too_many_monitors(plan.as_ref())),
-            SaveOutcome::Conflict | SaveOutcome::NoMonitor | SaveOutcome::NoNotifiers(_) => {
-                Ok(false)
-            }
+            SaveOutcome::Conflict
+            | SaveOutcome::NoMonitor
+            | SaveOutcome::NoNotifiers(_)
+            | SaveOutcome::TooLong => Ok(false),
         }
     }
 

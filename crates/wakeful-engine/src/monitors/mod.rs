@@ -21,7 +21,7 @@ use wakeful_core::token::Digest;
 use wakeful_core::verdict::{Input, Policy, Report, State, step};
 use wakeful_outbound::checks;
 use wakeful_outbound::net::Deadline;
-use wakeful_store::{SaveOutcome, StoreError, StoredMonitor};
+use wakeful_store::{MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
 
 pub use wakeful_store::{LinkedNotifier, MonitorFilter, MonitorSelection, StoredCertificate};
 
@@ -196,6 +196,7 @@ impl Engine {
             SaveOutcome::Conflict => return Ok(false),
             SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
             SaveOutcome::LimitReached => return Err(self.too_many_monitors(plan)),
+            SaveOutcome::TooLong => return Err(too_long()),
             SaveOutcome::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
         }
         self.publish_all(caller, std::iter::once(id), Event::Saved);
@@ -265,8 +266,10 @@ impl Engine {
                 }
                 SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
                 // The monitor was changed, or one of its notifiers deleted.
-                SaveOutcome::Conflict | SaveOutcome::NoNotifiers(_) | SaveOutcome::LimitReached => {
-                }
+                SaveOutcome::Conflict
+                | SaveOutcome::NoNotifiers(_)
+                | SaveOutcome::LimitReached
+                | SaveOutcome::TooLong => {}
             }
         }
         Err(Error::Conflict)
@@ -478,6 +481,14 @@ impl Engine {
             Ok(Err(_)) | Err(_) => Err(Error::NotRecorded),
         }
     }
+}
+
+fn too_long() -> Error {
+    let megabytes = MAX_LONG_REQUEST_BYTES >> 20;
+    let why = format!(
+        "is too long: the long request bodies and headers of a team can have {megabytes} MiB in total"
+    );
+    Error::Refused { field: "http.body", why }
 }
 
 fn cut_short(timeout: Duration) -> Fault {

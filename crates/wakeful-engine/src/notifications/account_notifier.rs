@@ -6,6 +6,7 @@ use wakeful_core::access::permission;
 use wakeful_core::notifications::notifier::{Channel, Notifier};
 use wakeful_store::StoreError;
 
+use super::notifiers::too_many_notifiers;
 use super::notifiers::{NotifierDraft, NotifierView};
 use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Result};
@@ -50,7 +51,9 @@ impl Engine {
         let notifier = self.apply_notifier_draft(caller, draft, None);
         match self.store().team(caller.team()).add_notifier(&notifier).await {
             Err(StoreError::Taken) => return Ok(None),
-            added => added?,
+            Ok(false) => return Err(too_many_notifiers()),
+            Ok(true) => {}
+            Err(error) => return Err(error.into()),
         }
         match self.mail_verification(caller, from).await {
             // Enough links have been sent; the user can request another one later.

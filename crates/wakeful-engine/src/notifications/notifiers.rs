@@ -7,6 +7,7 @@ use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{DeliveryId, EventId, NotifierId};
 use wakeful_core::monitors::Name;
 use wakeful_core::monitors::spec::{Hostname, HttpUrl};
+use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::{
     AttemptReset, Channel, Disabled, Mailbox, Mailboxes, Notifier, SigningSecret,
@@ -28,6 +29,10 @@ use crate::{Engine, Error, MAX_SAVE_ATTEMPTS, Page, Result, limit_plus_one, rand
 const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const RENDERING: Bounds =
     Bounds { running: 1, waiting: 64, waiting_per_key: 8, share: |_free| 1 };
+
+pub(super) fn too_many_notifiers() -> Error {
+    Error::FixedLimit { max: MAX_NOTIFIERS_PER_TEAM, of: "notifiers per team" }
+}
 
 /// The settings of a notifier, complete and valid.
 #[derive(Clone, Debug)]
@@ -132,11 +137,9 @@ impl Engine {
     async fn create_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        let added = self.store().team(caller.team()).add_notifier(&notifier).await;
-        added.map_err(|error| match error {
-            StoreError::Gone => Error::NotAuthenticated,
-            error => error.into(),
-        })?;
+        if !self.store().team(caller.team()).add_notifier(&notifier).await? {
+            return Err(too_many_notifiers());
+        }
         let secret = signing_secret(&notifier).cloned();
         Ok(NotifierView { notifier, secret, redacted: false })
     }

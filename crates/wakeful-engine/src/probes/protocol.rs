@@ -10,6 +10,7 @@ use uuid::Uuid;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, Observation};
+use wakeful_core::one_line::one_line;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -189,9 +190,8 @@ impl Hello {
     /// Bounds what the probe reports: the version is shown and logged, and the start cannot
     /// be in the future.
     pub(super) fn sanitized(self) -> Self {
-        let version = self.version.chars().take(MAX_VERSION_CHARS);
         Self {
-            version: version.map(|c| if c.is_control() { ' ' } else { c }).collect(),
+            version: one_line(&self.version, MAX_VERSION_CHARS),
             since: self.since.clamp(0, self.at.max(0)),
             lag: self.lag.min(MAX_LAG),
             ..self

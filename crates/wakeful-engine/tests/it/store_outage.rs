@@ -2,12 +2,22 @@
 //! happened meanwhile are notified when it is back.
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
+use wakeful_core::monitors::bulk::BulkChange;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, MonitorDraft};
+use wakeful_store::{MonitorFilter, MonitorSelection};
 use wakeful_testkit::{Engine, Setup};
 
 use crate::fixture::{Fixture, Target, tcp, wait_for_status};
+
+/// Another process that holds a lock until it is closed.
+async fn lock(fixture: &Fixture, statement: &'static str) -> SqliteConnection {
+    let path = fixture.database.url().strip_prefix("sqlite:").expect("a file");
+    let mut other = SqliteConnectOptions::new().filename(path).connect().await.expect("opens");
+    other.execute(statement).await.expect("locked");
+    other
+}
 
 #[tokio::test]
 async fn a_locked_database_changes_no_status_and_hides_no_outage() {
@@ -29,9 +39,7 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
     wait_for_status(&mut events, failing_id, Status::Up).await;
     healthy.wait_for_checks(1).await;
 
-    let path = fixture.database.url().strip_prefix("sqlite:").expect("a file");
-    let mut other = SqliteConnectOptions::new().filename(path).connect().await.expect("opens");
-    other.execute("begin exclusive").await.expect("locked");
+    let mut other = lock(&fixture, "begin exclusive").await;
     failing.go_down().await;
     // Longer than a statement waits for the lock.
     healthy.wait_for_checks(7).await;
@@ -59,5 +67,21 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
         fixture.engine.heartbeats(&fixture.ann(), healthy_id, &span).await.expect("read").items;
     assert!(heartbeats.len() >= count, "{} of {count}", heartbeats.len());
     assert!(heartbeats.iter().all(|beat| !beat.message.contains("database")));
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_does_not_wait_for_writers() {
+    let setup = Setup::on(Engine::Sqlite);
+    let fixture = Fixture::start(&setup).await;
+    let target = Target::new().await;
+    fixture.save(tcp(target.address)).await;
+    let mut other = lock(&fixture, "begin immediate").await;
+    let change = BulkChange { retries: Some(9), ..BulkChange::default() };
+    let all = MonitorSelection::Filter(MonitorFilter::default());
+    let outcome = fixture.engine.change_monitors(&fixture.ann(), &all, &change, true).await;
+    assert_eq!(outcome.expect("nothing is written").affected, 1);
+    other.execute("rollback").await.expect("unlocked");
+    other.close().await.expect("closes");
     fixture.stop().await;
 }

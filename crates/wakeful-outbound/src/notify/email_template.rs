@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use wakeful_core::id::{EventId, TeamId};
 use wakeful_core::notifications::event::{self, Event};
 use wakeful_core::notifications::notifier::{EmailSpec, Mailboxes, Subject};
+use wakeful_core::one_line;
 use wakeful_core::template::Escape;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -158,8 +159,8 @@ fn default_subject(event: &Event) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let text = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line::one_line(text, usize::MAX);
+    let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() > MAX_SUBJECT_LENGTH {
         text.chars().take(MAX_SUBJECT_LENGTH - 1).chain(['…']).collect()
     } else {

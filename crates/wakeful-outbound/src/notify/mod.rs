@@ -18,6 +18,7 @@ use wakeful_core::notifications::event::Event;
 use wakeful_core::notifications::notifier::{Channel, Kind, Subject, Template};
 use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::notifications::retry::Outcome;
+use wakeful_core::one_line::one_line;
 use wakeful_core::time::Millis;
 
 use crate::net::Net;
@@ -129,9 +130,7 @@ const MAX_ANSWER_LENGTH: usize = 1_024;
 
 /// A receiver's response without characters that could disturb a page or a log.
 fn sanitize(text: &str) -> String {
-    let spaced = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    let answer: String = spaced.filter(|c| !c.is_control()).take(MAX_ANSWER_LENGTH).collect();
-    answer.trim().to_owned()
+    one_line(text, MAX_ANSWER_LENGTH)
 }
 
 #[cfg(test)]
@@ -140,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_shortened_and_has_no_control_characters() {
-        assert_eq!(sanitize(" a\r\n\tb\u{1b}[31m\0 "), "a   b[31m");
+        assert_eq!(sanitize(" a\r\n\tb\u{1b}[31m\0 "), "a   b [31m");
         assert_eq!(sanitize(&"é".repeat(5_000)).chars().count(), MAX_ANSWER_LENGTH);
     }
 }

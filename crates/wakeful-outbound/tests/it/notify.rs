@@ -248,7 +248,7 @@ async fn the_response_of_a_receiver_decides_the_outcome() {
     for (status, headers, body, outcome) in [
         (204, "", "", Outcome::Delivered("204 No Content".into())),
         (410, "", "no", Outcome::Gone("410 Gone: no".into())),
-        (500, "", "a\u{7}b\r\nc", failed("500 Internal Server Error: ab  c", None, false)),
+        (500, "", "a\u{7}b\r\nc", failed("500 Internal Server Error: a b  c", None, false)),
         (503, "retry-after: 7\r\n", "", failed("503 Service Unavailable", Some(7), false)),
         (429, "retry-after: x\r\n", "", failed("429 Too Many Requests", None, true)),
         (404, "", "", failed("404 Not Found", None, false)),

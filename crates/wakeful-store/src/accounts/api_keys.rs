@@ -3,6 +3,7 @@
 
 use uuid::Uuid;
 use wakeful_core::access::Scope;
+use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
 use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -68,20 +69,22 @@ from_row!(FoundApiKey, |row| Self {
 });
 
 impl Store {
-    /// Adds a key if the caller's credential is still valid, otherwise `Gone`.
+    /// Adds a key; false if the user has `MAX_API_KEYS_PER_USER`. Fails with `StoreError::Gone` if the
+    /// caller's credential is no longer valid.
     pub async fn add_api_key(
         &self,
         key: &NewApiKey,
         credential: Credential<'_>,
         now: Millis,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut tx = self.begin().await?;
         credentials::confirm(&mut tx, Authority { user: key.user, credential }).await?;
-        within!(tx, |db| {
+        let added = within!(tx, |db| {
             sqlx::query(
                 "insert into api_keys
                  (id, digest, user_id, name, prefix, stands_for, created, scope)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8)",
+                 select $1, $2, $3, $4, $5, $6, $7, $8
+                 where (select count(*) from api_keys where user_id = $3) < $9",
             )
             .bind(key.id.uuid())
             .bind(&key.digest.0[..])
@@ -91,10 +94,13 @@ impl Store {
             .bind(&key.sealed_identity[..])
             .bind(now.0)
             .bind(key.scope.as_str())
+            .bind(i64::from(MAX_API_KEYS_PER_USER))
             .execute(db)
-            .await?;
-        });
-        tx.commit().await
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        tx.commit().await?;
+        Ok(added)
     }
 
     /// A user's keys, oldest first.

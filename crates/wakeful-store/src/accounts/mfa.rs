@@ -136,60 +136,75 @@ impl Store {
         tx.commit().await
     }
 
-    /// Marks a time step as used; false when it or a later one has been used already.
-    pub async fn use_mfa_step(&self, user: UserId, step: i64) -> Result<bool> {
+    /// Marks a time step as used; false when it or a later one has been used already, or
+    /// when MFA has been locked in the meantime.
+    pub async fn use_mfa_step(&self, user: UserId, step: i64, now: Millis) -> Result<bool> {
         Ok(write!(self, |db| {
             sqlx::query(
                 "update users set mfa_step = $2, mfa_failures = 0
-                 where id = $1 and mfa_enabled and mfa_step < $2",
+                 where id = $1 and mfa_enabled and mfa_step < $2 and mfa_locked_until <= $3",
             )
             .bind(user.uuid())
             .bind(step)
+            .bind(now.0)
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
         })?)
     }
 
-    /// Consumes a recovery code; false when it does not exist or has been used.
-    pub async fn use_recovery_code(&self, user: UserId, code: Digest) -> Result<bool> {
+    /// Consumes a recovery code; false when it does not exist or has been used, or when MFA
+    /// has been locked in the meantime.
+    pub async fn use_recovery_code(&self, user: UserId, code: Digest, now: Millis) -> Result<bool> {
         let mut tx = self.begin().await?;
         let used = within!(tx, |db| {
+            let unlocked = sqlx::query(
+                "update users set mfa_failures = 0
+                 where id = $1 and mfa_locked_until <= $2
+                   and exists (select 1 from recovery_codes where user_id = $1 and digest = $3)",
+            )
+            .bind(user.uuid())
+            .bind(now.0)
+            .bind(&code.0[..])
+            .execute(&mut *db)
+            .await?;
             let done = sqlx::query("delete from recovery_codes where user_id = $1 and digest = $2")
                 .bind(user.uuid())
                 .bind(&code.0[..])
-                .execute(&mut *db)
+                .execute(db)
                 .await?;
-            let used = done.rows_affected() == 1;
-            if used {
-                sqlx::query("update users set mfa_failures = 0 where id = $1")
-                    .bind(user.uuid())
-                    .execute(&mut *db)
-                    .await?;
-            }
-            Ok::<_, Error>(used)
+            Ok::<_, Error>(unlocked.rows_affected() == 1 && done.rows_affected() == 1)
         })?;
-        tx.commit().await?;
+        if used {
+            tx.commit().await?;
+        }
         Ok(used)
     }
 
-    /// Counts a wrong code; `allowed` wrong codes in a row lock MFA until `until`.
-    pub async fn count_wrong_code(&self, user: UserId, allowed: i64, until: Millis) -> Result<()> {
-        write!(self, |db| {
+    /// Counts a wrong code; `allowed` wrong codes in a row lock MFA until `until`. False when
+    /// MFA has been locked in the meantime.
+    pub async fn count_wrong_code(
+        &self,
+        user: UserId,
+        allowed: i64,
+        now: Millis,
+        until: Millis,
+    ) -> Result<bool> {
+        Ok(write!(self, |db| {
             sqlx::query(
                 "update users
                  set mfa_locked_until = case when mfa_failures + 1 >= $2 then $3 else mfa_locked_until end,
                      mfa_failures = case when mfa_failures + 1 >= $2 then 0 else mfa_failures + 1 end
-                 where id = $1",
+                 where id = $1 and mfa_locked_until <= $4",
             )
             .bind(user.uuid())
             .bind(allowed)
             .bind(until.0)
+            .bind(now.0)
             .execute(db)
             .await
-            .map(|_| ())
-        })?;
-        Ok(())
+            .map(|done| done.rows_affected() == 1)
+        })?)
     }
 }
 

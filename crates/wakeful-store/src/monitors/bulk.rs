@@ -11,7 +11,7 @@ use wakeful_core::time::Millis;
 
 use super::list::{matches, with_filter};
 use super::row::{damaged, seconds, tables};
-use super::save::active_monitors;
+use super::save::{COUNT_ACTIVE, active_monitors};
 use super::{MonitorFilter, SaveOutcome, id_array, json, to_seconds};
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, either, from_row, read, within};
@@ -218,13 +218,12 @@ impl TeamStore<'_> {
 
     /// Writes these changes, all or none: `Conflict` if one of the monitors has changed since
     /// it was read, or does not exist any more. `limit` is the number of active monitors that
-    /// the team may have. With `dry_run`, nothing is written.
+    /// the team may have.
     pub async fn change_monitors(
         &self,
         edits: &[BulkEdit],
         limit: Option<u32>,
         now: Millis,
-        dry_run: bool,
     ) -> Result<SaveOutcome> {
         if edits.is_empty() {
             return Ok(SaveOutcome::Done);
@@ -233,7 +232,8 @@ impl TeamStore<'_> {
         if let Some(limit) = limit {
             // Locked before the count below, so that it stays valid.
             lock_team(&mut tx, self.team, now).await?;
-            if self.exceeds(&mut tx, edits, limit).await? {
+            let active = active_monitors(&mut tx, self.team).await?;
+            if exceeds(edits, active, limit) {
                 return Ok(SaveOutcome::LimitReached);
             }
         }
@@ -247,10 +247,16 @@ impl TeamStore<'_> {
         if !added {
             return Ok(SaveOutcome::Conflict);
         }
-        if !dry_run {
-            tx.commit().await?;
-        }
+        tx.commit().await?;
         Ok(SaveOutcome::Done)
+    }
+
+    /// Whether `change_monitors` would find the limit reached now.
+    pub async fn would_exceed(&self, edits: &[BulkEdit], limit: u32) -> Result<bool> {
+        let active = read!(self.store, |db| {
+            sqlx::query_scalar(COUNT_ACTIVE).bind(self.team.uuid()).fetch_one(db).await
+        })?;
+        Ok(exceeds(edits, active, limit))
     }
 
     /// Deletes these monitors with their alerts, deliveries and links at once, all or none;
@@ -272,18 +278,6 @@ impl TeamStore<'_> {
         }
         tx.commit().await?;
         Ok(true)
-    }
-
-    /// Whether the edits would make more monitors active than the limit allows. Edits that
-    /// activate none are always allowed.
-    async fn exceeds(&self, tx: &mut Tx, edits: &[BulkEdit], limit: u32) -> Result<bool> {
-        let activated = |edit: &&BulkEdit| edit.after.isactive && !edit.before.settings.isactive;
-        let activated = edits.iter().filter(activated).count();
-        if activated == 0 {
-            return Ok(false);
-        }
-        let active = active_monitors(tx, self.team).await?;
-        Ok(active.saturating_add(activated as i64) > i64::from(limit))
     }
 
     async fn update_settings(&self, tx: &mut Tx, edits: &[BulkEdit], now: Millis) -> Result<u64> {
@@ -467,6 +461,14 @@ impl TeamStore<'_> {
                  on conflict do nothing"
         )
     }
+}
+
+/// Whether the edits would make more monitors active than the limit allows. Edits that
+/// activate none are always allowed.
+fn exceeds(edits: &[BulkEdit], active: i64, limit: u32) -> bool {
+    let activated = |edit: &&BulkEdit| edit.after.isactive && !edit.before.settings.isactive;
+    let activated = edits.iter().filter(activated).count() as i64;
+    activated > 0 && active.saturating_add(activated) > i64::from(limit)
 }
 
 fn next_reminder(monitor: &BulkSettings, now: Millis) -> Option<i64> {

@@ -6,7 +6,7 @@ pub(crate) mod certificates;
 mod list;
 mod listening_mark;
 mod row;
-mod save;
+pub(crate) mod save;
 mod schedule;
 
 pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
@@ -59,6 +59,9 @@ pub enum SaveOutcome {
     Conflict,
     /// The team has reached its limit of active monitors; nothing was saved.
     LimitReached,
+    /// The long request bodies and headers of the team would exceed
+    /// `MAX_LONG_REQUEST_BYTES`; nothing was saved.
+    TooLong,
     /// The team has no such notifiers; nothing was saved.
     NoNotifiers(Vec<NotifierId>),
 }

@@ -12,6 +12,13 @@ use crate::dialect::{Tx, from_row, within};
 use crate::notifications::reminders::reschedule_reminders;
 use crate::{Result, TeamStore};
 
+/// The memory that the long request bodies and headers of a team's monitors may use: active
+/// monitors keep them.
+pub const MAX_LONG_REQUEST_BYTES: usize = 16 << 20;
+/// A request up to this length counts as short. The index `monitors_long_requests` has the
+/// same number.
+const SHORT_REQUEST_BYTES: usize = 16_384;
+
 /// Binds the settings as $1 to $20 of both statements.
 macro_rules! with_settings {
     ($statement:expr, $team:expr, $monitor:expr, $sealed:expr) => {
@@ -66,6 +73,9 @@ impl TeamStore<'_> {
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
+        if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
+            return Ok(SaveOutcome::TooLong);
+        }
         if let Some(limit) = limit.filter(|_| monitor.isactive) {
             lock_team(&mut tx, self.team, monitor.modified).await?;
             if is_full(&mut tx, self.team, limit).await? {
@@ -115,6 +125,9 @@ impl TeamStore<'_> {
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
+        if is_too_long(&mut tx, self.team, monitor, &sealed).await? {
+            return Ok(SaveOutcome::TooLong);
+        }
         let limit = limit.filter(|_| monitor.isactive);
         if limit.is_some() {
             // Locked before the reads below, so that their results stay valid.
@@ -170,17 +183,47 @@ fn search(monitor: &Monitor) -> String {
     format!("{}\n{}\n{}", monitor.name, monitor.spec.target(), tags.join("\n")).to_lowercase()
 }
 
+/// Whether the monitor would bring its team's long requests above the limit. One that does not
+/// become longer is never refused.
+async fn is_too_long(
+    tx: &mut Tx,
+    team: TeamId,
+    monitor: &Monitor,
+    sealed: &Sealed,
+) -> Result<bool> {
+    let bytes = sealed.secret.as_ref().map_or(0, Vec::len);
+    if bytes <= SHORT_REQUEST_BYTES {
+        return Ok(false);
+    }
+    // Locked before the sum, so that it stays valid.
+    lock_team(tx, team, monitor.modified).await?;
+    let (before, others): (i64, i64) = within!(*tx, |db| {
+        sqlx::query_as(
+            "select coalesce(sum(case when id = $2 then length(secret) end), 0),
+                    coalesce(sum(case when id <> $2 then length(secret) end), 0)
+             from monitors
+             where team_id = $1 and length(secret) > 16384",
+        )
+        .bind(team.uuid())
+        .bind(monitor.id.uuid())
+        .fetch_one(db)
+        .await
+    })?;
+    let bytes = bytes as i64;
+    Ok(bytes > before && others + bytes > MAX_LONG_REQUEST_BYTES as i64)
+}
+
 /// Whether a team has `limit` active monitors, in a transaction that has locked it.
 async fn is_full(tx: &mut Tx, team: TeamId, limit: u32) -> Result<bool> {
     Ok(active_monitors(tx, team).await? >= i64::from(limit))
 }
 
+pub(super) const COUNT_ACTIVE: &str =
+    "select count(*) from monitors where team_id = $1 and isactive";
+
 pub(super) async fn active_monitors(tx: &mut Tx, team: TeamId) -> Result<i64> {
     Ok(within!(*tx, |db| {
-        sqlx::query_scalar("select count(*) from monitors where team_id = $1 and isactive")
-            .bind(team.uuid())
-            .fetch_one(db)
-            .await
+        sqlx::query_scalar(COUNT_ACTIVE).bind(team.uuid()).fetch_one(db).await
     })?)
 }
 

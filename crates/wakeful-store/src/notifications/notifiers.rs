@@ -8,6 +8,7 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
 use wakeful_core::monitors::Name;
+use wakeful_core::notifications::MAX_NOTIFIERS_PER_TEAM;
 use wakeful_core::notifications::notifier::{
     AccountSpec, AttemptRecord, AttemptReset, Channel, Disabled, Kind, Notifier,
 };
@@ -205,16 +206,18 @@ impl TeamStore<'_> {
         row.map(|row| row.into_notifier(&self.store.keyring)).transpose()
     }
 
-    /// Adds a notifier. `Gone` when the team or the user has been deleted, `Taken` when
-    /// the user already has a personal notifier.
-    pub async fn add_notifier(&self, notifier: &Notifier) -> Result<()> {
+    /// Adds a notifier; false if the team has `MAX_NOTIFIERS_PER_TEAM`. Fails with
+    /// `StoreError::Gone` if the team or the user has been deleted, and with
+    /// `StoreError::Taken` if the user already has a personal notifier.
+    pub async fn add_notifier(&self, notifier: &Notifier) -> Result<bool> {
         let secret = seal(&self.store.keyring, notifier);
-        write!(self.store, |db| {
+        Ok(write!(self.store, |db| {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
                   created, modified, user_id)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+                 where (select count(*) from notifiers where team_id = $2) < $13",
             )
             .bind(notifier.id.uuid())
             .bind(self.team.uuid())
@@ -228,11 +231,11 @@ impl TeamStore<'_> {
             .bind(notifier.created.0)
             .bind(notifier.modified.0)
             .bind(notifier.channel.user().map(UserId::uuid))
+            .bind(i64::from(MAX_NOTIFIERS_PER_TEAM))
             .execute(db)
             .await
-            .map(|_| ())
-        })?;
-        Ok(())
+            .map(|done| done.rows_affected() == 1)
+        })?)
     }
 
     /// Changes a notifier if it still has the revision it was read with, so that

@@ -27,6 +27,7 @@ const codes: ServiceMessages["codes"] = {
   key_scope: "Der Umfang dieses API-Schlüssels erlaubt das nicht. Verwenden Sie einen anderen.",
   suspended: "Ihre Mitgliedschaft in diesem Team ist ausgesetzt. Wenden Sie sich an einen Inhaber des Teams.",
   no_team: "Sie sind in keinem Team. Bitten Sie einen Inhaber, Sie hinzuzufügen.",
+  limit_reached: "Die Höchstzahl ist erreicht. Löschen Sie zuerst etwas, das nicht mehr gebraucht wird.",
   last_owner: "Das Team hätte keinen Inhaber mehr. Machen Sie zuerst jemand anderen zum Inhaber.",
   nodes_too_old: "Ein Server mit einer früheren Version läuft noch. Aktualisieren Sie zuerst alle.",
   signup_closed: "Die Registrierung ist auf diesem Server deaktiviert. Wenden Sie sich an Ihr Team oder den Betreiber.",
@@ -69,6 +70,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must not be empty", "Darf nicht leer sein."],
   ["must have 1 to 255 characters", "Muss 1 bis 255 Zeichen lang sein."],
   ["must have at most {} characters", "Darf höchstens {} Zeichen lang sein."],
+  ["must have at most {} bytes", "Darf höchstens {} Bytes lang sein."],
   ["must have at most {} items", "Höchstens {} Einträge sind erlaubt."],
   ["must not contain the NUL character", "Das Zeichen NUL ist nicht erlaubt."],
   ["must not contain control characters", "Steuerzeichen sind nicht erlaubt."],
@@ -135,6 +137,10 @@ const refusals: ServiceMessages["refusals"] = [
   [
     "must be a JSON object whose values are texts, numbers or booleans",
     "Muss ein JSON-Objekt sein, dessen Werte Texte, Zahlen oder Wahrheitswerte sind.",
+  ],
+  [
+    "is too long: the long request bodies and headers of a team can have {} MiB in total",
+    "Die langen Anfragetexte und Header Ihres Teams wären zusammen größer als {} MiB. Kürzen Sie diesen oder einen anderen.",
   ],
   ["must have at most {} headers", "Höchstens {} Header sind erlaubt."],
   ["has a header name with characters that names cannot have", "Der Name eines Headers enthält unzulässige Zeichen."],

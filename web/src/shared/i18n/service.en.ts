@@ -16,6 +16,7 @@ const codes: ServiceMessages["codes"] = {
   key_scope: "This API key’s scope doesn’t allow this. Use another key.",
   suspended: "Your membership in this team is suspended. Ask an owner of the team.",
   no_team: "You aren’t a member of a team. Ask an owner to add you.",
+  limit_reached: "The limit is reached. Delete one that is not needed first.",
   last_owner: "The team would have no owner. Make someone else an owner first.",
   nodes_too_old: "A server of an earlier version is still running. Update all of them first.",
   signup_closed: "Sign-up is closed on this server. Ask your team or the operator for an account.",
@@ -62,6 +63,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must not be empty", "This is required."],
   ["must have 1 to 255 characters", "Enter 1 to 255 characters."],
   ["must have at most {} characters", "Enter at most {} characters."],
+  ["must have at most {} bytes", "Enter at most {} bytes."],
   ["must have at most {} items", "Enter at most {} items."],
   ["must not contain the NUL character", "NUL characters aren’t allowed."],
   ["must not contain control characters", "Control characters aren’t allowed."],
@@ -119,6 +121,10 @@ const refusals: ServiceMessages["refusals"] = [
   [
     "must be a JSON object whose values are texts, numbers or booleans",
     "The values of the JSON object must be texts, numbers or booleans.",
+  ],
+  [
+    "is too long: the long request bodies and headers of a team can have {} MiB in total",
+    "The long request bodies and headers of your team would have more than {} MiB. Shorten this one or another.",
   ],
   ["must have at most {} headers", "Enter at most {} headers."],
   ["has a header name with characters that names cannot have", "The name of a header contains characters that aren’t allowed."],

@@ -249,9 +249,19 @@ impl Keyword {
 }
 
 impl Body {
+    const MAX_BYTES: usize = 262_144;
+
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.len() > Self::MAX_BYTES {
+            return Err(Invalid::new(format!("must have at most {} bytes", Self::MAX_BYTES)));
+        }
+        Self::parse_stored(text)
+    }
+
+    /// Bodies that were saved when the limit counted characters remain valid.
+    fn parse_stored(text: &str) -> Result<Self, Invalid> {
         reject_nul(text)?;
-        bounded(text, 262_144).map(|text| Self(text.to_owned()))
+        Ok(Self(text.to_owned()))
     }
 }
 
@@ -267,7 +277,8 @@ impl Username {
     }
 }
 
-stored_as_text!(Method, Authentication, Keyword, Body, Username);
+stored_as_text!(Method, Authentication, Keyword, Username);
+stored_as_text!(Body => Self::parse_stored);
 
 #[cfg(test)]
 mod tests {
