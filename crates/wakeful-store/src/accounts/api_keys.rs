@@ -68,7 +68,7 @@ from_row!(FoundApiKey, |row| Self {
 });
 
 impl Store {
-    /// Adds a key if the caller's credential is still valid, otherwise `Gone`.
+    /// Adds a key. Fails with `StoreError::Gone` if the caller's credential is no longer valid.
     pub async fn add_api_key(
         &self,
         key: &NewApiKey,

@@ -53,7 +53,7 @@ from_row!(SavedSettings, |row| Self {
 });
 
 impl TeamStore<'_> {
-    /// Adds a monitor. `Gone` when the team has been deleted.
+    /// Adds a monitor. Fails with `StoreError::Gone` if the team has been deleted.
     pub async fn add_monitor(&self, monitor: &Monitor) -> Result<SaveOutcome> {
         self.add_monitor_with_limit(monitor, None).await
     }

@@ -205,8 +205,8 @@ impl TeamStore<'_> {
         row.map(|row| row.into_notifier(&self.store.keyring)).transpose()
     }
 
-    /// Adds a notifier. `Gone` when the team or the user has been deleted, `Taken` when
-    /// the user already has a personal notifier.
+    /// Adds a notifier. Fails with `StoreError::Gone` if the team or the user has been
+    /// deleted, and with `StoreError::Taken` if the user already has a personal notifier.
     pub async fn add_notifier(&self, notifier: &Notifier) -> Result<()> {
         let secret = seal(&self.store.keyring, notifier);
         write!(self.store, |db| {
