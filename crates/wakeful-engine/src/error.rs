@@ -91,7 +91,7 @@ pub enum Error {
     #[error("the team has no plan")]
     NoPlan,
     #[error("the plan is set by the operator")]
-    PlanByAdministrator,
+    PlanSetByOperator,
     #[error("the payment was declined")]
     Declined(Decline),
     #[error("a payment of the team is in progress")]
@@ -132,7 +132,7 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::NoPlan => Self::NoPlan,
-            Refusal::Administered => Self::PlanByAdministrator,
+            Refusal::SetByOperator => Self::PlanSetByOperator,
             Refusal::NotForSale => Self::PlanNotForSale,
         }
     }

@@ -111,7 +111,7 @@ async fn cancel_plan(
     State(api): State<Api>,
     caller: Authorized<permission::Pay>,
 ) -> ApiResult<Ack> {
-    match api.engine().stop_plan(&caller).await? {
+    match api.engine().cancel_plan(&caller).await? {
         Some(until) => {
             Ack::with_message(format!("Plan canceled; it remains active until {until}."))
         }

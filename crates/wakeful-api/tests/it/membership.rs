@@ -371,7 +371,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_member_cannot_cancel_an_administrators_plan(setup: Setup) {
+    async fn a_member_cannot_cancel_a_plan_set_by_the_operator(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.engine.grant_plan(&ann.team, "Enterprise").await.unwrap();

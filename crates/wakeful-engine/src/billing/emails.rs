@@ -89,11 +89,11 @@ pub(super) fn plan_ended(
     now: Millis,
 ) -> EmailText {
     let because = match why {
-        EndReason::Stopped => "it was canceled and the paid period is over",
+        EndReason::Canceled => "it was canceled and the paid period is over",
         EndReason::Unpaid => "its payment was declined repeatedly",
         EndReason::MethodDeleted => "its payment method was deleted",
         EndReason::NotSold => "it is no longer available",
-        EndReason::Administrator => "the operator ended it",
+        EndReason::Operator => "the operator ended it",
     };
     EmailText {
         subject: format!("Your Wakeful plan {plan} has ended"),
