@@ -260,7 +260,7 @@ async fn joined(store: Store) {
     // Two full blocks, one that will be part of a third, and the short ones.
     assert_eq!(more(60).await, 5);
     let inventory = store.history_inventory().await.expect("read");
-    assert_eq!((inventory.fresh, inventory.packed), (0, seq + 1));
+    assert_eq!((inventory.recent, inventory.compacted), (0, seq + 1));
     let seqs: Vec<i64> =
         read(&store, team, saved_monitor.id).await.iter().map(|(key, _)| key.seq).collect();
     let in_order = (2..=seq).rev().chain([100_000, 1]);
@@ -309,7 +309,7 @@ async fn paged(store: Store) {
         () = compacting => {}
         _ = async { tokio::join!(reading(), reading(), reading()) } => {}
     }
-    assert_eq!(store.history_inventory().await.expect("read").fresh, 0);
+    assert_eq!(store.history_inventory().await.expect("read").recent, 0);
 }
 
 async fn expired(store: Store) {
@@ -368,7 +368,7 @@ async fn concurrently(store: Store) {
     );
     let compacted: usize = compactions.await.into_iter().sum();
     let inventory = store.history_inventory().await.expect("read");
-    assert_eq!((inventory.packed, inventory.fresh), (compacted as i64, 400 - compacted as i64));
+    assert_eq!((inventory.compacted, inventory.recent), (compacted as i64, 400 - compacted as i64));
     assert_eq!(read(&store, team, saved_monitor.id).await.len(), 400);
     let up: u64 = days(&store, team, saved_monitor.id)
         .await
@@ -394,7 +394,7 @@ async fn deleted_with_monitor(store: Store) {
     while !store.delete_orphaned_heartbeats(5).await.expect("deleted") {}
     let inventory = store.history_inventory().await.expect("read");
     assert_eq!(
-        (inventory.fresh, inventory.blocks, inventory.oldest_hour, inventory.oldest_day),
+        (inventory.recent, inventory.blocks, inventory.oldest_hour, inventory.oldest_day),
         (0, 0, None, None)
     );
 }

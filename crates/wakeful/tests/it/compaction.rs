@@ -64,7 +64,7 @@ both_engines! {
         installation.execute(&format!("update blocks set data = {zeros}")).await;
         let output = installation.run(&["doctor"]).await;
         assert_eq!(output.code, Some(2), "{output:?}");
-        assert!(output.stdout.contains("WRONG damaged"), "{output:?}");
+        assert!(output.stdout.contains("FAIL  damaged"), "{output:?}");
     }
 
     async fn checks_continue_while_old_heartbeats_are_deleted(setup: Setup) {
@@ -164,8 +164,8 @@ async fn create_history(
         models.insert(*monitor, fill(&store, team, *monitor, end, number).await);
         // Fifteen short blocks: the next compaction joins them.
         for _ in 0..15 {
-            let folded = store.compact(*monitor, end, Millis(i64::MIN), 40).await.unwrap();
-            assert_eq!(folded.heartbeats, 40);
+            let compacted = store.compact(*monitor, end, Millis(i64::MIN), 40).await.unwrap();
+            assert_eq!(compacted.heartbeats, 40);
         }
     }
     store.close().await;
@@ -191,11 +191,11 @@ async fn compact_under_kills(installation: &Installation) {
             MONITORS as i64 * BEATS,
             "after {rounds} rounds"
         );
-        let fresh = installation.number("select count(*) from heartbeats").await;
-        if fresh == 0 {
+        let recent = installation.number("select count(*) from heartbeats").await;
+        if recent == 0 {
             break;
         }
-        assert!(rounds < MAX_ROUNDS, "{fresh} are not compacted");
+        assert!(rounds < MAX_ROUNDS, "{recent} are not compacted");
         rounds += 1;
         // Ever longer: the first runs are killed early, and the last one finishes.
         live_for(installation, random_below(60 + 60 * rounds)).await;
