@@ -277,7 +277,7 @@ impl From<Error> for ApiError {
                 ErrorCode::MonitorInactive,
                 "The monitor is not active: set isactive to true first.",
             ),
-            Error::Passive => conflict(
+            Error::PushMonitor => conflict(
                 ErrorCode::MonitorPassive,
                 "Monitors of type api cannot be checked on demand; their target reports its status.",
             ),

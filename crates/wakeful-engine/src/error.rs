@@ -56,8 +56,8 @@ pub enum Error {
     Conflict,
     #[error("the monitor is not active")]
     Inactive,
-    #[error("an api monitor cannot be checked on demand: its target reports its status")]
-    Passive,
+    #[error("a push monitor cannot be checked on demand: its job reports its status")]
+    PushMonitor,
     #[error("the monitor has no push URL")]
     NoPushUrl,
     #[error("the team has no such notifiers")]

@@ -455,8 +455,8 @@ both_engines! {
         let now = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
         assert_eq!(now["status"], "up");
         assert_eq!(now["last_message"], "200 OK");
-        let passive = saved(&ann.client, &api_monitor()).await;
-        ann.client.post_nothing(&path(&passive, "check")).await.refused(409, "monitor_passive");
+        let push = saved(&ann.client, &api_monitor()).await;
+        ann.client.post_nothing(&path(&push, "check")).await.refused(409, "monitor_passive");
     }
 
     async fn a_check_can_be_tried_before_the_monitor_is_saved(setup: Setup) {

@@ -219,7 +219,7 @@ impl Engine {
             Some(before) => (before.created, before.push_token.clone(), before.notifiers.clone()),
             None => (now, None, Vec::new()),
         };
-        let is_passive = matches!(draft.spec, Spec::Api(_));
+        let is_push = matches!(draft.spec, Spec::Api(_));
         Monitor {
             id,
             team,
@@ -235,7 +235,7 @@ impl Engine {
             notifiers: draft.notifiers.map_or(notifiers, distinct),
             regions: draft.regions,
             quorum: draft.quorum,
-            push_token: push_token.or_else(|| is_passive.then(new_push_token)),
+            push_token: push_token.or_else(|| is_push.then(new_push_token)),
             spec: draft.spec,
             created,
             modified: now,
@@ -374,7 +374,7 @@ impl Engine {
     ) -> Result<Heartbeat> {
         let monitor = self.load_active(caller.team(), id).await?;
         if matches!(monitor.spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         if !self.cluster().holds(id) {
             let wait = monitor.timeout() + 2 * RECORD_TIMEOUT;
@@ -399,19 +399,19 @@ impl Engine {
     }
 
     async fn check_loaded_monitor(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
-        let slot = self.scheduler().requested_checks().slot(team).await?;
+        let permit = self.scheduler().requested_checks().permit(team).await?;
         // The check and the verdict must use the same version of the monitor.
         let params = self.scheduler().check_params(id).ok_or(Error::NotFound("monitor"))?;
         if matches!(*params.spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         let seen = probes::check(self, id, &params).await;
-        drop(slot);
+        drop(permit);
         self.judge(id, Some(params.target_version), seen, None).await
     }
 
     /// Checks a target once, without a monitor and without storing anything. The check may
-    /// take as long as `timeout`, but together with the wait for a slot no longer than
+    /// take as long as `timeout`, but together with the wait for a permit no longer than
     /// `max_duration`: a target that is then still silent is neither up nor down.
     pub async fn try_check(
         &self,
@@ -421,14 +421,14 @@ impl Engine {
         max_duration: Duration,
     ) -> Result<Heartbeat> {
         if matches!(spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         let end = Instant::now() + max_duration;
-        let slot = self.scheduler().requested_checks().slot(caller.team()).await?;
+        let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
         let result: CheckResult = catch_panic(checks::check(self.net(), spec, deadline)).await;
-        drop(slot);
+        drop(permit);
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
                 Input::Fault(cut_short(timeout))

@@ -80,8 +80,8 @@ both_engines! {
         assert_eq!(fixture.view(id).await.state.status, Status::Up);
         let tried = fixture.engine.try_check(&fixture.ann(), &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
         assert_eq!(tried.expect("tried").status, Beat::Up);
-        let passive = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
-        assert!(matches!(passive, Err(Error::Passive)));
+        let refused = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
+        assert!(matches!(refused, Err(Error::PushMonitor)));
         fixture.stop().await;
     }
 
