@@ -305,7 +305,7 @@ impl From<Error> for ApiError {
                 ErrorCode::NotifierUnsigned,
                 "This notifier has no signing secret to rotate; only webhooks have one.",
             ),
-            Error::NotifierOff => conflict(
+            Error::NotifierDisabled => conflict(
                 ErrorCode::NotifierOff,
                 "The notifier is turned off: set its isactive to true first.",
             ),

@@ -68,8 +68,8 @@ pub enum Error {
     PersonalNotifier,
     #[error("the notifier has no signing secret")]
     Unsigned,
-    #[error("the notifier is turned off")]
-    NotifierOff,
+    #[error("the notifier is disabled")]
+    NotifierDisabled,
     /// A field that is well formed but cannot be used.
     #[error("{field} {why}")]
     Refused { field: &'static str, why: String },
