@@ -51,7 +51,8 @@ async fn list_notifiers(
 ) -> ApiResult<NotifierList> {
     let part = ListPage::read(query, NotifierId::parse)?;
     let notifiers = api.engine().notifiers(&caller).await?;
-    let (notifiers, next_cursor) = part.of(notifiers, |view| view.notifier.id, |id| id.to_string());
+    let (notifiers, next_cursor) =
+        part.paginate(notifiers, |view| view.notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::of).collect();
     Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
 }

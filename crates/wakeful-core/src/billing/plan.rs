@@ -197,7 +197,7 @@ mod tests {
     fn the_next_plan_is_the_smallest_with_sufficient_limits() {
         let catalogue = Catalogue::built_in();
         let next = |after: &str, monitors: u32| {
-            let enough = |limits: &Limits| limits.monitors.is_none_or(|most| most >= monitors);
+            let enough = |limits: &Limits| limits.monitors.is_none_or(|max| max >= monitors);
             catalogue.next(&PlanId::new(after), enough).map(|plan| plan.name.as_str())
         };
         assert_eq!(next("none", 51), Some("Starter"));

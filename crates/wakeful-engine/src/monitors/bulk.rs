@@ -86,7 +86,7 @@ impl Engine {
                 Ok(true)
             }
             SaveOutcome::LimitReached => Err(self.too_many_monitors(plan.as_ref())),
-            SaveOutcome::Conflict | SaveOutcome::NoMonitor | SaveOutcome::NoNotifiers(_) => {
+            SaveOutcome::Conflict | SaveOutcome::NotFound | SaveOutcome::UnknownNotifiers(_) => {
                 Ok(false)
             }
         }

@@ -140,7 +140,7 @@ impl Engine {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
         })?;
-        if uses_defaults && matches!(saved, SaveOutcome::NoNotifiers(_)) {
+        if uses_defaults && matches!(saved, SaveOutcome::UnknownNotifiers(_)) {
             // A default notifier was deleted since it was read.
             return Err(Error::Conflict);
         }
@@ -194,9 +194,9 @@ impl Engine {
         match saved {
             SaveOutcome::Done => {}
             SaveOutcome::Conflict => return Ok(false),
-            SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+            SaveOutcome::NotFound => return Err(Error::NotFound("monitor")),
             SaveOutcome::LimitReached => return Err(self.too_many_monitors(plan)),
-            SaveOutcome::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
+            SaveOutcome::UnknownNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
         }
         self.publish_all(caller, std::iter::once(id), Event::Saved);
         Ok(true)
@@ -263,10 +263,11 @@ impl Engine {
                     self.bus().publish_event(caller.team(), || Event::Saved(id));
                     return Ok(token);
                 }
-                SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+                SaveOutcome::NotFound => return Err(Error::NotFound("monitor")),
                 // The monitor was changed, or one of its notifiers deleted.
-                SaveOutcome::Conflict | SaveOutcome::NoNotifiers(_) | SaveOutcome::LimitReached => {
-                }
+                SaveOutcome::Conflict
+                | SaveOutcome::UnknownNotifiers(_)
+                | SaveOutcome::LimitReached => {}
             }
         }
         Err(Error::Conflict)

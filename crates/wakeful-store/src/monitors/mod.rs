@@ -54,13 +54,13 @@ pub struct MonitorFilter {
 pub enum SaveOutcome {
     Done,
     /// The team has no such monitor.
-    NoMonitor,
+    NotFound,
     /// It has changed since it was read; nothing was saved.
     Conflict,
     /// The team has reached its limit of active monitors; nothing was saved.
     LimitReached,
     /// The team has no such notifiers; nothing was saved.
-    NoNotifiers(Vec<NotifierId>),
+    UnknownNotifiers(Vec<NotifierId>),
 }
 
 pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {

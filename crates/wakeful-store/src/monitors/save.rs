@@ -29,7 +29,7 @@ macro_rules! with_settings {
             .bind(i64::from($monitor.retries))
             .bind($monitor.upside_down_mode)
             .bind(json(&$monitor.tags))
-            .bind(search($monitor))
+            .bind(search_text($monitor))
             .bind($sealed.push_digest())
             .bind($sealed.push_token.as_deref())
             .bind($monitor.modified.0)
@@ -93,7 +93,7 @@ impl TeamStore<'_> {
         });
         let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
         if !unknown.is_empty() {
-            return Ok(SaveOutcome::NoNotifiers(unknown));
+            return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
         tx.commit().await?;
         Ok(SaveOutcome::Done)
@@ -143,7 +143,7 @@ impl TeamStore<'_> {
                 .await
                 .map(|done| done.rows_affected() == 1)
         })?;
-        let Some(before) = before else { return Ok(SaveOutcome::NoMonitor) };
+        let Some(before) = before else { return Ok(SaveOutcome::NotFound) };
         if !updated {
             return Ok(SaveOutcome::Conflict);
         }
@@ -158,14 +158,14 @@ impl TeamStore<'_> {
         unlink_notifiers(&mut tx, monitor.id).await?;
         let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
         if !unknown.is_empty() {
-            return Ok(SaveOutcome::NoNotifiers(unknown));
+            return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
 }
 
-fn search(monitor: &Monitor) -> String {
+fn search_text(monitor: &Monitor) -> String {
     let tags: Vec<&str> = monitor.tags.iter().collect();
     format!("{}\n{}\n{}", monitor.name, monitor.spec.target(), tags.join("\n")).to_lowercase()
 }
