@@ -266,7 +266,7 @@ fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {
     billing::Settings {
         enabled: chosen.enabled,
         limits: chosen.limits,
-        catalogue: chosen.catalogue.clone(),
+        catalog: chosen.catalog.clone(),
         processor,
     }
 }

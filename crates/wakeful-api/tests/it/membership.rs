@@ -73,10 +73,10 @@ async fn limited(mut setup: Setup) -> App {
 
 /// The same, with these limits for the plan None.
 async fn narrow(mut setup: Setup, monitors: u32, users: u32) -> App {
-    let mut plans = billing::Catalogue::built_in().plans().to_vec();
+    let mut plans = billing::Catalog::built_in().plans().to_vec();
     plans[0].limits.monitors = Some(monitors);
     plans[0].limits.users = Some(users);
-    setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+    setup.settings.billing.catalog = billing::Catalog::new(plans).unwrap();
     limited(setup).await
 }
 
@@ -604,7 +604,7 @@ both_engines! {
             price, limits };
         let team = plan("team", billing::Price::Monthly(Money::cents(1_950)));
         let plans = vec![plan("none", billing::Price::Free), team];
-        setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+        setup.settings.billing.catalog = billing::Catalog::new(plans).unwrap();
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         let listed = ann.client.get("membership/plans").await.ok();

@@ -15,7 +15,7 @@ fn at(text: &str) -> Millis {
 
 /// A team and a processor that accepts or declines as the test chooses.
 struct Team {
-    catalogue: Catalogue,
+    catalog: Catalog,
     state: State,
     has_payment_method: bool,
     paid: Vec<Charge>,
@@ -26,16 +26,9 @@ struct Team {
 
 impl Team {
     fn new() -> Self {
-        let catalogue = Catalogue::built_in();
+        let catalog = Catalog::built_in();
         let state = State::default();
-        Self {
-            catalogue,
-            state,
-            has_payment_method: true,
-            paid: vec![],
-            declined: None,
-            log: vec![],
-        }
+        Self { catalog, state, has_payment_method: true, paid: vec![], declined: None, log: vec![] }
     }
 
     fn on(plan: &str, day: &str) -> Self {
@@ -45,7 +38,7 @@ impl Team {
     }
 
     fn choose(&mut self, plan: &str, now: Millis, pays: bool) {
-        let plan = self.catalogue.find(plan).expect("a plan").clone();
+        let plan = self.catalog.find(plan).expect("a plan").clone();
         let before = self.state.clone();
         let Ok(step) = step(&self.state, Event::Choose(&plan), now) else { return };
         match step.action {
@@ -59,7 +52,7 @@ impl Team {
     fn tick(&mut self, now: Millis, pays: bool) {
         let subscription = self.state.subscription.as_ref();
         let price = subscription.and_then(|subscription| {
-            match self.catalogue.get(&subscription.plan)?.price {
+            match self.catalog.get(&subscription.plan)?.price {
                 Price::Monthly(price) => Some(price),
                 _ => None,
             }
@@ -215,7 +208,7 @@ fn choosing_the_current_plan_pays_only_the_open_invoice() {
 }
 
 #[test]
-fn a_cancelled_plan_stays_in_effect_until_the_paid_period_ends() {
+fn a_canceled_plan_stays_in_effect_until_the_paid_period_ends() {
     let mut team = Team::on("pro", "2027-01-10");
     team.cancel(at("2027-01-11")).expect("cancels");
     assert_eq!(team.shown(at("2027-02-09")), "cancelled pro");
@@ -226,7 +219,7 @@ fn a_cancelled_plan_stays_in_effect_until_the_paid_period_ends() {
 }
 
 #[test]
-fn choosing_a_cancelled_plan_again_resumes_it_without_a_charge() {
+fn choosing_a_canceled_plan_again_resumes_it_without_a_charge() {
     let mut team = Team::on("pro", "2027-01-10");
     team.cancel(at("2027-01-11")).expect("cancels");
     team.choose("pro", at("2027-01-12"), true);
@@ -279,27 +272,27 @@ fn time_while_the_service_was_down_is_not_charged() {
 }
 
 #[test]
-fn a_plan_of_the_operator_is_never_charged_and_cannot_be_cancelled_by_a_member() {
+fn a_plan_of_the_operator_is_never_charged_and_cannot_be_canceled_by_a_member() {
     let mut team = Team::on("pro", "2027-01-01");
-    let enterprise = team.catalogue.find("enterprise").expect("a plan").clone();
+    let enterprise = team.catalog.find("enterprise").expect("a plan").clone();
     team.state = step(&team.state, Event::Grant(&enterprise), at("2027-01-12")).expect("set").state;
     assert_eq!(team.state.credit, Money::cents(1870));
     assert_eq!(team.cancel(at("2027-01-13")), Err(Refusal::SetByOperator));
-    let pro = team.catalogue.find("pro").expect("a plan").clone();
+    let pro = team.catalog.find("pro").expect("a plan").clone();
     let chosen = step(&team.state, Event::Choose(&pro), at("2027-01-13"));
     assert_eq!(chosen.err(), Some(Refusal::SetByOperator));
     team.tick(at("2037-01-13"), true);
     assert_eq!(team.shown(at("2037-01-13")), "active enterprise");
-    let none = team.catalogue.none().clone();
+    let none = team.catalog.none().clone();
     let end = step(&team.state, Event::Grant(&none), at("2037-01-14")).expect("set");
     assert_eq!(end.state.subscription, None);
 }
 
 #[test]
 fn a_plan_that_is_not_for_sale_is_refused() {
-    let catalogue = Catalogue::built_in();
+    let catalog = Catalog::built_in();
     let choose = |plan: &str| {
-        let plan = catalogue.find(plan).expect("a plan");
+        let plan = catalog.find(plan).expect("a plan");
         step(&State::default(), Event::Choose(plan), at("2027-01-01")).err()
     };
     assert_eq!(choose("none"), Some(Refusal::NotForSale));
@@ -307,7 +300,7 @@ fn a_plan_that_is_not_for_sale_is_refused() {
 }
 
 #[test]
-fn a_payment_for_a_cancelled_plan_is_refunded() {
+fn a_payment_for_a_canceled_plan_is_refunded() {
     let mut team = Team::on("pro", "2027-01-10");
     team.tick(at("2027-02-10"), false);
     let due = Event::Due { has_payment_method: true, price: Some(Money::cents(2900)) };
@@ -393,7 +386,7 @@ proptest! {
                 Move::Tick(pays) => team.tick(now, pays),
                 Move::DropMethod(there) => team.has_payment_method = there,
                 Move::Grant(plan) => {
-                    let plan = team.catalogue.find(plan).expect("a plan").clone();
+                    let plan = team.catalog.find(plan).expect("a plan").clone();
                     let next = step(&team.state, Event::Grant(&plan), now).expect("set");
                     team.take(next.state, next.action, now);
                 }

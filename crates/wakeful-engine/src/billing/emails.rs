@@ -100,7 +100,7 @@ pub(super) fn plan_ended(
         text: format!(
             "The plan {plan} has ended because {because}.\n\n\
              Your team is now on the plan {}. {} To choose a plan again:\n\n    {}\n",
-            settings.billing.catalogue.none().name,
+            settings.billing.catalog.none().name,
             limits_notice(settings, now),
             settings.public_url,
         ),
@@ -112,7 +112,7 @@ fn limits_notice(settings: &Settings, now: Millis) -> String {
     if !settings.billing.limits {
         return "Nothing is deleted.".to_owned();
     }
-    let (until, none) = (date(now.after(REDUCTION_GRACE)), settings.billing.catalogue.none());
+    let (until, none) = (date(now.after(REDUCTION_GRACE)), settings.billing.catalog.none());
     format!(
         "Everything stays as it is until {until}.\n\
          After that, monitors over the limits of {} are deactivated, the newest first, and\n\

@@ -63,7 +63,7 @@ pub struct MembershipView {
 
 impl Engine {
     pub fn plans(&self) -> &[Plan] {
-        self.settings().billing.catalogue.plans()
+        self.settings().billing.catalog.plans()
     }
 
     /// Whether the web app shows plans and payments.
@@ -317,17 +317,17 @@ impl Engine {
     }
 
     fn find_plan(&self, text: &str) -> Result<Plan> {
-        self.settings().billing.catalogue.find(text).cloned().ok_or(Error::UnknownPlan)
+        self.settings().billing.catalog.find(text).cloned().ok_or(Error::UnknownPlan)
     }
 
     /// The plan with this id; the plan None if there is no id or no such plan.
     pub(super) fn plan_or_none(&self, id: Option<&PlanId>) -> &Plan {
-        let catalogue = &self.settings().billing.catalogue;
-        id.and_then(|id| catalogue.get(id)).unwrap_or(catalogue.none())
+        let catalog = &self.settings().billing.catalog;
+        id.and_then(|id| catalog.get(id)).unwrap_or(catalog.none())
     }
 
     pub(super) fn price_of(&self, id: &PlanId) -> Option<Money> {
-        match self.settings().billing.catalogue.get(id)?.price {
+        match self.settings().billing.catalog.get(id)?.price {
             Price::Monthly(price) => Some(price),
             Price::Free | Price::Contract => None,
         }
@@ -411,7 +411,7 @@ impl Engine {
     }
 
     pub(super) fn plan_name(&self, id: &PlanId) -> String {
-        let plan = self.settings().billing.catalogue.get(id);
+        let plan = self.settings().billing.catalog.get(id);
         plan.map_or_else(|| id.to_string(), |plan| plan.name.clone())
     }
 }

@@ -254,7 +254,7 @@ impl Store {
                     .await?;
                 sqlx::query(self.cancel_reminders())
                     .bind(closed_alerts(records))
-                    .bind(Self::cancelled_answer())
+                    .bind(Self::canceled_answer())
                     .execute(&mut *db)
                     .await?;
             }

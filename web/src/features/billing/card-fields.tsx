@@ -111,10 +111,10 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
 /** Styles for Stripe's frame, which does not inherit the page's. */
 function elementStyle() {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   return {
-    base: { color: colour("--ink"), iconColor: colour("--ink-3"), fontSize: "14px", "::placeholder": { color: colour("--ink-3") } },
-    invalid: { color: colour("--down"), iconColor: colour("--down") },
+    base: { color: color("--ink"), iconColor: color("--ink-3"), fontSize: "14px", "::placeholder": { color: color("--ink-3") } },
+    invalid: { color: color("--down"), iconColor: color("--down") },
   };
 }
 

@@ -14,7 +14,7 @@ import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
 import { isZoom, rangeOf, ranges, windowOf, withoutZoom, withRange, withZoom, zoomOf, type Range } from "./range";
-import { firstCheck, outages, phases, regionColour } from "./series";
+import { firstCheck, outages, phases, regionColor } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
@@ -97,7 +97,7 @@ function Legend({ mode, lines, young }: { mode: Mode; lines: readonly RegionLine
   const t = useTexts();
   const marks: [string, string][] =
     mode === "regions"
-      ? lines.map(({ region }, index) => [regionColour(index), region === LOCAL ? t.regions.local : region])
+      ? lines.map(({ region }, index) => [regionColor(index), region === LOCAL ? t.regions.local : region])
       : mode === "phases"
         ? phases.map((phase) => [phase, t.monitors.phases[phase]])
         : t.detail.percentiles.map(([mark, word]) => [mark, word]);
