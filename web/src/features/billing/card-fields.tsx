@@ -5,7 +5,7 @@
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type RefObject } from "react";
-import { membership } from "../../shared/api/membership";
+import { membershipQuery } from "../../shared/api/membership";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { FormError } from "../../shared/ui/error-notice";
 import { text, type Form } from "../../shared/ui/form";
@@ -35,7 +35,7 @@ interface Mounted {
 
 export function useCardEntry(): CardEntry {
   const t = useTexts();
-  const { data } = useQuery(membership);
+  const { data } = useQuery(membershipQuery);
   const mounted = useRef<Mounted | null>(null);
   if (data?.processor !== "stripe") {
     const check = ({ expiry }: CardValues) => (expiryOf(expiry) ? {} : { expiry: t.billing.expiryHelp });
