@@ -175,7 +175,7 @@ pub async fn require_durable_database(settings: &Settings, store: &Store) -> Out
     tracing::info!(
         version = server.version,
         "the database is {} {}",
-        store.engine(),
+        store.database_name(),
         server.version
     );
     if !store.is_shared() {

@@ -57,7 +57,11 @@ pub async fn run(settings: &Settings) -> Outcome {
     store.close().await;
     inspected?;
     let Findings { text, problems } = findings;
-    print(&format!("Wakeful {} with {}\n\n{text}", env!("CARGO_PKG_VERSION"), store.engine()))?;
+    print(&format!(
+        "Wakeful {} with {}\n\n{text}",
+        env!("CARGO_PKG_VERSION"),
+        store.database_name()
+    ))?;
     match problems {
         0 => print("\nNo problems found.\n"),
         1 => Err("1 problem found; see above".into()),

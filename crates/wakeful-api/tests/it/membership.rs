@@ -7,7 +7,7 @@ use wakeful_core::billing::{Money, PlanId};
 use wakeful_core::id::TeamId;
 use wakeful_engine::billing;
 use wakeful_engine::history::compactor;
-use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_engines, concurrently};
+use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_databases, concurrently};
 
 use crate::payment_methods::{card, methods, saved};
 
@@ -116,7 +116,7 @@ async fn days_left(app: &App) -> i64 {
     app.database.number("select count(*) from rollups where grain = 2").await
 }
 
-both_engines! {
+both_databases! {
     async fn a_new_team_has_the_plan_none(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use wakeful_core::access::{Permission, Permissions, Role, Scope};
-use wakeful_testkit::{App, Client, PASSWORD, User, both_engines};
+use wakeful_testkit::{App, Client, PASSWORD, User, both_databases};
 
 use crate::events::Stream;
 use crate::every_route::{Operation, UNKNOWN, operations};
@@ -58,7 +58,7 @@ async fn set_role(by: &User, user: &User, role: &str) -> wakeful_testkit::Answer
     by.client.post("team/save", &body).await
 }
 
-both_engines! {
+both_databases! {
     async fn every_operation_is_refused_exactly_for_roles_without_its_permission(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_engine::history::compactor;
-use wakeful_testkit::{App, Client, User, both_engines};
+use wakeful_testkit::{App, Client, User, both_databases};
 
 async fn monitor(client: &Client) -> String {
     let body = json!({"name": "site", "type": "api", "heartbeat_interval": 60, "isactive": true,
@@ -42,7 +42,7 @@ fn without_times(mut stats: Value) -> Value {
     stats
 }
 
-both_engines! {
+both_databases! {
     async fn stats_show_uptime_outages_and_load_times(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -8,11 +8,11 @@ use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Name, Spec};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, Event, MonitorDraft, MonitorFilter};
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 use crate::fixture::{Fixture, Target, tcp};
 
-both_engines! {
+both_databases! {
     async fn an_inactive_monitor_accepts_no_reports_and_no_checks(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;

@@ -5,13 +5,13 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, MonitorDraft};
-use wakeful_testkit::{Engine, Setup};
+use wakeful_testkit::{DatabaseKind, Setup};
 
 use crate::fixture::{Fixture, Target, tcp, wait_for_status};
 
 #[tokio::test]
 async fn a_locked_database_changes_no_status_and_hides_no_outage() {
-    let setup = Setup::on(Engine::Sqlite);
+    let setup = Setup::on(DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let hook = fixture.notifier().await;
     let (healthy, mut failing) = (Target::new().await, Target::new().await);

@@ -119,7 +119,7 @@ struct DeliveryRow<'a> {
     created: i64,
 }
 
-/// An id in a form that both engines can read from JSON.
+/// An id in a form that both databases can read from JSON.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct SimpleUuid(String);

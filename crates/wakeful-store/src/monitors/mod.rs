@@ -67,7 +67,7 @@ pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("stored values are plain data")
 }
 
-/// Ids as a JSON array that both engines can read.
+/// Ids as a JSON array that both databases can read.
 pub(crate) fn id_array(ids: &[MonitorId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
     json(&ids)

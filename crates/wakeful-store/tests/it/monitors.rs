@@ -249,7 +249,7 @@ async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     assert_eq!(deleted, MemberOutcome::Done);
 }
 
-wakeful_testkit::both_engines! {
+wakeful_testkit::both_databases! {
     async fn secrets_are_resealed_with_a_new_key(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
