@@ -1,6 +1,6 @@
-/** axe on every page and state, in both languages and colour schemes, on a phone and a desktop. */
+/** axe on every page and state, in both languages and color schemes, on a phone and a desktop. */
 import type { Page } from "@playwright/test";
-import { axeViolations, COLOUR_RULES, openPage, switchScheme } from "./axe";
+import { axeViolations, COLOR_RULES, openPage, switchScheme } from "./axe";
 import { createSampleData } from "./sample-data";
 import { expect, test } from "./service";
 
@@ -11,13 +11,13 @@ const sizes = [
 
 test.use({ contextOptions: { reducedMotion: "reduce" } });
 
-/** All rules at each width; in the dark scheme, where only colours differ, the rules about those. */
+/** All rules at each width; in the dark scheme, where only colors differ, the rules about those. */
 async function expectAccessible(page: Page, name: string) {
   for (const size of sizes) {
     await page.setViewportSize(size);
     for (const colorScheme of ["light", "dark"] as const) {
       await switchScheme(page, colorScheme);
-      const rules = colorScheme === "dark" ? COLOUR_RULES : undefined;
+      const rules = colorScheme === "dark" ? COLOR_RULES : undefined;
       expect.soft(await axeViolations(page, rules), `${name}, ${size.width} px, ${colorScheme}`).toEqual([]);
     }
   }

@@ -11,8 +11,8 @@ export async function openPage(page: Page, path: string) {
   await expect(page.getByText(/^(Loading…|Wird geladen …)$/)).toHaveCount(0);
 }
 
-/** A transition passes through the colours in between, even a short one; an inherited colour may start another. */
-async function settleColours() {
+/** A transition passes through the colors in between, even a short one; an inherited color may start another. */
+async function settleColors() {
   for (let round = 0; round < 5; round++) {
     document
       .getAnimations()
@@ -22,17 +22,17 @@ async function settleColours() {
   }
 }
 
-/** Switches the browser's colour scheme and waits until the page has its colours. */
+/** Switches the browser's color scheme and waits until the page has its colors. */
 export async function switchScheme(page: Page, colorScheme: "light" | "dark") {
   await page.emulateMedia({ colorScheme });
   await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
-  await page.evaluate(settleColours);
+  await page.evaluate(settleColors);
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The rules whose result depends on colours. */
-export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+/** The rules whose result depends on colors. */
+export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** The violations of all rules, WCAG 2.2 AA and best practices, or only of the given ones. */
 export async function axeViolations(page: Page, rules?: string[]): Promise<string[]> {

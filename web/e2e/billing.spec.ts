@@ -50,8 +50,8 @@ test("subscribe with a new card, switch with the saved one, cancel, and keep the
 
   await page.getByRole("button", { name: "Cancel plan" }).click();
   await dialog.getByRole("button", { name: "Cancel plan" }).click();
-  await expect(page.getByText(/^Pro cancelled\. It stays active until \d+ \w+ \d{4}\.$/)).toBeVisible();
-  await expect(held(page)).toContainText("Cancelled");
+  await expect(page.getByText(/^Pro canceled\. It stays active until \d+ \w+ \d{4}\.$/)).toBeVisible();
+  await expect(held(page)).toContainText("Canceled");
   await expect(held(page)).toContainText("Active until");
   await page.getByRole("button", { name: "Choose Pro" }).click();
   await dialog.getByRole("button", { name: "Keep plan" }).click();

@@ -8,7 +8,7 @@ const fact = (page: Page, label: string) => page.locator("dl > div").filter({ ha
 const panel = (page: Page, title: string) =>
   page.locator("section").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
 
-/** Axe finds nothing in either colour scheme, and a phone need not scroll sideways. */
+/** Axe finds nothing in either color scheme, and a phone need not scroll sideways. */
 async function expectAccessible(page: Page) {
   for (const colorScheme of ["light", "dark"] as const) {
     await switchScheme(page, colorScheme);

@@ -294,7 +294,7 @@ test("monitors are grouped by tag, and groups can be collapsed", async ({ page, 
   await expect(page.getByRole("link", { name: "lamp", exact: true })).toBeFocused();
 });
 
-test("after switching the scheme, the chart is drawn in its colours", async ({ page, member }) => {
+test("after switching the scheme, the chart is drawn in its colors", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "backup" });
   for (const load_time of [20, 40]) await member.api.report(monitorid, "up", { load_time });
   await page.evaluate(() => localStorage.setItem("wakeful.scheme", "dark"));

@@ -157,7 +157,7 @@ test("every field of a monitor's form has a description", async ({ page, member:
   expect(bare).toEqual([]);
 });
 
-test("the colour scheme and the language can be switched and persist", async ({ page, member: _member }) => {
+test("the color scheme and the language can be switched and persist", async ({ page, member: _member }) => {
   const html = page.locator("html");
   await expect(html).toHaveAttribute("data-mantine-color-scheme", "light");
   await page.getByRole("button", { name: /Account menu/ }).click();

@@ -74,8 +74,8 @@ pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec
     let mut reservation = api.body_memory().reserve(Some(ClientNetwork::of(client)));
     let limit = api.settings().body_limit;
     let mut body = Limited::new(body, limit);
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    let mut bytes = Zeroizing::new(Vec::with_capacity(announced.min(MAX_INITIAL_BUFFER)));
+    let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut bytes = Zeroizing::new(Vec::with_capacity(declared.min(MAX_INITIAL_BUFFER)));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             if error.is::<LengthLimitError>() { too_large(limit) } else { incomplete() }

@@ -283,7 +283,7 @@ impl From<Error> for ApiError {
                 ErrorCode::MonitorInactive,
                 "The monitor is not active: set isactive to true first.",
             ),
-            Error::Passive => conflict(
+            Error::PushMonitor => conflict(
                 ErrorCode::MonitorPassive,
                 "Monitors of type api cannot be checked on demand; their target reports its status.",
             ),
@@ -311,7 +311,7 @@ impl From<Error> for ApiError {
                 ErrorCode::NotifierUnsigned,
                 "This notifier has no signing secret to rotate; only webhooks have one.",
             ),
-            Error::NotifierOff => conflict(
+            Error::NotifierDisabled => conflict(
                 ErrorCode::NotifierOff,
                 "The notifier is turned off: set its isactive to true first.",
             ),
@@ -328,7 +328,7 @@ impl From<Error> for ApiError {
                 message: wrong_plan(&error).into(),
             }]),
             Error::NoPlan => conflict(ErrorCode::NoPlan, "The team has no plan to cancel."),
-            Error::PlanByAdministrator => Self::new(
+            Error::PlanSetByOperator => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::AdministratorNeeded,
                 "This plan is set by the operator of the service; ask the operator to change it.",
@@ -377,7 +377,7 @@ impl From<Error> for ApiError {
 fn missing(permission: Permission) -> String {
     let roles: Vec<&str> = Role::with(permission).map(Role::as_str).collect();
     match roles.split_last() {
-        None => "Only an administrator of this installation may do this.".to_owned(),
+        None => "Only the operator of this installation may do this.".to_owned(),
         Some((only, [])) => format!("Only the role {only} may do this; ask an owner of the team."),
         Some((last, rest)) => format!(
             "Only the roles {} and {last} may do this; ask an owner of the team.",

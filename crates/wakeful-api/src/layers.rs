@@ -24,14 +24,14 @@ pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many headers a request may have; proxies add about a dozen.
 pub(crate) const MAX_HEADERS: usize = 100;
 
-const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 /// Sent with every response.
 const HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
-    ("content-security-policy", POLICY),
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
@@ -50,7 +50,7 @@ pub(crate) fn apply(router: Router<Api>, state: &Api) -> Router<Api> {
     router
         .layer(middleware::from_fn(reserved_connections))
         .layer(middleware::from_fn_with_state(state.clone(), host::check))
-        .layer(middleware::from_fn_with_state(state.clone(), headers))
+        .layer(middleware::from_fn_with_state(state.clone(), set_headers))
         .layer(middleware::from_fn(log))
 }
 
@@ -93,10 +93,10 @@ fn too_many_headers() -> ApiError {
     )
 }
 
-/// Rejects requests that announce a body that is too large, or that take too long, and
+/// Rejects requests that declare a body that is too large, or that take too long, and
 /// paths that are not UTF-8, for which extractors would respond in another format.
 async fn check_bounds(State(api): State<Api>, request: Request, next: Next) -> Response {
-    if !is_text(request.uri().path()) {
+    if !decodes_to_utf8(request.uri().path()) {
         return no_such_path().into_response();
     }
     if request.headers().len() > MAX_HEADERS {
@@ -116,7 +116,7 @@ async fn check_bounds(State(api): State<Api>, request: Request, next: Next) -> R
 }
 
 /// Whether a path is UTF-8 once it is percent-decoded.
-fn is_text(path: &str) -> bool {
+fn decodes_to_utf8(path: &str) -> bool {
     let mut parts = path.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
@@ -129,7 +129,7 @@ fn is_text(path: &str) -> bool {
     std::str::from_utf8(&bytes).is_ok()
 }
 
-async fn headers(State(api): State<Api>, request: Request, next: Next) -> Response {
+async fn set_headers(State(api): State<Api>, request: Request, next: Next) -> Response {
     let under_api = request.uri().path().starts_with("/api/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -159,9 +159,9 @@ async fn log(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "(none)".to_owned());
     let span = tracing::info_span!("request", request.id = %id);
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
-    let took = begun.elapsed();
+    let took = started.elapsed();
     let status = response.status().as_u16();
     let cause = response.extensions_mut().remove::<Cause>();
     span.in_scope(|| match &cause {
@@ -208,15 +208,15 @@ fn cors(origins: &[String]) -> CorsLayer {
 
 #[cfg(test)]
 mod tests {
-    use super::is_text;
+    use super::decodes_to_utf8;
 
     #[test]
-    fn a_path_is_text_when_its_bytes_are_utf_8() {
+    fn a_path_must_decode_to_utf_8() {
         for path in ["/", "/api/v1/x", "/%41%00", "/%C3%A9", "/100%", "/%zz", "/%f", "/%\u{e9}t"] {
-            assert!(is_text(path), "{path}");
+            assert!(decodes_to_utf8(path), "{path}");
         }
         for path in ["/%ff", "/%C3", "/%C3%28", "/a/%F0%9F%92/b"] {
-            assert!(!is_text(path), "{path}");
+            assert!(!decodes_to_utf8(path), "{path}");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Rate limits for push URLs, in memory. All requests of a client count towards one limit
-//! (60,000 per minute by default). Below it, unknown tokens are limited separately, after
-//! the lookup, so that they do not count against monitors behind the same address.
+//! Rate limits for push URLs, in memory. All requests of a client count toward one limit
+//! (60,000 per minute by default). Below it, and after the lookup of the token, reports are
+//! limited for each monitor, and unknown tokens for each client, so that they do not count
+//! against monitors behind the same address.
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -41,7 +42,8 @@ struct Table {
     counted: u32,
 }
 
-/// A leaky bucket: it holds one minute's worth and drains in a minute.
+/// A leaky bucket: it holds one minute's worth and drains in a minute. A limiter of `governor`
+/// would do the same, but its table has no maximum size.
 #[derive(Clone, Copy)]
 struct Bucket {
     empty_at: Instant,
@@ -71,17 +73,17 @@ impl PushLimits {
     }
 
     /// Counts a token that belongs to no monitor.
-    pub(crate) fn unknown(&self, client: IpAddr) -> Result<(), ApiError> {
+    pub(crate) fn count_unknown_token(&self, client: IpAddr) -> Result<(), ApiError> {
         let mut table = self.table();
         let bucket = bucket(&mut table.unknown, ClientNetwork::of(client), MAX_CLIENTS);
-        bucket.take(MAX_UNKNOWN_PER_MINUTE, "unknown push URLs from this address")
+        bucket.add(MAX_UNKNOWN_PER_MINUTE, "unknown push URLs from this address")
     }
 
     /// Counts a report for a monitor.
-    pub(crate) fn known(&self, token: &str) -> Result<(), ApiError> {
+    pub(crate) fn count_report(&self, token: &str) -> Result<(), ApiError> {
         let mut table = self.table();
         let bucket = bucket(&mut table.monitors, key(token), MAX_MONITORS);
-        bucket.take(MAX_REPORTS_PER_MINUTE, "reports for this monitor")
+        bucket.add(MAX_REPORTS_PER_MINUTE, "reports for this monitor")
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -91,24 +93,24 @@ impl PushLimits {
 
 impl Bucket {
     /// Adds one, unless the bucket is full.
-    fn take(&mut self, per_minute: u32, what: &str) -> Result<(), ApiError> {
+    fn add(&mut self, per_minute: u32, what: &str) -> Result<(), ApiError> {
         let now = Instant::now();
-        let full_at = self.empty_at.max(now) + MINUTE / per_minute;
-        match full_at.duration_since(now).checked_sub(MINUTE).filter(|wait| !wait.is_zero()) {
+        let empty_at = self.empty_at.max(now) + MINUTE / per_minute;
+        match empty_at.duration_since(now).checked_sub(MINUTE).filter(|wait| !wait.is_zero()) {
             Some(wait) => Err(too_many(what, wait)),
             None => {
-                self.empty_at = full_at;
+                self.empty_at = empty_at;
                 Ok(())
             }
         }
     }
 }
 
-fn bucket<K: Hash + Eq>(buckets: &mut HashMap<K, Bucket>, key: K, most: usize) -> &mut Bucket {
+fn bucket<K: Hash + Eq>(buckets: &mut HashMap<K, Bucket>, key: K, max: usize) -> &mut Bucket {
     let now = Instant::now();
-    if buckets.len() >= most && !buckets.contains_key(&key) {
+    if buckets.len() >= max && !buckets.contains_key(&key) {
         buckets.retain(|_, bucket| bucket.empty_at > now);
-        if buckets.len() >= most {
+        if buckets.len() >= max {
             buckets.clear();
         }
     }
@@ -143,14 +145,14 @@ mod tests {
         let guesser = client("2001:db8:1:2::1");
         for _ in 0..MAX_UNKNOWN_PER_MINUTE {
             limits.check(guesser).expect("within the limit");
-            limits.unknown(guesser).expect("within the limit");
+            limits.count_unknown_token(guesser).expect("within the limit");
         }
-        assert!(limits.unknown(guesser).is_err());
-        assert!(limits.unknown(client("2001:db8:1:2::2")).is_err(), "the same network");
-        assert!(limits.unknown(client("2001:db8:1:3::1")).is_ok(), "another network");
+        assert!(limits.count_unknown_token(guesser).is_err());
+        assert!(limits.count_unknown_token(client("2001:db8:1:2::2")).is_err(), "the same network");
+        assert!(limits.count_unknown_token(client("2001:db8:1:3::1")).is_ok(), "another network");
         // A monitor behind the guesser's address can still report.
         limits.check(guesser).expect("the token may be looked up");
-        limits.known("job").expect("a report is not a guess");
+        limits.count_report("job").expect("a report is not a guess");
     }
 
     #[test]
@@ -161,14 +163,14 @@ mod tests {
             for monitor in 0..10_000 {
                 let token = format!("job {monitor}");
                 assert!(limits.check(host).is_ok(), "{round} {monitor}");
-                assert!(limits.known(&token).is_ok(), "{round} {monitor}");
+                assert!(limits.count_report(&token).is_ok(), "{round} {monitor}");
             }
         }
         for _ in 2..MAX_REPORTS_PER_MINUTE {
-            limits.known("job 1").expect("within the limit");
+            limits.count_report("job 1").expect("within the limit");
         }
-        assert!(limits.known("job 1").is_err());
-        assert!(limits.known("job 2").is_ok());
+        assert!(limits.count_report("job 1").is_err());
+        assert!(limits.count_report("job 2").is_ok());
     }
 
     #[test]
@@ -176,7 +178,7 @@ mod tests {
         let limits = limits();
         for count in 0..MAX_CLIENTS + 10 {
             let bits = u128::try_from(count).expect("small") << 64;
-            limits.unknown(IpAddr::V6(bits.into())).expect("the first of its network");
+            limits.count_unknown_token(IpAddr::V6(bits.into())).expect("the first of its network");
         }
         assert!(limits.table().unknown.len() <= MAX_CLIENTS);
     }

@@ -14,7 +14,7 @@ use crate::app::Api;
 use crate::dto::Fields;
 use crate::error::{ApiError, ErrorCode};
 
-/// The most items of a page.
+/// The maximum page size.
 const MAX_PAGE_SIZE: u32 = 1000;
 
 pub(crate) struct Query(pub(crate) Fields);
@@ -76,7 +76,7 @@ impl<K: Ord> ListPage<K> {
 
     /// Returns this part of a complete list that is sorted by `position`, with its
     /// `next_cursor`; `text` formats a position as a cursor.
-    pub(crate) fn of<T>(
+    pub(crate) fn paginate<T>(
         self,
         mut items: Vec<T>,
         position: impl Fn(&T) -> K,

@@ -93,8 +93,8 @@ async fn race(url: &str, key: &std::path::Path, nodes: i64) -> Outcome<f64> {
         let id = NodeId::new(Millis(clock::wall_millis()), [u8::try_from(number)?; 10]);
         let node = Node { id, name: "bench".into(), home: String::new(), version: String::new() };
         store.renew_node(&node, LEASE_DURATION * 10).await?;
-        let most = usize::from(SLOT_COUNT) / usize::try_from(nodes)?;
-        let taken = store.take_slots(id, most, true).await?;
+        let max = usize::from(SLOT_COUNT) / usize::try_from(nodes)?;
+        let taken = store.take_slots(id, max, true).await?;
         running.spawn(write(store, taken.into_iter().map(|taken| taken.grant).collect()));
     }
     let mut written = 0;

@@ -62,10 +62,10 @@ impl Database {
         slots.filter(|(_, slot)| slot.0 == Some(node)).map(|(at, slot)| (at, slot.1)).collect()
     }
 
-    fn take(&mut self, node: u32, now: u64, most: usize) {
+    fn take(&mut self, node: u32, now: u64, max: usize) {
         let free = |owner: Option<u32>| owner.is_none_or(|owner| !self.is_live(owner, now));
         let taken: Vec<usize> =
-            (0..SLOT_COUNT).filter(|at| free(self.slots[*at].0)).take(most).collect();
+            (0..SLOT_COUNT).filter(|at| free(self.slots[*at].0)).take(max).collect();
         for at in taken {
             self.slots[at] = (Some(node), self.slots[at].1 + 1);
         }
@@ -91,7 +91,7 @@ impl Database {
 /// Operations that a node has decided on but not performed yet.
 enum Intent {
     Renew { now: u64 },
-    Take { now: u64, most: usize },
+    Take { now: u64, max: usize },
     Release(BTreeSet<usize>),
     Write { slot: usize, epoch: u64 },
 }
@@ -118,9 +118,9 @@ impl Node {
             0 => Intent::Renew { now: database.now },
             1 => match balance(SLOT_COUNT, self.held.len(), self.live) {
                 Rebalance::Stay => return,
-                Rebalance::Take(most) => Intent::Take { now: database.now, most },
-                Rebalance::Release(most) => {
-                    let slots: BTreeSet<usize> = self.held.keys().copied().take(most).collect();
+                Rebalance::Take(max) => Intent::Take { now: database.now, max },
+                Rebalance::Release(max) => {
+                    let slots: BTreeSet<usize> = self.held.keys().copied().take(max).collect();
                     // It stops checking before it releases the slots.
                     self.held.retain(|slot, _| !slots.contains(slot));
                     Intent::Release(slots)
@@ -152,8 +152,8 @@ impl Node {
                     (self.held, self.live) = (held, live);
                 }
             }
-            Intent::Take { now, most } => {
-                database.take(self.id, now, most);
+            Intent::Take { now, max } => {
+                database.take(self.id, now, max);
                 if !answer_is_lost {
                     self.held = database.held(self.id);
                 }
@@ -247,9 +247,9 @@ fn after_recovery_every_slot_belongs_to_one_live_node_and_none_holds_too_many() 
             for node in &mut nodes {
                 match balance(SLOT_COUNT, node.held.len(), node.live) {
                     Rebalance::Stay => {}
-                    Rebalance::Take(most) => database.take(node.id, database.now, most),
-                    Rebalance::Release(most) => {
-                        let slots = node.held.keys().copied().take(most).collect();
+                    Rebalance::Take(max) => database.take(node.id, database.now, max),
+                    Rebalance::Release(max) => {
+                        let slots = node.held.keys().copied().take(max).collect();
                         database.release(node.id, &slots);
                     }
                 }

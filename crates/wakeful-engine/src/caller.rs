@@ -104,7 +104,7 @@ impl Caller {
         self.via
     }
 
-    /// The permissions of the role that the scope also has.
+    /// The permissions that both the role and the scope include.
     pub fn permissions(&self) -> Permissions {
         self.role.permissions().and(self.scope.permissions())
     }

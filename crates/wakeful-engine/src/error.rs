@@ -56,8 +56,8 @@ pub enum Error {
     Conflict,
     #[error("the monitor is not active")]
     Inactive,
-    #[error("an api monitor cannot be checked on demand: its target reports its status")]
-    Passive,
+    #[error("a push monitor cannot be checked on demand: its job reports its status")]
+    PushMonitor,
     #[error("the monitor has no push URL")]
     NoPushUrl,
     #[error("the team has no such notifiers")]
@@ -68,8 +68,8 @@ pub enum Error {
     PersonalNotifier,
     #[error("the notifier has no signing secret")]
     Unsigned,
-    #[error("the notifier is turned off")]
-    NotifierOff,
+    #[error("the notifier is disabled")]
+    NotifierDisabled,
     /// A field that is well formed but cannot be used.
     #[error("{field} {why}")]
     Refused { field: &'static str, why: String },
@@ -94,7 +94,7 @@ pub enum Error {
     #[error("the team has no plan")]
     NoPlan,
     #[error("the plan is set by the operator")]
-    PlanByAdministrator,
+    PlanSetByOperator,
     #[error("the payment was declined")]
     Declined(Decline),
     #[error("a payment of the team is in progress")]
@@ -135,7 +135,7 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::NoPlan => Self::NoPlan,
-            Refusal::Administered => Self::PlanByAdministrator,
+            Refusal::SetByOperator => Self::PlanSetByOperator,
             Refusal::NotForSale => Self::PlanNotForSale,
         }
     }

@@ -8,7 +8,8 @@ use wakeful_outbound::fair_queue::{Bounds, FairQueue, Turn};
 
 use crate::{Authorized, Caller, Engine, Error, Result};
 
-/// SQLite has four readers; the last one is left to others.
+/// SQLite has at least four readers, unless `database.max_connections` is lower, so one is
+/// left to others.
 const LISTS: Bounds = Bounds { running: 3, waiting: 1_024, waiting_per_key: 64, share: |_free| 1 };
 /// They take longer, and some of them write.
 const BULK: Bounds = Bounds { running: 2, waiting: 256, waiting_per_key: 8, share: |_free| 1 };

@@ -1,4 +1,4 @@
-//! The differences between the two engines. A statement is written once and
+//! The differences between the two databases. A statement is written once and
 //! compiled once per driver. SQLite allows one writer, so reads and writes use
 //! different pools; on PostgreSQL they share one.
 
@@ -27,7 +27,7 @@ pub(crate) enum Tx {
     Postgres(Transaction<'static, Postgres>),
 }
 
-/// Runs a read on either engine.
+/// Runs a read on either database.
 macro_rules! read {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
@@ -37,7 +37,7 @@ macro_rules! read {
     };
 }
 
-/// Runs one write statement on either engine, committed when it returns.
+/// Runs one write statement on either database, committed when it returns.
 macro_rules! write {
     ($store:expr, |$db:ident| $body:expr) => {
         match &$store.pool {
@@ -78,7 +78,7 @@ macro_rules! within {
     };
 }
 
-/// Chooses between two SQL texts where one cannot serve both engines.
+/// Chooses between two SQL texts where one cannot serve both databases.
 macro_rules! either {
     ($store:expr, sqlite: $sqlite:expr, postgres: $postgres:expr) => {
         match &$store.pool {

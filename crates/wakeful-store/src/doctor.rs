@@ -23,12 +23,12 @@ pub struct Table {
 /// The extent of the stored history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HistoryInventory {
-    pub fresh: i64,
-    pub packed: i64,
+    pub recent: i64,
+    pub compacted: i64,
     pub blocks: i64,
-    pub oldest_fresh: Option<Millis>,
-    pub newest_fresh: Option<Millis>,
-    pub oldest_packed: Option<Millis>,
+    pub oldest_recent: Option<Millis>,
+    pub newest_recent: Option<Millis>,
+    pub oldest_compacted: Option<Millis>,
     pub oldest_phases: Option<Millis>,
     pub oldest_hour: Option<Millis>,
     pub oldest_day: Option<Millis>,
@@ -100,12 +100,12 @@ impl Store {
             .await
         })?;
         Ok(HistoryInventory {
-            fresh: counts.0,
-            packed: counts.1,
+            recent: counts.0,
+            compacted: counts.1,
             blocks: counts.2,
-            oldest_fresh: ends.0.map(Millis),
-            newest_fresh: ends.1.map(Millis),
-            oldest_packed: ends.2.map(Millis),
+            oldest_recent: ends.0.map(Millis),
+            newest_recent: ends.1.map(Millis),
+            oldest_compacted: ends.2.map(Millis),
             oldest_phases: ends.3.map(Millis),
             oldest_hour: ends.4.map(Millis),
             oldest_day: ends.5.map(Millis),

@@ -113,8 +113,8 @@ impl Store {
         }
     }
 
-    /// The name of the database engine, for logs and operators.
-    pub fn engine(&self) -> &'static str {
+    /// The name of the database system, for logs and operators.
+    pub fn database_name(&self) -> &'static str {
         match &self.pool {
             Pool::Sqlite { .. } => "SQLite",
             Pool::Postgres(_) => "PostgreSQL",

@@ -1,4 +1,4 @@
-//! Opening the database: the URL selects the engine, the connections are set up
+//! Opening the database: the URL selects the database, the connections are set up
 //! for durability, the schema is migrated, and the keyring is verified to be the
 //! one this database was sealed with.
 
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_url_selects_the_engine_and_unknown_schemes_are_refused() {
+    fn the_url_selects_the_database_and_unknown_schemes_are_refused() {
         assert!(
             matches!(Location::parse("sqlite:/tmp/x.db"), Ok(Location::Sqlite(path)) if path == Path::new("/tmp/x.db"))
         );
@@ -233,7 +233,9 @@ mod tests {
         let location = Location::Sqlite(folder.path().join("wakeful.db"));
         let keyring = Keyring::load_or_create(&folder.path().join("master.key")).unwrap();
         let store = Store::open(&Options { location, max_connections: 2 }, keyring).await.unwrap();
-        let Pool::Sqlite { writer, lazy, readers } = &store.pool else { panic!("another engine") };
+        let Pool::Sqlite { writer, lazy, readers } = &store.pool else {
+            panic!("another database")
+        };
         for (pool, full, query_only) in [(writer, 2_i64, 0_i64), (lazy, 1, 0), (readers, 2, 1)] {
             let mode: String =
                 sqlx::query_scalar("pragma journal_mode").fetch_one(pool).await.unwrap();

@@ -1,5 +1,5 @@
 //! Transfer of a whole installation from one database to another, of either
-//! engine. The tables are read from the schemas, so none is missed. Rows are copied
+//! kind. The tables are read from the schemas, so none is missed. Rows are copied
 //! in the order of their keys, each batch together with a checkpoint, so an
 //! interrupted transfer resumes where it was. At the end, row counts and checksums
 //! of every table are compared. Nothing else may use either database meanwhile.

@@ -11,9 +11,7 @@ use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
-use wakeful_engine::{
-    Engine as Operations, Settings, janitor, mail, notifications::delivery, scheduler,
-};
+use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
@@ -21,7 +19,7 @@ use wakeful_store::Store;
 
 use crate::client::{Client, User};
 use crate::clock::TestClock;
-use crate::database::{Database, Engine};
+use crate::database::{Database, DatabaseKind};
 use crate::wait::until;
 
 /// Tests do not wait for deliveries in progress when they end.
@@ -30,7 +28,7 @@ const DELIVERY_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(100);
 /// Settings that a test may change before the service starts.
 #[derive(Clone)]
 pub struct Setup {
-    pub engine: Engine,
+    pub database_kind: DatabaseKind,
     pub settings: Settings,
     pub api: ApiSettings,
     pub connections: Limits,
@@ -45,9 +43,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn on(engine: Engine) -> Self {
+    pub fn on(kind: DatabaseKind) -> Self {
         Self {
-            engine,
+            database_kind: kind,
             settings: Settings::default(),
             api: ApiSettings::default(),
             connections: Limits::default(),
@@ -70,7 +68,7 @@ impl Setup {
 
     /// Only a new database, for tests of the store.
     pub async fn database(&self) -> Database {
-        Database::new(self.engine).await
+        Database::new(self.database_kind).await
     }
 }
 
@@ -79,7 +77,7 @@ pub struct App {
     pub clock: Arc<TestClock>,
     pub database: Arc<Database>,
     pub store: Store,
-    pub engine: Operations,
+    pub engine: Engine,
     anonymous: Client,
     setup: Setup,
     mail: PathBuf,
@@ -89,7 +87,7 @@ pub struct App {
 
 impl App {
     async fn start(setup: Setup) -> Self {
-        let database = Arc::new(Database::new(setup.engine).await);
+        let database = Arc::new(Database::new(setup.database_kind).await);
         Self::node(database, Arc::default(), setup).await
     }
 
@@ -136,7 +134,7 @@ impl App {
                 password: Secret::new(""),
             }),
         };
-        let engine = Operations::new(store.clone(), clock.clone(), settings, mail_transport, net);
+        let engine = Engine::new(store.clone(), clock.clone(), settings, mail_transport, net);
         let shutdown = CancellationToken::new();
         let api = Api::new(engine.clone(), setup.api.clone(), Some(metrics()), shutdown.clone());
         let router = wakeful_api::router(api);

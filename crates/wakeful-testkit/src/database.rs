@@ -6,29 +6,31 @@ use std::path::PathBuf;
 use wakeful_store::{Keyring, Location, Options, Store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum DatabaseKind {
     Sqlite,
     Postgres,
 }
 
 pub struct Database {
-    engine: Engine,
+    kind: DatabaseKind,
     folder: tempfile::TempDir,
     url: String,
 }
 
 impl Database {
-    pub async fn new(engine: Engine) -> Self {
+    pub async fn new(kind: DatabaseKind) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = match engine {
-            Engine::Sqlite => format!("sqlite:{}", folder.path().join("wakeful.db").display()),
-            Engine::Postgres => postgres().await,
+        let url = match kind {
+            DatabaseKind::Sqlite => {
+                format!("sqlite:{}", folder.path().join("wakeful.db").display())
+            }
+            DatabaseKind::Postgres => postgres().await,
         };
-        Self { engine, folder, url }
+        Self { kind, folder, url }
     }
 
-    pub fn engine(&self) -> Engine {
-        self.engine
+    pub fn kind(&self) -> DatabaseKind {
+        self.kind
     }
 
     /// The value for `--database-url`.
@@ -67,7 +69,7 @@ impl Database {
 /// Hundreds of tests share the server's disk, so each drops its database.
 impl Drop for Database {
     fn drop(&mut self) {
-        if self.engine == Engine::Postgres {
+        if self.kind == DatabaseKind::Postgres {
             let (_, name) = self.url.rsplit_once('/').unwrap();
             let drop = format!("drop database if exists {name} with (force)");
             // The test's own runtime may be the one that drops this, and cannot wait here.

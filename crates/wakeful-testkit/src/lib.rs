@@ -25,7 +25,7 @@ pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
 pub use concurrently::concurrently;
 pub use cuttable_proxy::CuttableProxy;
-pub use database::{Database, Engine};
+pub use database::{Database, DatabaseKind};
 pub use https_server::HttpsServer;
 pub use nats::NatsServer;
 pub use postgres::PostgresServer;
@@ -35,10 +35,10 @@ pub use receiver::{Hook, Receiver};
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};
 pub use wait::until;
 
-/// Runs each test on both engines: `both_engines! { async fn name(setup: Setup) { … } }`
+/// Runs each test on both databases: `both_databases! { async fn name(setup: Setup) { … } }`
 /// becomes the tests `name::sqlite` and `name::postgres`.
 #[macro_export]
-macro_rules! both_engines {
+macro_rules! both_databases {
     ($($(#[$meta:meta])* async fn $name:ident($setup:ident: Setup) $body:block)+) => {$(
         $(#[$meta])*
         mod $name {
@@ -49,12 +49,12 @@ macro_rules! both_engines {
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                run($crate::Setup::on($crate::Engine::Sqlite)).await;
+                run($crate::Setup::on($crate::DatabaseKind::Sqlite)).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                run($crate::Setup::on($crate::Engine::Postgres)).await;
+                run($crate::Setup::on($crate::DatabaseKind::Postgres)).await;
             }
         }
     )+};

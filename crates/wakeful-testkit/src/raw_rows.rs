@@ -3,7 +3,7 @@
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection};
 
-use crate::database::{Database, Engine};
+use crate::database::{Database, DatabaseKind};
 
 /// One column of one table, as the database describes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,11 +30,11 @@ const POSTGRES_COLUMNS: &str = "select table_name::text, column_name::text,
 impl Database {
     /// Every column of every table, in order of their names.
     pub async fn columns(&self) -> Vec<Column> {
-        let rows: Vec<(String, String, bool, bool)> = match self.engine() {
-            Engine::Sqlite => {
+        let rows: Vec<(String, String, bool, bool)> = match self.kind() {
+            DatabaseKind::Sqlite => {
                 sqlx::query_as(SQLITE_COLUMNS).fetch_all(&mut self.sqlite().await).await
             }
-            Engine::Postgres => {
+            DatabaseKind::Postgres => {
                 sqlx::query_as(POSTGRES_COLUMNS).fetch_all(&mut self.postgres().await).await
             }
         }
@@ -48,9 +48,13 @@ impl Database {
     /// The single number that a statement returns.
     pub async fn number(&self, sql: &str) -> i64 {
         let sql = AssertSqlSafe(sql);
-        match self.engine() {
-            Engine::Sqlite => sqlx::query_scalar(sql).fetch_one(&mut self.sqlite().await).await,
-            Engine::Postgres => sqlx::query_scalar(sql).fetch_one(&mut self.postgres().await).await,
+        match self.kind() {
+            DatabaseKind::Sqlite => {
+                sqlx::query_scalar(sql).fetch_one(&mut self.sqlite().await).await
+            }
+            DatabaseKind::Postgres => {
+                sqlx::query_scalar(sql).fetch_one(&mut self.postgres().await).await
+            }
         }
         .unwrap()
     }
@@ -58,11 +62,11 @@ impl Database {
     /// Runs a statement, as an attacker with write access could.
     pub async fn execute(&self, sql: &str) {
         let sql = AssertSqlSafe(sql);
-        match self.engine() {
-            Engine::Sqlite => {
+        match self.kind() {
+            DatabaseKind::Sqlite => {
                 self.sqlite().await.execute(sql).await.unwrap();
             }
-            Engine::Postgres => {
+            DatabaseKind::Postgres => {
                 self.postgres().await.execute(sql).await.unwrap();
             }
         }
@@ -88,16 +92,16 @@ impl Database {
 
     /// Whether these bytes are anywhere in the database, unencrypted.
     pub async fn contains_bytes(&self, bytes: &[u8]) -> bool {
-        if self.engine() == Engine::Sqlite && self.files_contain(bytes) {
+        if self.kind() == DatabaseKind::Sqlite && self.files_contain(bytes) {
             return true;
         }
         let sql = AssertSqlSafe(self.search().await);
-        let found: i64 = match self.engine() {
-            Engine::Sqlite => {
+        let found: i64 = match self.kind() {
+            DatabaseKind::Sqlite => {
                 let query = sqlx::query_scalar(sql).bind(bytes);
                 query.fetch_one(&mut self.sqlite().await).await
             }
-            Engine::Postgres => {
+            DatabaseKind::Postgres => {
                 let query = sqlx::query_scalar(sql).bind(bytes);
                 query.fetch_one(&mut self.postgres().await).await
             }
@@ -111,10 +115,10 @@ impl Database {
     async fn search(&self) -> String {
         let mut sums = Vec::new();
         for Column { table, name, bytes, .. } in self.columns().await {
-            let position = match (self.engine(), bytes) {
-                (Engine::Sqlite, _) => format!("instr(cast({name} as blob), $1)"),
-                (Engine::Postgres, true) => format!("position($1 in {name})"),
-                (Engine::Postgres, false) => {
+            let position = match (self.kind(), bytes) {
+                (DatabaseKind::Sqlite, _) => format!("instr(cast({name} as blob), $1)"),
+                (DatabaseKind::Postgres, true) => format!("position($1 in {name})"),
+                (DatabaseKind::Postgres, false) => {
                     format!("position($1 in convert_to({name}::text, 'UTF8'))")
                 }
             };

@@ -175,7 +175,7 @@ pub async fn require_durable_database(settings: &Settings, store: &Store) -> Out
     tracing::info!(
         version = server.version,
         "the database is {} {}",
-        store.engine(),
+        store.database_name(),
         server.version
     );
     if !store.is_shared() {
@@ -266,7 +266,7 @@ fn billing(settings: &Settings, clock: &Arc<dyn Clock>) -> billing::Settings {
     billing::Settings {
         enabled: chosen.enabled,
         limits: chosen.limits,
-        catalogue: chosen.catalogue.clone(),
+        catalog: chosen.catalog.clone(),
         processor,
     }
 }

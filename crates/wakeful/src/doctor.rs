@@ -42,11 +42,11 @@ impl Findings {
 
     fn problem(&mut self, what: &str, found: impl AsRef<str>) {
         self.problems += 1;
-        self.text.push_str(&format!("  WRONG {what:<12} {}\n", found.as_ref()));
+        self.text.push_str(&format!("  FAIL  {what:<12} {}\n", found.as_ref()));
     }
 
-    fn line(&mut self, well: bool, what: &str, found: impl AsRef<str>) {
-        if well { self.ok(what, found) } else { self.problem(what, found) }
+    fn line(&mut self, ok: bool, what: &str, found: impl AsRef<str>) {
+        if ok { self.ok(what, found) } else { self.problem(what, found) }
     }
 }
 
@@ -57,7 +57,11 @@ pub async fn run(settings: &Settings) -> Outcome {
     store.close().await;
     inspected?;
     let Findings { text, problems } = findings;
-    print(&format!("Wakeful {} with {}\n\n{text}", env!("CARGO_PKG_VERSION"), store.engine()))?;
+    print(&format!(
+        "Wakeful {} with {}\n\n{text}",
+        env!("CARGO_PKG_VERSION"),
+        store.database_name()
+    ))?;
     match problems {
         0 => print("\nNo problems found.\n"),
         1 => Err("1 problem found; see above".into()),
@@ -130,13 +134,13 @@ async fn history(
         .filter(|table| HISTORY_TABLES.contains(&&*table.name))
         .map(|table| table.bytes)
         .sum();
-    let count = held.fresh + held.packed;
+    let count = held.recent + held.compacted;
     if count > 0 {
         let each = (bytes as f64) / (count as f64);
-        let HistoryInventory { fresh, packed, blocks, .. } = held;
+        let HistoryInventory { recent, compacted, blocks, .. } = held;
         findings.ok(
             "heartbeats",
-            format!("{count} ({fresh} not compacted, {packed} in {blocks} blocks), {each:.2} bytes each including roll-ups"),
+            format!("{count} ({recent} recent, {compacted} in {blocks} blocks), {each:.2} bytes each including roll-ups"),
         );
     }
     retention(settings, &held, findings);
@@ -145,23 +149,23 @@ async fn history(
 
 fn retention(settings: &Settings, held: &HistoryInventory, findings: &mut Findings) {
     let now = SystemClock.now();
-    let late = held.oldest_fresh.is_some_and(|at| now.since(at) > MAX_COMPACTION_AGE);
+    let late = held.oldest_recent.is_some_and(|at| now.since(at) > MAX_COMPACTION_AGE);
     findings.line(
         !late,
         "compaction",
-        match held.oldest_fresh {
+        match held.oldest_recent {
             None => "up to date".to_owned(),
             Some(at) if late => {
                 format!(
-                    "the oldest heartbeat that is not compacted is of {at}: start the service to compact it"
+                    "the oldest uncompacted heartbeat is from {at}: start the service to compact it"
                 )
             }
-            Some(at) => format!("the oldest heartbeat that is not compacted is of {at}"),
+            Some(at) => format!("the oldest uncompacted heartbeat is from {at}"),
         },
     );
     let chosen = &settings.history;
     for (what, days, oldest) in [
-        ("heartbeats", chosen.raw_days, held.oldest_packed),
+        ("heartbeats", chosen.raw_days, held.oldest_compacted),
         ("phases", chosen.phase_days, held.oldest_phases),
         ("hours", chosen.hour_days, held.oldest_hour),
         ("days", chosen.day_days, held.oldest_day),
@@ -178,7 +182,7 @@ async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
         let found = format!("differs from the database's by {} ms", skew.as_millis());
         findings.line(skew <= MAX_CLOCK_SKEW, "clock", found);
     }
-    let newest = store.history_inventory().await?.newest_fresh.unwrap_or(Millis(0));
+    let newest = store.history_inventory().await?.newest_recent.unwrap_or(Millis(0));
     let ahead = newest.since(now);
     findings.line(
         ahead <= MAX_CLOCK_SKEW,
@@ -186,7 +190,7 @@ async fn clock(store: &Store, findings: &mut Findings) -> Result<(), Failure> {
         if ahead <= MAX_CLOCK_SKEW {
             format!("{now}; no heartbeat is in the future")
         } else {
-            format!("{now}, but the newest heartbeat is of {newest}: the clock was set back")
+            format!("{now}, but the newest heartbeat is dated {newest}: the clock was set back")
         },
     );
     Ok(())
@@ -198,8 +202,8 @@ async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let loopback = Hostname::parse("127.0.0.1").map_err(|why| why.to_string())?;
     let ping = Spec::Ping(PingSpec::of(loopback.clone()));
     match checks::check(&net, &ping, Deadline::within(CONNECT_TIMEOUT)).await {
-        Ok(seen) if seen.up => findings.ok("ping", "permitted"),
-        Ok(seen) => findings.problem("ping", seen.message),
+        Ok(observation) if observation.up => findings.ok("ping", "permitted"),
+        Ok(observation) => findings.problem("ping", observation.message),
         Err(fault) => findings.problem("ping", fault.message),
     }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -207,11 +211,11 @@ async fn checks(findings: &mut Findings) -> Result<(), Failure> {
     let tcp = Spec::Tcp(TcpSpec { hostname: loopback, port });
     let began = Instant::now();
     match checks::check(&net, &tcp, Deadline::within(CONNECT_TIMEOUT)).await {
-        Ok(seen) if seen.up => {
+        Ok(observation) if observation.up => {
             let took = began.elapsed().as_secs_f64() * 1e3;
             findings.ok("check", format!("a check of a local port takes {took:.2} ms"));
         }
-        Ok(seen) => findings.problem("check", seen.message),
+        Ok(observation) => findings.problem("check", observation.message),
         Err(fault) => findings.problem("check", fault.message),
     }
     Ok(())

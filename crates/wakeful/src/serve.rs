@@ -43,7 +43,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     let metrics = metrics::install()?;
     let nats = bootstrap::nats(settings).await?;
     let store = open_store(settings, &lock).await?;
-    tracing::info!(%address, engine = store.engine(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
+    tracing::info!(%address, database = store.database_name(), "wakeful {} listens on {address}", env!("CARGO_PKG_VERSION"));
     tracing::info!("{}", settings.network.summary());
     let identity = lock.node_identity.clone();
     let engine =

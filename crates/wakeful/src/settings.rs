@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use url::{Host, Url};
-use wakeful_core::billing::Catalogue;
+use wakeful_core::billing::Catalog;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
@@ -183,7 +183,7 @@ pub struct Checks {
 pub struct Billing {
     pub enabled: bool,
     pub limits: bool,
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     pub processor: PaymentProcessor,
     pub stripe_url: Url,
     pub stripe_key: Option<Secret>,
@@ -422,7 +422,7 @@ impl Billing {
         Self {
             enabled: from.flag("billing.enabled"),
             limits: from.flag("billing.limits"),
-            catalogue: from.plans("billing.plans"),
+            catalog: from.plans("billing.plans"),
             processor,
             stripe_url: from.base_url("billing.stripe_url"),
             stripe_key: from.stripe_key("billing.stripe_key", processor),

@@ -2,8 +2,8 @@
 import { MantineProvider } from "@mantine/core";
 import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
-import { monitors } from "../shared/api/monitors";
-import { me } from "../shared/api/session";
+import { monitorsQuery } from "../shared/api/monitors";
+import { meQuery } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
 import { TextProvider } from "../shared/i18n";
@@ -25,8 +25,8 @@ void prefetch();
 
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
 async function prefetch(): Promise<void> {
-  await client.query(me).catch(noop);
-  if (client.getQueryData(me.queryKey) && window.location.pathname === "/") await client.query(monitors).catch(noop);
+  await client.query(meQuery).catch(noop);
+  if (client.getQueryData(meQuery.queryKey) && window.location.pathname === "/") await client.query(monitorsQuery).catch(noop);
 }
 
 export function App() {

@@ -1,13 +1,13 @@
 /** Notifiers that fail: a badge in the navigation, and a banner with the newest error. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "react-router";
-import { notifierSummaries, type NotifierSummary } from "../shared/api/notifiers";
+import { notifierSummariesQuery, type NotifierSummary } from "../shared/api/notifiers";
 import { useTexts } from "../shared/i18n";
 import { Moment } from "../shared/ui/time";
 import styles from "./shell.module.css";
 
 export default function NotifierHealth({ as }: { as: "badge" | "banner" }) {
-  const { data } = useQuery(notifierSummaries);
+  const { data } = useQuery(notifierSummariesQuery);
   const failing = data?.filter(({ health }) => health.state === "failing") ?? [];
   if (failing.length === 0) return null;
   return as === "badge" ? <Count failing={failing.length} /> : <Banner failing={failing} />;

@@ -4,7 +4,7 @@ import { lazy, Suspense } from "react";
 import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
-import { isFirstSignup, me } from "../shared/api/session";
+import { isFirstSignup, meQuery } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
 import { ErrorNotice } from "../shared/ui/error-notice";
@@ -23,7 +23,7 @@ function retryWhileAway({ state }: { state: { error: unknown } }): number | fals
 export function RequireUser() {
   const expiry = useSessionExpiry();
   const client = useQueryClient();
-  const { data, error, isPending, refetch } = useQuery({ ...me, refetchInterval: retryWhileAway });
+  const { data, error, isPending, refetch } = useQuery({ ...meQuery, refetchInterval: retryWhileAway });
   const { pathname, search } = useLocation();
   if (isPending) return <Loading />;
   if (error && data === undefined) {
@@ -52,7 +52,7 @@ function entrance(firstSignup: boolean, wanted: string): string {
 
 /** Redirects users who are logged in. */
 export function RequireGuest() {
-  const { data, isPending } = useQuery(me);
+  const { data, isPending } = useQuery(meQuery);
   const [search] = useSearchParams();
   const { state } = useLocation() as { state: unknown };
   if (isPending) return <Loading />;

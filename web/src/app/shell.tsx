@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
 import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live-updates";
-import { membership } from "../shared/api/membership";
+import { membershipQuery } from "../shared/api/membership";
 import { useMe } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys, useModifiedKey } from "../shared/lib/keys";
@@ -87,7 +87,7 @@ export function Shell() {
 
 function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
   const t = useTexts();
-  const { data: billing } = useQuery(membership);
+  const { data: billing } = useQuery(membershipQuery);
   return (
     <header className={styles.bar}>
       <Link to="/" className={styles.brand}>

@@ -6,14 +6,14 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { useMe } from "../shared/api/session";
-import { team } from "../shared/api/team";
+import { teamQuery } from "../shared/api/team";
 import { useTexts } from "../shared/i18n";
 import styles from "./shell.module.css";
 
 export default function TeamReview({ close }: { close: () => void }) {
   const t = useTexts();
   const { userid } = useMe();
-  const { data } = useQuery(team);
+  const { data } = useQuery(teamQuery);
   const others = data?.filter((user) => user.userid !== userid) ?? [];
   if (others.length === 0) return null;
   return (

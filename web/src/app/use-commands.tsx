@@ -6,9 +6,9 @@ import { short, stateOf } from "../features/monitors/data";
 import { useSavedViews } from "../features/monitors/list/saved-views";
 import { shown, viewOf } from "../features/monitors/list/view";
 import { StatusMark } from "../features/monitors/status";
-import { membership } from "../shared/api/membership";
-import { monitors } from "../shared/api/monitors";
-import { notifierSummaries } from "../shared/api/notifiers";
+import { membershipQuery } from "../shared/api/membership";
+import { monitorsQuery } from "../shared/api/monitors";
+import { notifierSummariesQuery } from "../shared/api/notifiers";
 import { logOut } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useExtraTexts } from "../shared/i18n/extra";
@@ -39,8 +39,8 @@ function useOpener() {
 /** What the team and the user have created. Monitors that need attention come first. */
 function useFound(): Command[] {
   const open = useOpener();
-  const { data: list } = useQuery(monitors);
-  const { data: receivers = [] } = useQuery(notifierSummaries);
+  const { data: list } = useQuery(monitorsQuery);
+  const { data: receivers = [] } = useQuery(notifierSummariesQuery);
   const { views } = useSavedViews();
   const sorted = useMemo(() => shown(list ?? [], viewOf(new URLSearchParams())), [list]);
   return [
@@ -61,7 +61,7 @@ function useFound(): Command[] {
 function usePages(): Command[] {
   const t = useTexts();
   const open = useOpener();
-  const { data: billing } = useQuery(membership);
+  const { data: billing } = useQuery(membershipQuery);
   const settings = [
     ["account", t.settings.account],
     ["mfa", t.mfa.title],

@@ -131,7 +131,7 @@ pub(crate) struct Me {
     /// The role in the team.
     #[schema(value_type = enums::Role)]
     pub(crate) role: &'static str,
-    /// What the caller may do: the permissions of the role that the scope also has.
+    /// What the caller may do: the permissions that both the role and the scope include.
     #[schema(value_type = Vec<enums::Permission>)]
     pub(crate) permissions: Vec<&'static str>,
     /// The scope of the API key; `full` for a session.

@@ -112,10 +112,10 @@ impl Fields {
         Some(text)
     }
 
-    /// A required text of at most `most` characters.
-    pub(crate) fn short_text(&mut self, field: &str, most: usize) -> Option<String> {
+    /// A required text of at most `max` characters.
+    pub(crate) fn short_text(&mut self, field: &str, max: usize) -> Option<String> {
         let text = self.text(field)?;
-        self.at_most(field, text, most)
+        self.at_most(field, text, max)
     }
 
     /// An optional text.
@@ -135,10 +135,10 @@ impl Fields {
         }
     }
 
-    /// An optional text of at most `most` characters.
-    pub(crate) fn optional_short_text(&mut self, field: &str, most: usize) -> Option<String> {
+    /// An optional text of at most `max` characters.
+    pub(crate) fn optional_short_text(&mut self, field: &str, max: usize) -> Option<String> {
         let text = self.optional_text(field)?;
-        self.at_most(field, text, most)
+        self.at_most(field, text, max)
     }
 
     /// Optional digits, as a string or a number.
@@ -342,12 +342,12 @@ impl Fields {
     }
 
     /// A required list of texts that must not be empty.
-    pub(crate) fn texts(&mut self, field: &str, most: usize) -> Option<Vec<String>> {
+    pub(crate) fn texts(&mut self, field: &str, max: usize) -> Option<Vec<String>> {
         let wrong = match self.values.get(field) {
             None | Some(Value::Null) => "is required".to_owned(),
             Some(Value::Array(items)) if items.is_empty() => "must not be empty".to_owned(),
-            Some(Value::Array(items)) if items.len() > most => {
-                format!("must have at most {most} items")
+            Some(Value::Array(items)) if items.len() > max => {
+                format!("must have at most {max} items")
             }
             Some(Value::Array(items)) => {
                 let texts: Option<Vec<String>> =
@@ -363,9 +363,9 @@ impl Fields {
         None
     }
 
-    fn at_most(&mut self, field: &str, text: String, most: usize) -> Option<String> {
-        if text.chars().count() > most {
-            self.refuse(field, format!("must have at most {most} characters"));
+    fn at_most(&mut self, field: &str, text: String, max: usize) -> Option<String> {
+        if text.chars().count() > max {
+            self.refuse(field, format!("must have at most {max} characters"));
             return None;
         }
         Some(text)

@@ -317,7 +317,7 @@ impl MembershipAnswer {
             membership_token: view.membership,
             plan: PlanBody::of(&view.plan),
             state: view.state.as_str(),
-            administered: view.administered,
+            administered: view.set_by_operator,
             period_from: view.period.map(|period| period.from),
             period_until: view.period.map(|period| period.until),
             next_payment: view.next_payment.map(|(at, _)| at),

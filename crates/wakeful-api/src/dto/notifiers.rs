@@ -102,17 +102,18 @@ pub(crate) fn is_account(fields: &mut Fields) -> bool {
     fields.optional("type", Kind::parse) == Some(Kind::Account)
 }
 
-/// The custom templates in a request, with the names of their fields. Without a type, which
-/// may be the stored one, they are those of all types.
-pub(crate) fn own_templates(fields: &mut Fields) -> Vec<(&'static str, UserTemplate)> {
+/// The custom templates in a request, with the names of their fields. If the request omits the
+/// type, the stored type applies, which is not known here: the templates of all types are
+/// returned.
+pub(crate) fn custom_templates(fields: &mut Fields) -> Vec<(&'static str, UserTemplate)> {
     let sent = fields.optional("type", Kind::parse);
     let kinds = Kind::ALL.iter().filter(|kind| sent.is_none_or(|sent| sent == **kind));
-    let own = kinds.filter_map(|kind| match kind {
-        Kind::Email => fields.within("email", email::own_template),
-        Kind::Webhook => fields.within("webhook", webhook::own_template),
+    let templates = kinds.filter_map(|kind| match kind {
+        Kind::Email => fields.within("email", email::custom_template),
+        Kind::Webhook => fields.within("webhook", webhook::custom_template),
         Kind::Account => None,
     });
-    own.collect()
+    templates.collect()
 }
 
 /// A parser whose value must also pass `validate`.
@@ -149,7 +150,7 @@ pub(crate) struct NotifierBody {
     /// Whether new monitors use the notifier unless they name their own.
     isdefault: bool,
     health: HealthBody,
-    /// Why it was turned off; empty while it is on.
+    /// Why it was disabled; empty while it is enabled.
     disabled_reason: String,
     #[schema(value_type = Option<String>, format = DateTime)]
     disabled: Option<Millis>,
@@ -198,8 +199,8 @@ impl NotifierBody {
             isactive: disabled.is_none(),
             isdefault: notifier.isdefault,
             health: HealthBody::of(notifier.health()),
-            disabled_reason: disabled.map(|off| off.why.clone()).unwrap_or_default(),
-            disabled: disabled.map(|off| off.at),
+            disabled_reason: disabled.map(|disabled| disabled.why.clone()).unwrap_or_default(),
+            disabled: disabled.map(|disabled| disabled.at),
             created: notifier.created,
             modified: notifier.modified,
             redacted: redacted.then_some(true),
@@ -214,7 +215,7 @@ pub(crate) struct HealthBody {
     #[schema(value_type = HealthState)]
     state: &'static str,
     /// The first of the failed attempts in a row, the first success after a failure, or when
-    /// the notifier was turned off; null if it is unused.
+    /// the notifier was disabled; null if it is unused.
     #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<Millis>,
     /// The response to the latest failed attempt; null after a success.
@@ -305,7 +306,8 @@ impl From<Preview> for NotifierPreview {
 
 /// The response to a test.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct NotifierTested {
+#[schema(as = NotifierTested)]
+pub(crate) struct NotifierTestResult {
     success: bool,
     /// The receiver's response.
     message: String,
@@ -315,7 +317,7 @@ pub(crate) struct NotifierTested {
     recipients: Option<RecipientsBody>,
 }
 
-impl NotifierTested {
+impl NotifierTestResult {
     pub(crate) fn of(test: NotifierTest) -> Self {
         let recipients = test.recipients.map(RecipientsBody::of);
         Self { success: true, message: test.answer, recipients }
@@ -330,7 +332,7 @@ pub(crate) struct RecipientsBody {
     accepted: usize,
     total: usize,
     /// The recipients that have not been accepted. While the delivery is waiting, those with
-    /// a 4xx answer are retried.
+    /// a 4xx response are retried.
     refused: Vec<RefusedBody>,
 }
 
@@ -338,7 +340,7 @@ pub(crate) struct RecipientsBody {
 #[schema(as = RefusedRecipient)]
 pub(crate) struct RefusedBody {
     address: String,
-    /// The server's latest reply, such as `550 5.1.1 no such user`.
+    /// The server's latest response, such as `550 5.1.1 no such user`.
     answer: String,
 }
 

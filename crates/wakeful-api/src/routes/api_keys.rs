@@ -39,7 +39,7 @@ async fn list_api_keys(
 ) -> ApiResult<ApiKeyList> {
     let part = ListPage::read(query, ApiKeyId::parse)?;
     let keys = api.engine().api_keys(&caller).await?;
-    let (keys, next) = part.of(keys, |key| key.id, |id| id.to_string());
+    let (keys, next) = part.paginate(keys, |key| key.id, |id| id.to_string());
     Ok(Json(ApiKeyList::of(keys, next)))
 }
 

@@ -111,7 +111,7 @@ async fn cancel_plan(
     State(api): State<Api>,
     caller: Authorized<permission::Pay>,
 ) -> ApiResult<Ack> {
-    match api.engine().stop_plan(&caller).await? {
+    match api.engine().cancel_plan(&caller).await? {
         Some(until) => {
             Ack::with_message(format!("Plan canceled; it remains active until {until}."))
         }
@@ -134,7 +134,7 @@ async fn list_plans(
 ) -> ApiResult<PlanList> {
     let part = ListPage::read(query, |text| text.parse::<usize>().ok())?;
     let plans = api.engine().plans().iter().enumerate().collect();
-    let (plans, next) = part.of(plans, |(at, _)| *at, |at| at.to_string());
+    let (plans, next) = part.paginate(plans, |(at, _)| *at, |at| at.to_string());
     Ok(Json(PlanList::of(plans.into_iter().map(|(_, plan)| plan), next)))
 }
 
@@ -168,6 +168,6 @@ async fn list_invoices(
     let part = ListPage::read(query, |text| text.parse::<i64>().ok().map(Reverse))?;
     let invoices = api.engine().invoices(&caller).await?;
     let of = |invoice: &Invoice| Reverse(invoice.serial);
-    let (invoices, next) = part.of(invoices, of, |Reverse(serial)| serial.to_string());
+    let (invoices, next) = part.paginate(invoices, of, |Reverse(serial)| serial.to_string());
     Ok(Json(InvoiceList::of(invoices, next)))
 }

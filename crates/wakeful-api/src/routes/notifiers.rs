@@ -17,7 +17,7 @@ use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::notifiers::{
     self as dto, DeliveryItem, DeliveryList, NotifierBody, NotifierList, NotifierPreview,
-    NotifierTested, PreviewNotifier, SaveNotifier,
+    NotifierTestResult, PreviewNotifier, SaveNotifier,
 };
 use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody};
@@ -51,7 +51,8 @@ async fn list_notifiers(
 ) -> ApiResult<NotifierList> {
     let part = ListPage::read(query, NotifierId::parse)?;
     let notifiers = api.engine().notifiers(&caller).await?;
-    let (notifiers, next_cursor) = part.of(notifiers, |view| view.notifier.id, |id| id.to_string());
+    let (notifiers, next_cursor) =
+        part.paginate(notifiers, |view| view.notifier.id, |id| id.to_string());
     let notifiers = notifiers.iter().map(NotifierBody::of).collect();
     Ok(Json(NotifierList { success: true, notifiers, next_cursor }))
 }
@@ -96,7 +97,7 @@ impl<'a> SettingsReader<'a> {
         caller: &Authorized<permission::Edit>,
         fields: Fields,
     ) -> Result<Self, ApiError> {
-        let templates = dto::own_templates(&mut fields.reread());
+        let templates = dto::custom_templates(&mut fields.reread());
         let wrong = api.engine().wrong_templates(caller, templates).await?;
         let account = if dto::is_account(&mut fields.reread()) {
             Some(api.engine().account_channel(caller).await?)
@@ -123,7 +124,7 @@ impl<'a> SettingsReader<'a> {
 #[utoipa::path(post, path = "/api/v1/notifier/test", tag = "Notifiers",
     request_body = SaveNotifier,
     responses(
-        (status = 200, description = "Accepted by the receiver", body = NotifierTested),
+        (status = 200, description = "Accepted by the receiver", body = NotifierTestResult),
         (status = 403, description = "Changes to the personal notifier of another user", body = ErrorBody),
         (status = 404, description = "The team has no such notifier", body = ErrorBody),
         (status = 502, description = "Not accepted by the receiver", body = ErrorBody)))]
@@ -131,20 +132,20 @@ async fn test_notifier(
     State(api): State<Api>,
     caller: Authorized<permission::Respond>,
     Body(mut fields): Body<Fields>,
-) -> ApiResult<NotifierTested> {
+) -> ApiResult<NotifierTestResult> {
     let id = optional_id(&mut fields)?;
     if !dto::has_settings(&fields) {
         let id = fields.require("notifierid", id);
         let id = fields.finish(id)?;
         let test = api.engine().test_notifier(&caller, id).await?;
-        return Ok(Json(NotifierTested::of(test)));
+        return Ok(Json(NotifierTestResult::of(test)));
     }
     // Changed settings could send a stored password elsewhere.
     let caller = caller.authorize::<permission::Edit>()?;
     let settings = SettingsReader::new(&api, &caller, fields).await?;
     let merge = |stored: Option<&Notifier>| settings.read(stored);
     let test = api.engine().test_notifier_draft(&caller, id, merge).await?;
-    Ok(Json(NotifierTested::of(test)))
+    Ok(Json(NotifierTestResult::of(test)))
 }
 
 /// Previews the message that a notifier with the given settings would send about an
@@ -235,7 +236,7 @@ async fn list_deliveries(
     responses(
         (status = 200, description = "Queued", body = Ack),
         (status = 404, description = "The team has no such delivery", body = ErrorBody),
-        (status = 409, description = "Its notifier is turned off", body = ErrorBody)))]
+        (status = 409, description = "Its notifier is disabled", body = ErrorBody)))]
 async fn resend_delivery(
     State(api): State<Api>,
     caller: Authorized<permission::Respond>,

@@ -42,7 +42,7 @@ async fn list_payment_methods(
 ) -> ApiResult<MethodList> {
     let part = ListPage::read(query, PaymentMethodId::parse)?;
     let methods = api.engine().payment_methods(&caller).await?;
-    let (methods, next) = part.of(methods, |method| method.id, |id| id.to_string());
+    let (methods, next) = part.paginate(methods, |method| method.id, |id| id.to_string());
     Ok(Json(MethodList::of(methods, next)))
 }
 

@@ -64,10 +64,10 @@ async fn push_status(
         report = report.with_load_time(span);
     }
     let Some(target) = api.engine().push_target(&token).await? else {
-        limits.unknown(client)?;
+        limits.count_unknown_token(client)?;
         return Ok(not_found());
     };
-    limits.known(&token)?;
+    limits.count_report(&token)?;
     match api.engine().report_by_push_token(target, report).await {
         Ok(_) => Ok(Json(Pushed { ok: true, msg: None }).into_response()),
         Err(Error::NotFound(_)) => Ok(not_found()),

@@ -37,7 +37,7 @@ async fn list_regions(
     let part = ListPage::read(query, |text| Some(position(text)))?;
     let regions = api.engine().regions(&caller).await?;
     let of = |view: &RegionView| position(&view.region.to_string());
-    let (regions, next_cursor) = part.of(regions, of, |(_, name)| name);
+    let (regions, next_cursor) = part.paginate(regions, of, |(_, name)| name);
     let regions = regions.iter().map(RegionBody::of).collect();
     Ok(Json(RegionList { success: true, regions, next_cursor }))
 }

@@ -24,7 +24,7 @@ use crate::error::{ApiError, ErrorBody};
 use crate::query::Query;
 
 /// The page has inline styles; nothing else is loaded or run.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
@@ -89,7 +89,10 @@ fn show(report: &ReportBody, format: Format, language: Language) -> Response {
         Format::Html => {
             let mut response = Html(ReportPage { report, language }.html()).into_response();
             let headers = response.headers_mut();
-            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+            headers.insert(
+                header::CONTENT_SECURITY_POLICY,
+                HeaderValue::from_static(CONTENT_SECURITY_POLICY),
+            );
             let language = HeaderValue::from_static(language.as_str());
             headers.insert(header::CONTENT_LANGUAGE, language);
             response

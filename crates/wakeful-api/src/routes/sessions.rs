@@ -131,7 +131,7 @@ async fn list_sessions(
     let sessions = api.engine().sessions(&caller).await?;
     let of = |session: &Session| (Reverse(session.last_used), Reverse(session.id));
     let text = |(used, id): (Reverse<Millis>, Reverse<SessionId>)| format!("{}.{}", used.0.0, id.0);
-    let (sessions, next) = part.of(sessions, of, text);
+    let (sessions, next) = part.paginate(sessions, of, text);
     Ok(Json(SessionList::of(sessions, caller.via(), next)))
 }
 

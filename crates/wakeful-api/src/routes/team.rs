@@ -42,7 +42,7 @@ async fn list_members(
 ) -> ApiResult<TeamList> {
     let part = ListPage::read(query, UserId::parse)?;
     let members = api.engine().members(&caller).await?;
-    let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
+    let (members, next) = part.paginate(members, |member| member.user, |id| id.to_string());
     Ok(Json(TeamList::of(members, next)))
 }
 
@@ -61,7 +61,7 @@ async fn list_members_with_roles(
 ) -> ApiResult<MemberList> {
     let part = ListPage::read(query, UserId::parse)?;
     let members = api.engine().members(&caller).await?;
-    let (members, next) = part.of(members, |member| member.user, |id| id.to_string());
+    let (members, next) = part.paginate(members, |member| member.user, |id| id.to_string());
     Ok(Json(MemberList::of(members, next)))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 use wakeful_testkit::{
-    App, Client, ReceivedMail, Setup, SmtpSecurity, SmtpServer, User, both_engines, concurrently,
+    App, Client, ReceivedMail, Setup, SmtpSecurity, SmtpServer, User, both_databases, concurrently,
     until, verification_token,
 };
 
@@ -91,7 +91,7 @@ async fn verify(app: &App, inbox: &SmtpServer, email: &str) {
     app.anonymous().post("email/verify", &body).await.ok();
 }
 
-both_engines! {
+both_databases! {
     async fn a_user_has_one_personal_notifier(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("Ann@example.com").await;

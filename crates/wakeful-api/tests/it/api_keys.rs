@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use std::time::Duration;
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
-both_engines! {
+both_databases! {
     async fn both_keys_are_shown_once_and_the_list_shows_neither(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wakeful_core::id::{NotifierId, TeamId};
-use wakeful_testkit::{Answer, App, Client, User, both_engines, concurrently};
+use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently};
 
 const ROUNDS: usize = 20;
 
@@ -54,7 +54,7 @@ async fn signing_secret(app: &App, ann: &User, id: &Value) -> String {
     notifier.channel.keys().expect("a webhook").current.expose().to_owned()
 }
 
-both_engines! {
+both_databases! {
     async fn concurrent_partial_saves_of_a_monitor_are_all_stored(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

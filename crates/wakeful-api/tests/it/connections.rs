@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::Command;
 use tokio::time::timeout;
 use wakeful_api::Limits;
-use wakeful_testkit::{App, Engine, Setup, User, until};
+use wakeful_testkit::{App, DatabaseKind, Setup, User, until};
 
 use crate::http2::{
     PREFACE, get as request, get_compressed, ping, post_without_body, read_responses, settings,
@@ -122,7 +122,7 @@ fn small() -> Limits {
 }
 
 async fn start(limits: Limits) -> App {
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     setup.connections = limits;
     setup.start().await
 }
@@ -235,7 +235,7 @@ async fn a_client_at_its_limit_loses_its_own_longest_idle_connection() {
 async fn a_trusted_proxy_is_exempt_from_the_limit_per_client() {
     let patient = Duration::from_secs(60);
     for trusted in [false, true] {
-        let mut setup = Setup::on(Engine::Sqlite);
+        let mut setup = Setup::on(DatabaseKind::Sqlite);
         // Nothing is idle for long enough to be closed in favor of another.
         setup.connections = Limits { header_timeout: patient, min_idle: patient, ..small() };
         if trusted {

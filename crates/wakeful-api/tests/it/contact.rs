@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 fn form() -> Value {
     json!({
@@ -11,7 +11,7 @@ fn form() -> Value {
     })
 }
 
-both_engines! {
+both_databases! {
     async fn a_message_is_stored_and_mailed_to_the_operator(setup: Setup) {
         let mut setup = setup;
         setup.settings.contact_to = "help@operator.example".into();

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::json;
 use std::collections::HashSet;
 use std::num::NonZeroU32;
-use wakeful_testkit::{Answer, App, Engine, PASSWORD, both_engines, send_raw, until};
+use wakeful_testkit::{Answer, App, DatabaseKind, PASSWORD, both_databases, send_raw, until};
 
 const JSON: Option<&str> = Some("application/json");
 
@@ -21,7 +21,7 @@ fn allowed(answer: &Answer) -> HashSet<String> {
     answer.header("allow").split(',').map(|method| method.trim().to_owned()).collect()
 }
 
-both_engines! {
+both_databases! {
     async fn a_body_must_be_sent_as_json(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -295,8 +295,8 @@ both_engines! {
 
     async fn metrics_require_a_token_and_are_404_if_none_is_set(setup: Setup) {
         let mut setup = setup;
-        let engine = setup.engine;
-        let app = wakeful_testkit::Setup::on(engine).start().await;
+        let kind = setup.database_kind;
+        let app = wakeful_testkit::Setup::on(kind).start().await;
         app.anonymous().with_token("").get("/metrics").await.refused(404, "no_such_path");
         setup.api.metrics_token = Some(wakeful_core::secret::Secret::new("let me count"));
         let app = setup.start().await;
@@ -321,8 +321,8 @@ both_engines! {
 
     async fn the_docs_load_nothing_from_elsewhere_and_can_be_turned_off(setup: Setup) {
         let mut setup = setup;
-        let engine = setup.engine;
-        let app = wakeful_testkit::Setup::on(engine).start().await;
+        let kind = setup.database_kind;
+        let app = wakeful_testkit::Setup::on(kind).start().await;
         let page = app.anonymous().get("/api/docs/").await;
         assert_eq!(page.status, 200);
         assert!(page.header("content-type").starts_with("text/html"));
@@ -345,7 +345,7 @@ both_engines! {
 /// The PostgreSQL server rejects all connections at first, and accepts them later.
 #[tokio::test]
 async fn it_is_ready_again_when_storage_is_back() {
-    let app = wakeful_testkit::Setup::on(Engine::Postgres).start().await;
+    let app = wakeful_testkit::Setup::on(DatabaseKind::Postgres).start().await;
     let ann = app.sign_up("ann@example.com").await;
     app.database.refuse_connections().await;
     until("not ready", async || (app.anonymous().get("/readyz").await.status == 503).then_some(()))

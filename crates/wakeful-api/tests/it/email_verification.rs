@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Answer, App, Client, PASSWORD, User, both_engines, verification_token};
+use wakeful_testkit::{Answer, App, Client, PASSWORD, User, both_databases, verification_token};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -32,7 +32,7 @@ async fn change_address(user: &User, call: &str, email: &str) {
     user.client.post(call, &json!({"userid": user.userid, "email": email})).await.ok();
 }
 
-both_engines! {
+both_databases! {
     async fn the_link_in_the_welcome_mail_verifies_the_address_once(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -4,7 +4,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
-use wakeful_testkit::{App, User, both_engines};
+use wakeful_testkit::{App, User, both_databases};
 
 const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -53,7 +53,7 @@ async fn job(user: &User) -> String {
     saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
 }
 
-both_engines! {
+both_databases! {
     async fn events_need_credentials(setup: Setup) {
         let app = setup.start().await;
         app.anonymous().get("events").await.refused(401, "not_authenticated");

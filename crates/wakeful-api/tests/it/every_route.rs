@@ -5,7 +5,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_engines, until};
+use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_databases, until};
 
 use crate::payment_methods::card;
 
@@ -108,7 +108,7 @@ fn only_the_listed_operations_are_public() {
     assert_eq!(public, named);
 }
 
-both_engines! {
+both_databases! {
     async fn every_protected_operation_is_401_before_anything_is_read(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -402,7 +402,7 @@ fn every_operation_that_takes_an_id_is_covered() {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn another_teams_id_gets_the_same_response_as_an_unknown_id(setup: Setup) {
         let app = setup.start().await;
         let ann = Team::make(&app, "ann@example.com").await;

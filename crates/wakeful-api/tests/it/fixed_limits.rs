@@ -1,7 +1,7 @@
 //! Limits that are the same for all plans: no account can fill the memory of the service.
 
 use serde_json::{Value, json};
-use wakeful_testkit::{Engine, both_engines, concurrently};
+use wakeful_testkit::{DatabaseKind, both_databases, concurrently};
 
 const LONGEST_BODY: usize = 262_144;
 
@@ -11,7 +11,7 @@ fn monitor(body: &str) -> Value {
         "http": {"url": "http://127.0.0.1:1/", "method": "POST", "body": body}})
 }
 
-both_engines! {
+both_databases! {
     async fn a_body_is_limited_in_bytes(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -28,9 +28,9 @@ both_engines! {
         let long = "x".repeat(LONGEST_BODY);
         let filler = ann.client.post("monitor/save", &monitor("")).await.ok();
         // Leaves room for one.
-        app.database.execute(match app.database.engine() {
-            Engine::Sqlite => "update monitors set secret = zeroblob(16300000)",
-            Engine::Postgres => "update monitors set secret = convert_to(repeat('0', 16300000), 'UTF8')",
+        app.database.execute(match app.database.kind() {
+            DatabaseKind::Sqlite => "update monitors set secret = zeroblob(16300000)",
+            DatabaseKind::Postgres => "update monitors set secret = convert_to(repeat('0', 16300000), 'UTF8')",
         }).await;
         let calls = (0..4).map(|_| (ann.client.clone(), monitor(&long)));
         let answers =

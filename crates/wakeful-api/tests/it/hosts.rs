@@ -3,12 +3,12 @@
 
 use serde_json::json;
 use std::net::SocketAddr;
-use wakeful_testkit::{App, Engine, PASSWORD, Setup, send_raw};
+use wakeful_testkit::{App, DatabaseKind, PASSWORD, Setup, send_raw};
 
 use crate::http2;
 
 async fn start() -> App {
-    Setup::on(Engine::Sqlite).start().await
+    Setup::on(DatabaseKind::Sqlite).start().await
 }
 
 fn address(app: &App) -> SocketAddr {
@@ -72,7 +72,7 @@ async fn the_hosts_of_loopback_are_served_in_every_form_of_a_request() {
 
 #[tokio::test]
 async fn the_authority_of_http2_is_checked_like_the_host() {
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     // Ends the connection, so that the test can read to its end.
     setup.connections.idle_timeout = std::time::Duration::from_millis(100);
     let app = setup.start().await;

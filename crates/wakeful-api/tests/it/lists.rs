@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use wakeful_testkit::{App, Receiver, User, both_engines, until};
+use wakeful_testkit::{App, Receiver, User, both_databases, until};
 
 use crate::payment_methods::card;
 
@@ -114,7 +114,7 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
     (monitors[0].clone(), hooks[0].clone())
 }
 
-both_engines! {
+both_databases! {
     async fn pages_of_every_list_contain_each_item_once_and_in_order(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -7,7 +7,7 @@ use wakeful_core::billing::{Money, PlanId};
 use wakeful_core::id::TeamId;
 use wakeful_engine::billing;
 use wakeful_engine::history::compactor;
-use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_engines, concurrently};
+use wakeful_testkit::{App, Client, PASSWORD, Setup, User, both_databases, concurrently};
 
 use crate::payment_methods::{card, methods, saved};
 
@@ -73,10 +73,10 @@ async fn limited(mut setup: Setup) -> App {
 
 /// The same, with these limits for the plan None.
 async fn narrow(mut setup: Setup, monitors: u32, users: u32) -> App {
-    let mut plans = billing::Catalogue::built_in().plans().to_vec();
+    let mut plans = billing::Catalog::built_in().plans().to_vec();
     plans[0].limits.monitors = Some(monitors);
     plans[0].limits.users = Some(users);
-    setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+    setup.settings.billing.catalog = billing::Catalog::new(plans).unwrap();
     limited(setup).await
 }
 
@@ -116,7 +116,7 @@ async fn days_left(app: &App) -> i64 {
     app.database.number("select count(*) from rollups where grain = 2").await
 }
 
-both_engines! {
+both_databases! {
     async fn a_new_team_has_the_plan_none(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;
@@ -371,7 +371,7 @@ both_engines! {
         app.stop().await;
     }
 
-    async fn a_member_cannot_cancel_an_administrators_plan(setup: Setup) {
+    async fn a_member_cannot_cancel_a_plan_set_by_the_operator(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         app.engine.grant_plan(&ann.team, "Enterprise").await.unwrap();
@@ -604,7 +604,7 @@ both_engines! {
             price, limits };
         let team = plan("team", billing::Price::Monthly(Money::cents(1_950)));
         let plans = vec![plan("none", billing::Price::Free), team];
-        setup.settings.billing.catalogue = billing::Catalogue::new(plans).unwrap();
+        setup.settings.billing.catalog = billing::Catalog::new(plans).unwrap();
         let app = limited(setup).await;
         let ann = app.sign_up("ann@example.com").await;
         let listed = ann.client.get("membership/plans").await.ok();

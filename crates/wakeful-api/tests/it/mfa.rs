@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
-use wakeful_testkit::{Answer, App, Authenticator, PASSWORD, User, both_engines};
+use wakeful_testkit::{Answer, App, Authenticator, PASSWORD, User, both_databases};
 
 const STEP: Duration = Duration::from_secs(30);
 
@@ -13,7 +13,7 @@ async fn log_in(app: &App, user: &User, code: impl Into<Value>) -> Answer {
     app.anonymous().post("login", &body).await
 }
 
-both_engines! {
+both_databases! {
     async fn setup_returns_the_secret_for_an_app_and_enables_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use wakeful_core::monitors::spec::Kind;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_testkit::{Client, HttpsServer, both_engines, until};
+use wakeful_testkit::{Client, HttpsServer, both_databases, until};
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
@@ -72,7 +72,7 @@ async fn web_server(answer: &'static str) -> String {
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 
-both_engines! {
+both_databases! {
     async fn rows_have_the_fields_that_a_list_shows(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -455,8 +455,8 @@ both_engines! {
         let now = ann.client.get(&path(&made, "get")).await.ok()["monitor"].clone();
         assert_eq!(now["status"], "up");
         assert_eq!(now["last_message"], "200 OK");
-        let passive = saved(&ann.client, &api_monitor()).await;
-        ann.client.post_nothing(&path(&passive, "check")).await.refused(409, "monitor_passive");
+        let push = saved(&ann.client, &api_monitor()).await;
+        ann.client.post_nothing(&path(&push, "check")).await.refused(409, "monitor_passive");
     }
 
     async fn a_check_can_be_tried_before_the_monitor_is_saved(setup: Setup) {

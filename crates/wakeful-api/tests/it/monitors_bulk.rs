@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_testkit::{Answer, App, Client, User, both_engines, concurrently, until};
+use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, until};
 
 /// A monitor that reports its status, so that no check runs.
 fn job(name: &str, extra: &Value) -> Value {
@@ -67,7 +67,7 @@ async fn multiply(app: &App, user: &User, id: &str, number: usize) {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn a_change_affects_the_monitors_that_match_the_filter(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use wakeful_outbound::net::guard::Policy;
 use wakeful_testkit::{
-    App, Client, Receiver, Setup, SmtpSecurity, SmtpServer, both_engines, concurrently, until,
+    App, Client, Receiver, Setup, SmtpSecurity, SmtpServer, both_databases, concurrently, until,
 };
 
 fn webhook(url: &str) -> Value {
@@ -83,7 +83,7 @@ pub(crate) fn peak_memory() -> usize {
     kilobytes.unwrap_or(0) << 10
 }
 
-both_engines! {
+both_databases! {
     async fn a_preview_shows_the_message_and_sends_nothing(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

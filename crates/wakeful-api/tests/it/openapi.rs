@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use wakeful_core::monitors::spec;
 use wakeful_core::notifications::notifier;
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 /// Every path and method of the reference that concerns accounts.
 const ACCOUNTS: &[&str] = &[
@@ -176,7 +176,7 @@ fn every_reference_of_the_document_has_a_target() {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn the_served_document_is_the_same(setup: Setup) {
         let app = setup.start().await;
         let answer = app.anonymous().get("/api/openapi.json").await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use wakeful_testkit::{Answer, App, Client, Engine, Setup, both_engines};
+use wakeful_testkit::{Answer, App, Client, DatabaseKind, Setup, both_databases};
 
 const PASSWORD: &str = "correct horse 9";
 
@@ -23,7 +23,7 @@ fn pair(answer: &Answer) -> String {
     line.split(';').next().unwrap().to_owned()
 }
 
-both_engines! {
+both_databases! {
     async fn login_sets_a_cookie_that_scripts_and_other_sites_cannot_use(setup: Setup) {
         let app = setup.start().await;
         app.sign_up("ann@example.com").await;
@@ -166,7 +166,7 @@ both_engines! {
 
 #[tokio::test]
 async fn an_unknown_path_is_the_web_app_for_browsers_and_404_for_programs() {
-    let app = Setup::on(Engine::Sqlite).start().await;
+    let app = Setup::on(DatabaseKind::Sqlite).start().await;
     let browser = app.anonymous().with("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     for path in ["/", "/monitor/x/edit", "/login"] {
         let answer = browser.get(path).await;
@@ -192,12 +192,12 @@ fn policy(answer: &Answer) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn the_policy_allows_stripe_only_for_billing_and_only_if_stripe_is_configured() {
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
-    let app = Setup::on(Engine::Sqlite).start().await;
+    let app = Setup::on(DatabaseKind::Sqlite).start().await;
     let plain = policy(&app.anonymous().with("accept", html).get("/billing").await);
     assert_eq!(plain, policy(&app.anonymous().with("accept", html).get("/").await));
     assert!(plain.values().all(|to| !to.contains("stripe")), "{plain:?}");
 
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     setup.api.stripe_publishable_key = Some("pk_test_1".into());
     let app = setup.start().await;
     let browser = app.anonymous().with("accept", html);

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Authenticator, PASSWORD, User, both_engines};
+use wakeful_testkit::{Authenticator, PASSWORD, User, both_databases};
 
 const NEW: &str = "battery staple 7";
 const HOUR: Duration = Duration::from_secs(3600);
@@ -12,7 +12,7 @@ fn update(user: &User, tokenid: &str) -> Value {
     json!({"email": user.email, "password1": NEW, "password2": NEW, "tokenid": tokenid})
 }
 
-both_engines! {
+both_databases! {
     async fn requesting_a_reset_gets_the_same_response_for_every_address(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

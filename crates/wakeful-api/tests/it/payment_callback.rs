@@ -1,9 +1,9 @@
 //! payment/callback/stripe: authenticated by its signature; never a server error.
 
 use reqwest::Method;
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
-both_engines! {
+both_databases! {
     async fn a_callback_without_a_valid_signature_is_400(setup: Setup) {
         let app = setup.start().await;
         let path = "payment/callback/stripe";

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, User, both_engines, concurrently};
+use wakeful_testkit::{Client, User, both_databases, concurrently};
 
 /// A card as in the reference, valid on the test's clock.
 pub(crate) fn card(number: &str) -> Value {
@@ -26,7 +26,7 @@ fn with(field: &str, value: Value) -> Value {
     card
 }
 
-both_engines! {
+both_databases! {
     async fn a_saved_card_is_listed_without_its_secrets(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use wakeful_core::access::{Permission, Permissions, Role, Scope};
-use wakeful_testkit::{App, Client, PASSWORD, User, both_engines};
+use wakeful_testkit::{App, Client, PASSWORD, User, both_databases};
 
 use crate::events::Stream;
 use crate::every_route::{Operation, UNKNOWN, operations};
@@ -58,7 +58,7 @@ async fn set_role(by: &User, user: &User, role: &str) -> wakeful_testkit::Answer
     by.client.post("team/save", &body).await
 }
 
-both_engines! {
+both_databases! {
     async fn every_operation_is_refused_exactly_for_roles_without_its_permission(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -296,12 +296,17 @@ fn the_committed_list_of_permissions_matches_the_document() {
 fn permissions_page() -> String {
     let mut page = String::from(
         "# Roles and permissions\n\n\
-         Every member of a team has one role. The owner of an API key can limit it to a scope: it then has\n\
-         the permissions of the role that the scope has too. A call without the permission is refused with\n\
-         403: `forbidden` because of the role, `key_scope` because of the scope. This page is generated from\n\
-         [openapi.json](openapi.json), where each call names its permission as `x-wakeful-permission`.\n\n\
-         ## Roles\n\n",
+         Every member of a team has one role. An API key can be limited to a scope. It then has only the\n\
+         permissions that both the user's role and the scope include. A call without the permission is\n\
+         refused with 403: `forbidden` because of the role, `key_scope` because of the scope. This page is\n\
+         generated from the code and from [openapi.json](openapi.json), where each call names its permission\n\
+         as `x-wakeful-permission`.\n\n\
+         ## Permissions\n\n| permission | meaning |\n|---|---|\n",
     );
+    for permission in granted() {
+        writeln!(page, "| `{}` | {} |", permission.as_str(), permission.meaning()).unwrap();
+    }
+    page.push_str("\n## Roles\n\n");
     let columns: Vec<(&str, Permissions)> =
         Role::ALL.iter().map(|role| (role.as_str(), role.permissions())).collect();
     write_table(&mut page, &columns);
@@ -332,14 +337,17 @@ fn write_table(page: &mut String, columns: &[(&str, Permissions)]) {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     writeln!(page, "| permission | {} |", names.join(" | ")).unwrap();
     writeln!(page, "|---|{}", "---|".repeat(columns.len())).unwrap();
-    for permission in Permission::ALL {
+    for permission in granted() {
         let cells: Vec<&str> = columns
             .iter()
-            .map(|(_, set)| if set.contains(*permission) { "yes" } else { "" })
+            .map(|(_, set)| if set.contains(permission) { "yes" } else { "" })
             .collect();
-        // The administration of the installation comes with the account, not with a role.
-        if *permission != Permission::Operate {
-            writeln!(page, "| `{}` | {} |", permission.as_str(), cells.join(" | ")).unwrap();
-        }
+        writeln!(page, "| `{}` | {} |", permission.as_str(), cells.join(" | ")).unwrap();
     }
+}
+
+/// The permissions of roles and scopes. The administration of the installation comes with the
+/// account.
+fn granted() -> impl Iterator<Item = Permission> {
+    Permission::ALL.iter().copied().filter(|permission| *permission != Permission::Operate)
 }

@@ -1,7 +1,7 @@
 //! push: the limits of reports and guesses.
 
 use serde_json::json;
-use wakeful_testkit::{App, Client, User, both_engines, concurrently};
+use wakeful_testkit::{App, Client, User, both_databases, concurrently};
 
 /// The path of a new monitor's push URL.
 async fn push_path(app: &App, user: &User) -> String {
@@ -27,7 +27,7 @@ async fn guess(client: &Client, count: usize) -> (usize, usize) {
     (of(404), of(429))
 }
 
-both_engines! {
+both_databases! {
     async fn guesses_from_one_network_are_limited_and_reports_pass(setup: Setup) {
         let app = setup.start_behind_proxy().await;
         let ann = app.sign_up("ann@example.com").await;

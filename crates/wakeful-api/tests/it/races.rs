@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wakeful_testkit::{
-    Answer, App, Authenticator, Client, PASSWORD, Setup, both_engines, concurrently,
+    Answer, App, Authenticator, Client, PASSWORD, Setup, both_databases, concurrently,
 };
 
 const CALLERS: usize = 50;
@@ -46,7 +46,7 @@ fn without_limits(mut setup: Setup) -> Setup {
 const OUTDATED: &str = "update users set password_hash =
     '$argon2id$v=19$m=12288,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$Bb3yyAurJsJciT2Bbj37HKW1YjWZAnHHz+KZU8Qd8Qk'";
 
-both_engines! {
+both_databases! {
     async fn concurrent_sign_ups_with_one_email_create_one_user(setup: Setup) {
         let app = setup.start_behind_proxy().await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
@@ -291,7 +291,7 @@ async fn login_status(client: &Client, email: &str) -> Answer {
     answer
 }
 
-both_engines! {
+both_databases! {
     async fn a_login_takes_as_long_for_an_unknown_email_as_for_a_known_one(setup: Setup) {
         let app = without_limits(setup).start().await;
         app.sign_up("ann@example.com").await;

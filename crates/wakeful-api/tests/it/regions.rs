@@ -1,7 +1,7 @@
 //! regions, and the fields of monitors that refer to them.
 
 use serde_json::{Value, json};
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "type": "tcp", "hostname": "127.0.0.1", "port": 9,
@@ -10,7 +10,7 @@ fn monitor(extra: &Value) -> Value {
     body
 }
 
-both_engines! {
+both_databases! {
     async fn a_monitor_is_checked_locally_unless_it_names_regions(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await.client;

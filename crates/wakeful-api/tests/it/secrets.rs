@@ -1,12 +1,12 @@
 //! A stolen database contains nothing that grants access.
 
 use serde_json::json;
-use wakeful_testkit::{Authenticator, PASSWORD, both_engines};
+use wakeful_testkit::{Authenticator, PASSWORD, both_databases};
 
 /// The hash of `PASSWORD` with less memory and fewer passes.
 const WEAK_HASH: &str = "$argon2id$v=19$m=4096,t=1,p=1$EFXLBiNNm8ktN/F563Xp5A$t8A20i/U/ReUjXYPLK9jNCRL/GXJxMQ1Bf6JTIN82ho";
 
-both_engines! {
+both_databases! {
     async fn a_stolen_database_shows_no_secret_in_clear(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -4,7 +4,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, PASSWORD, both_engines, concurrently};
+use wakeful_testkit::{Client, PASSWORD, both_databases, concurrently};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ async fn fail_ten_times(client: &Client, email: &str) {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn login_returns_the_user_and_a_token(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -1,11 +1,11 @@
 //! settings/save and user/delete: the caller's own account.
 
 use serde_json::json;
-use wakeful_testkit::{PASSWORD, both_engines};
+use wakeful_testkit::{PASSWORD, both_databases};
 
 const NEW: &str = "battery staple 7";
 
-both_engines! {
+both_databases! {
     async fn saving_settings_changes_the_email(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

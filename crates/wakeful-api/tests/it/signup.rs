@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use wakeful_testkit::{PASSWORD, both_engines};
+use wakeful_testkit::{PASSWORD, both_databases};
 
-both_engines! {
+both_databases! {
     async fn signing_up_creates_a_user_a_team_and_a_token(setup: Setup) {
         let app = setup.start().await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD, "name": "Ann"});

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_engine::history::compactor;
-use wakeful_testkit::{App, Client, User, both_engines};
+use wakeful_testkit::{App, Client, User, both_databases};
 
 async fn monitor(client: &Client) -> String {
     let body = json!({"name": "site", "type": "api", "heartbeat_interval": 60, "isactive": true,
@@ -42,7 +42,7 @@ fn without_times(mut stats: Value) -> Value {
     stats
 }
 
-both_engines! {
+both_databases! {
     async fn stats_show_uptime_outages_and_load_times(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
@@ -98,20 +98,20 @@ both_engines! {
             format!("monitors/summary?ids={id},rubbish"),
             format!("monitor/{id}/heartbeats?limit=3"),
         ];
-        let mut fresh = Vec::new();
+        let mut recent = Vec::new();
         for path in &paths {
-            fresh.push(ann.client.get(path).await.ok());
+            recent.push(ann.client.get(path).await.ok());
         }
-        let stats = &fresh[0]["spans"][0];
+        let stats = &recent[0]["spans"][0];
         assert_eq!((&stats["span"], &stats["uptime"]), (&Value::Null, &json!(66.6666)));
         assert_eq!(stats["seconds"]["no_data"], 0);
-        assert_eq!((&fresh[2]["step"], &fresh[2]["source"]), (&json!(7200), &json!("hour")));
-        assert_eq!((&fresh[3]["step"], &fresh[3]["source"]), (&json!(3 * 86_400), &json!("day")));
-        assert_eq!(fresh[4]["summaries"].as_array().unwrap().len(), 1);
+        assert_eq!((&recent[2]["step"], &recent[2]["source"]), (&json!(7200), &json!("hour")));
+        assert_eq!((&recent[3]["step"], &recent[3]["source"]), (&json!(3 * 86_400), &json!("day")));
+        assert_eq!(recent[4]["summaries"].as_array().unwrap().len(), 1);
         compact(&app, &id).await;
         assert_eq!(app.database.rows("heartbeats").await, 0);
-        for (path, fresh) in paths.iter().zip(&fresh) {
-            assert_eq!(ann.client.get(path).await.ok(), *fresh, "{path}");
+        for (path, recent) in paths.iter().zip(&recent) {
+            assert_eq!(ann.client.get(path).await.ok(), *recent, "{path}");
         }
         // A late heartbeat in a compacted minute counts at once.
         let usual = ann.client.get(&format!("monitor/{id}/stats")).await.ok();

@@ -1,7 +1,7 @@
 //! team/get, save, revoke, delete: the users of a team.
 
 use serde_json::{Value, json};
-use wakeful_testkit::{PASSWORD, User, both_engines};
+use wakeful_testkit::{PASSWORD, User, both_databases};
 
 const NEW: &str = "battery staple 7";
 
@@ -13,7 +13,7 @@ fn member(user: &User) -> Value {
     json!({"email": user.email, "userid": user.userid})
 }
 
-both_engines! {
+both_databases! {
     async fn the_list_contains_only_email_and_userid_of_each_user(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

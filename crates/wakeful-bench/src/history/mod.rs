@@ -145,7 +145,7 @@ async fn month_on(database: Database, target: &Target, report: &mut Report) -> O
     let begins = |number: u32| from.after(HOUR * number);
     let mut sites: Vec<MonitorHistory> =
         (0..MONTH_MONITORS).map(|number| MonitorHistory::new(number, begins(number))).collect();
-    let (mut folded, mut folding) = (0, Duration::ZERO);
+    let (mut compacted, mut compacting) = (0, Duration::ZERO);
     for turn in 1..=MONTH_DAYS * 24 {
         let now = from.after(HOUR * turn);
         let there = &mut sites[..MONTH_MONITORS.min(turn) as usize];
@@ -155,9 +155,9 @@ async fn month_on(database: Database, target: &Target, report: &mut Report) -> O
         let until = if now < end { now.before(COMPACTION_DELAY) } else { now };
         let began = Instant::now();
         for site in &*there {
-            folded += compact(&store, site.id, until).await?;
+            compacted += compact(&store, site.id, until).await?;
         }
-        folding += began.elapsed();
+        compacting += began.elapsed();
         database.vacuum().await?;
         let phases = now.before(DAY * PHASE_DAYS);
         let (heartbeats, hours, days) = (Millis(0), Millis(0), Millis(0));
@@ -171,20 +171,20 @@ async fn month_on(database: Database, target: &Target, report: &mut Report) -> O
     }
     database.vacuum().await?;
     let name = database.name;
-    let (took, rate) = (began.elapsed().as_secs_f64(), folded as f64 / folding.as_secs_f64());
+    let (took, rate) = (began.elapsed().as_secs_f64(), compacted as f64 / compacting.as_secs_f64());
     println!(
-        "  {name}: {folded} heartbeats in {took:.0} s, {rate:.0} compacted per second with the database"
+        "  {name}: {compacted} heartbeats in {took:.0} s, {rate:.0} compacted per second with the database"
     );
     for table in store.tables().await? {
         if ["heartbeats", "blocks", "rollups", "folds"].contains(&&*table.name) {
             println!(
                 "  {}: {:.2} bytes per heartbeat",
                 table.name,
-                table.bytes as f64 / folded as f64
+                table.bytes as f64 / compacted as f64
             );
         }
     }
-    let grown = database.bytes().await?.saturating_sub(before) as f64 / folded as f64;
+    let grown = database.bytes().await?.saturating_sub(before) as f64 / compacted as f64;
     report.at_most(&format!("history: bytes a heartbeat on disk, 30 days, {name}"), grown, 4.0);
     store.close().await;
     Ok(())
@@ -297,12 +297,12 @@ impl MonitorHistory {
 }
 
 async fn compact(store: &Store, monitor: MonitorId, until: Millis) -> Outcome<usize> {
-    let mut folded = 0;
+    let mut compacted = 0;
     loop {
         let step = store.compact(monitor, until, Millis(0), BATCH as u32).await?;
-        folded += step.heartbeats;
+        compacted += step.heartbeats;
         if step.heartbeats == 0 {
-            return Ok(folded);
+            return Ok(compacted);
         }
     }
 }

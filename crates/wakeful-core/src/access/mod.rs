@@ -1,5 +1,5 @@
 //! Who may do what: permissions, the roles of a team's members and the scopes of API keys.
-//! The permissions of a caller are those of the role that the scope also has.
+//! A caller has only the permissions that both the role and the scope include.
 
 pub mod permission;
 mod role;

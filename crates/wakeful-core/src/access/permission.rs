@@ -12,6 +12,15 @@ macro_rules! permissions {
             }
         }
 
+        impl Permission {
+            /// What it allows: its comment here, for documents.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($doc),+).trim_start()),+
+                }
+            }
+        }
+
         $(
             $(#[doc = $doc])+
             #[derive(Clone, Copy, Debug)]
@@ -48,9 +57,9 @@ permissions! {
     Pay = "pay",
     /// Manage owners, policies and the team itself.
     Own = "own",
-    /// Manage one's own account.
+    /// Manage one's own account and see the members of the team.
     Myself = "myself",
-    /// Have valid credentials.
+    /// See who one is, and log out: every valid credential has it.
     Known = "known",
     /// Administer the installation.
     Operate = "operate",

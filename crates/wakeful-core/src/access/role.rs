@@ -4,7 +4,7 @@ use super::permission::{Permission, Permissions};
 use crate::{Invalid, named_enum};
 
 named_enum! {
-    /// From the highest to the lowest; `billing` is beside the others.
+    /// From the highest to the lowest; `billing` is outside this order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Role {
         Owner = "owner",

@@ -18,7 +18,7 @@ pub use calendar::{months_after, next_period_end};
 pub use card::{Card, CardNumber, CardSource, Cvc, Expiry, luhn};
 pub use invoice_state::InvoiceState;
 pub use money::{CURRENCY, Money};
-pub use plan::{Catalogue, Limits, Plan, PlanId, Price};
+pub use plan::{Catalog, Limits, Plan, PlanId, Price};
 pub use retention::{PendingReduction, REDUCTION_GRACE, Retention};
 pub use state::{MembershipState, Period, State, Subscription, SubscriptionStatus};
 pub use step::{Action, Charge, ChargeReason, EndReason, Event, Refusal, Step, step};

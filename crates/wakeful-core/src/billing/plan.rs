@@ -1,4 +1,4 @@
-//! The plans of a team: their prices and limits. There is a built-in catalogue,
+//! The plans of a team: their prices and limits. There is a built-in catalog,
 //! which an operator may replace.
 
 use serde::{Deserialize, Serialize};
@@ -66,9 +66,9 @@ pub struct Limits {
 
 /// All plans, from the smallest to the largest; the first is None.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Catalogue(Vec<Plan>);
+pub struct Catalog(Vec<Plan>);
 
-impl Catalogue {
+impl Catalog {
     /// The plans of an operator, from the smallest to the largest.
     pub fn new(plans: Vec<Plan>) -> Result<Self, Invalid> {
         let Some((first, others)) = plans.split_first() else {
@@ -158,23 +158,23 @@ mod tests {
 
     #[test]
     fn a_plan_is_found_by_id_or_name_in_any_case() {
-        let catalogue = Catalogue::built_in();
+        let catalog = Catalog::built_in();
         for text in ["pro", "PRO", " Pro "] {
-            assert_eq!(catalogue.find(text).expect(text).name, "Pro");
+            assert_eq!(catalog.find(text).expect(text).name, "Pro");
         }
-        assert_eq!(catalogue.find("none"), Some(catalogue.none()));
-        assert_eq!(catalogue.find("platinum"), None);
+        assert_eq!(catalog.find("none"), Some(catalog.none()));
+        assert_eq!(catalog.find("platinum"), None);
     }
 
     #[test]
-    fn a_catalogue_begins_with_none_and_plan_names_are_unique() {
-        let built_in = Catalogue::built_in().0;
-        assert_eq!(Catalogue::new(built_in.clone()), Ok(Catalogue::built_in()));
-        assert_eq!(Catalogue::built_in().smallest_limits(), (50, 60));
+    fn a_catalog_begins_with_none_and_plan_names_are_unique() {
+        let built_in = Catalog::built_in().0;
+        assert_eq!(Catalog::new(built_in.clone()), Ok(Catalog::built_in()));
+        assert_eq!(Catalog::built_in().smallest_limits(), (50, 60));
         let wrong = |change: fn(&mut Vec<Plan>)| {
             let mut plans = built_in.clone();
             change(&mut plans);
-            Catalogue::new(plans).map(drop).map_err(|why| why.to_string())
+            Catalog::new(plans).map(drop).map_err(|why| why.to_string())
         };
         for (change, words) in [
             ((|plans| plans.clear()) as fn(&mut Vec<Plan>), "include the plan none"),
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn the_next_plan_is_the_smallest_with_sufficient_limits() {
-        let catalogue = Catalogue::built_in();
+        let catalog = Catalog::built_in();
         let next = |after: &str, monitors: u32| {
-            let enough = |limits: &Limits| limits.monitors.is_none_or(|most| most >= monitors);
-            catalogue.next(&PlanId::new(after), enough).map(|plan| plan.name.as_str())
+            let enough = |limits: &Limits| limits.monitors.is_none_or(|max| max >= monitors);
+            catalog.next(&PlanId::new(after), enough).map(|plan| plan.name.as_str())
         };
         assert_eq!(next("none", 51), Some("Starter"));
         assert_eq!(next("none", 201), Some("Pro"));

@@ -48,7 +48,8 @@ pub struct Subscription {
 pub enum SubscriptionStatus {
     Active,
     /// In effect until the paid period ends.
-    Cancelled,
+    #[serde(rename = "cancelled")]
+    Canceled,
     /// A scheduled payment was declined.
     PastDue {
         #[serde(with = "serde_millis::instant")]
@@ -58,8 +59,9 @@ pub enum SubscriptionStatus {
         #[serde(default, with = "serde_millis::maybe_instant")]
         since: Option<Millis>,
     },
-    /// Set by the operator: never charged, and only the operator can end it.
-    Administered,
+    /// Never charged, and only the operator can end it.
+    #[serde(rename = "administered")]
+    SetByOperator,
 }
 
 named_enum! {
@@ -68,7 +70,7 @@ named_enum! {
     pub enum MembershipState {
         None = "none",
         Active = "active",
-        Cancelled = "cancelled",
+        Canceled = "cancelled",
         PastDue = "past_due",
     }
 }
@@ -105,10 +107,10 @@ impl State {
     pub fn membership_state(&self) -> MembershipState {
         match self.subscription.as_ref().map(|subscription| subscription.status) {
             None => MembershipState::None,
-            Some(SubscriptionStatus::Active | SubscriptionStatus::Administered) => {
+            Some(SubscriptionStatus::Active | SubscriptionStatus::SetByOperator) => {
                 MembershipState::Active
             }
-            Some(SubscriptionStatus::Cancelled) => MembershipState::Cancelled,
+            Some(SubscriptionStatus::Canceled) => MembershipState::Canceled,
             Some(SubscriptionStatus::PastDue { .. }) => MembershipState::PastDue,
         }
     }
@@ -117,16 +119,16 @@ impl State {
 impl Subscription {
     pub(super) fn due(&self) -> Option<Millis> {
         match self.status {
-            SubscriptionStatus::Active | SubscriptionStatus::Cancelled => Some(self.period.until),
+            SubscriptionStatus::Active | SubscriptionStatus::Canceled => Some(self.period.until),
             SubscriptionStatus::PastDue { next_try, .. } => Some(next_try),
-            SubscriptionStatus::Administered => None,
+            SubscriptionStatus::SetByOperator => None,
         }
     }
 
     fn is_in_effect(&self, now: Millis) -> bool {
         match self.status {
-            SubscriptionStatus::Administered => true,
-            SubscriptionStatus::Cancelled => now < self.period.until,
+            SubscriptionStatus::SetByOperator => true,
+            SubscriptionStatus::Canceled => now < self.period.until,
             SubscriptionStatus::Active | SubscriptionStatus::PastDue { .. } => {
                 now < self.declined().unwrap_or(self.period.until).after(GRACE_PERIOD)
             }
@@ -147,7 +149,7 @@ impl Subscription {
 
     /// The value of the rest of the paid period.
     pub(super) fn unused(&self, now: Millis) -> Money {
-        if matches!(self.status, SubscriptionStatus::Administered) {
+        if matches!(self.status, SubscriptionStatus::SetByOperator) {
             return Money::ZERO;
         }
         self.price.share(self.period.until.since(now), self.period.length())

@@ -18,14 +18,14 @@ const MIN_CHARGE: Money = Money::cents(50);
 pub enum Event<'a> {
     /// A member chose a plan and a payment method.
     Choose(&'a Plan),
-    /// A member cancelled the plan.
-    Stop,
+    /// A member canceled the plan.
+    Cancel,
     /// The operator set the plan.
     Grant(&'a Plan),
     /// The moment of `State::due` has come. The payment method may have been
     /// deleted, and the plan may no longer be offered.
     Due {
-        method: bool,
+        has_payment_method: bool,
         price: Option<Money>,
     },
     Paid(&'a Charge),
@@ -48,19 +48,19 @@ pub enum Action {
     Receipt(Charge),
     /// Create the open invoice and ask for another card.
     Remind { charge: Charge, next_try: Millis },
-    /// Notify the team that its plan is None now.
+    /// Notify the team that it no longer has a plan.
     Ended { plan: PlanId, why: EndReason },
-    /// Refund the payment: the plan it was for has been cancelled.
+    /// Refund the payment: the plan it was for has been canceled.
     Refund,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    Stopped,
+    Canceled,
     Unpaid,
     MethodDeleted,
     NotSold,
-    Administrator,
+    Operator,
 }
 
 /// One period of one plan, and its price.
@@ -95,7 +95,7 @@ pub enum Refusal {
     #[error("the team has no plan")]
     NoPlan,
     #[error("the plan is set by the operator")]
-    Administered,
+    SetByOperator,
     #[error("the plan None cannot be purchased; cancel the current plan instead")]
     NotForSale,
 }
@@ -103,9 +103,9 @@ pub enum Refusal {
 pub fn step(state: &State, event: Event<'_>, now: Millis) -> Result<Step, Refusal> {
     match event {
         Event::Choose(plan) => choose(state, plan, now),
-        Event::Stop => stop(state, now),
+        Event::Cancel => cancel(state, now),
         Event::Grant(plan) => Ok(grant(state, plan, now)),
-        Event::Due { method, price } => Ok(due(state, method, price, now)),
+        Event::Due { has_payment_method, price } => Ok(due(state, has_payment_method, price, now)),
         Event::Paid(charge) => Ok(paid(state, charge)),
         Event::Declined(charge) => Ok(declined(state, charge, now)),
     }
@@ -115,7 +115,7 @@ fn choose(state: &State, plan: &Plan, now: Millis) -> Result<Step, Refusal> {
     let price = match plan.price {
         Price::Monthly(price) => price,
         Price::Free => return Err(Refusal::NotForSale),
-        Price::Contract => return Err(Refusal::Administered),
+        Price::Contract => return Err(Refusal::SetByOperator),
     };
     let fresh =
         PeriodStart { reason: ChargeReason::First, from: now, anchor: now, unused: Money::ZERO };
@@ -124,11 +124,11 @@ fn choose(state: &State, plan: &Plan, now: Millis) -> Result<Step, Refusal> {
     };
     let same = subscription.plan == plan.id;
     match subscription.status {
-        SubscriptionStatus::Administered => Err(Refusal::Administered),
-        SubscriptionStatus::Cancelled if !subscription.is_paid(now) => {
+        SubscriptionStatus::SetByOperator => Err(Refusal::SetByOperator),
+        SubscriptionStatus::Canceled if !subscription.is_paid(now) => {
             Ok(charge(state, &plan.id, price, &fresh))
         }
-        SubscriptionStatus::Cancelled if same => Ok(with_status(state, SubscriptionStatus::Active)),
+        SubscriptionStatus::Canceled if same => Ok(with_status(state, SubscriptionStatus::Active)),
         SubscriptionStatus::Active if same => Ok(unchanged(state)),
         SubscriptionStatus::PastDue { .. } if same => {
             Ok(charge(state, &plan.id, price, &renewal(subscription, now)))
@@ -137,12 +137,12 @@ fn choose(state: &State, plan: &Plan, now: Millis) -> Result<Step, Refusal> {
     }
 }
 
-fn stop(state: &State, now: Millis) -> Result<Step, Refusal> {
+fn cancel(state: &State, now: Millis) -> Result<Step, Refusal> {
     let subscription = state.subscription.as_ref().ok_or(Refusal::NoPlan)?;
     match subscription.status {
-        SubscriptionStatus::Administered => Err(Refusal::Administered),
-        _ if subscription.is_paid(now) => Ok(with_status(state, SubscriptionStatus::Cancelled)),
-        _ => Ok(ended(state, subscription, EndReason::Stopped)),
+        SubscriptionStatus::SetByOperator => Err(Refusal::SetByOperator),
+        _ if subscription.is_paid(now) => Ok(with_status(state, SubscriptionStatus::Canceled)),
+        _ => Ok(ended(state, subscription, EndReason::Canceled)),
     }
 }
 
@@ -152,13 +152,13 @@ fn grant(state: &State, plan: &Plan, now: Millis) -> Step {
     let credited = State { credit: state.credit.plus(unused), ..state.clone() };
     if plan.price == Price::Free {
         return match &credited.subscription {
-            Some(subscription) => ended(&credited, subscription, EndReason::Administrator),
+            Some(subscription) => ended(&credited, subscription, EndReason::Operator),
             None => unchanged(state),
         };
     }
     let subscription = Subscription {
         plan: plan.id.clone(),
-        status: SubscriptionStatus::Administered,
+        status: SubscriptionStatus::SetByOperator,
         period: Period { from: now, until: now },
         anchor: now,
         price: Money::ZERO,
@@ -166,14 +166,14 @@ fn grant(state: &State, plan: &Plan, now: Millis) -> Step {
     Step { state: State { subscription: Some(subscription), ..credited }, action: None }
 }
 
-fn due(state: &State, method: bool, price: Option<Money>, now: Millis) -> Step {
+fn due(state: &State, has_payment_method: bool, price: Option<Money>, now: Millis) -> Step {
     let Some(subscription) = &state.subscription else { return unchanged(state) };
     if subscription.due().is_none_or(|at| at > now) {
         return unchanged(state);
     }
     match (subscription.status, price) {
-        (SubscriptionStatus::Cancelled, _) => ended(state, subscription, EndReason::Stopped),
-        _ if !method => ended(state, subscription, EndReason::MethodDeleted),
+        (SubscriptionStatus::Canceled, _) => ended(state, subscription, EndReason::Canceled),
+        _ if !has_payment_method => ended(state, subscription, EndReason::MethodDeleted),
         (_, None) => ended(state, subscription, EndReason::NotSold),
         (_, Some(price)) => charge(state, &subscription.plan, price, &renewal(subscription, now)),
     }
@@ -188,7 +188,7 @@ fn paid(state: &State, charge: &Charge) -> Step {
         {
             return unchanged(state);
         }
-        (Some(subscription), _) if subscription.status == SubscriptionStatus::Administered => {
+        (Some(subscription), _) if subscription.status == SubscriptionStatus::SetByOperator => {
             return refund();
         }
         // The period has already been paid.
@@ -198,12 +198,12 @@ fn paid(state: &State, charge: &Charge) -> Step {
             return refund();
         }
         (None, ChargeReason::Renewal | ChargeReason::Change) => return refund(),
-        // Cancelled while the renewal was in progress: the paid period stays in
+        // Canceled while the renewal was in progress: the paid period stays in
         // effect.
         (Some(subscription), ChargeReason::Renewal)
-            if subscription.status == SubscriptionStatus::Cancelled =>
+            if subscription.status == SubscriptionStatus::Canceled =>
         {
-            SubscriptionStatus::Cancelled
+            SubscriptionStatus::Canceled
         }
         (Some(subscription), _) if charge.period.from < subscription.period.from => {
             return refund();
@@ -231,8 +231,8 @@ fn declined(state: &State, charge: &Charge, now: Millis) -> Step {
         return unchanged(state);
     };
     match (subscription.status, subscription.past_due(now)) {
-        (SubscriptionStatus::Administered, _) => unchanged(state),
-        (SubscriptionStatus::Cancelled, _) => ended(state, subscription, EndReason::Stopped),
+        (SubscriptionStatus::SetByOperator, _) => unchanged(state),
+        (SubscriptionStatus::Canceled, _) => ended(state, subscription, EndReason::Canceled),
         (_, None) => ended(state, subscription, EndReason::Unpaid),
         (_, Some((past_due, next_try))) => Step {
             action: Some(Action::Remind { charge: charge.clone(), next_try }),

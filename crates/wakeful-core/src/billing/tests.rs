@@ -15,9 +15,9 @@ fn at(text: &str) -> Millis {
 
 /// A team and a processor that accepts or declines as the test chooses.
 struct Team {
-    catalogue: Catalogue,
+    catalog: Catalog,
     state: State,
-    method: bool,
+    has_payment_method: bool,
     paid: Vec<Charge>,
     /// When the open payment was first declined.
     declined: Option<Millis>,
@@ -26,9 +26,9 @@ struct Team {
 
 impl Team {
     fn new() -> Self {
-        let catalogue = Catalogue::built_in();
+        let catalog = Catalog::built_in();
         let state = State::default();
-        Self { catalogue, state, method: true, paid: vec![], declined: None, log: vec![] }
+        Self { catalog, state, has_payment_method: true, paid: vec![], declined: None, log: vec![] }
     }
 
     fn on(plan: &str, day: &str) -> Self {
@@ -38,7 +38,7 @@ impl Team {
     }
 
     fn choose(&mut self, plan: &str, now: Millis, pays: bool) {
-        let plan = self.catalogue.find(plan).expect("a plan").clone();
+        let plan = self.catalog.find(plan).expect("a plan").clone();
         let before = self.state.clone();
         let Ok(step) = step(&self.state, Event::Choose(&plan), now) else { return };
         match step.action {
@@ -52,12 +52,12 @@ impl Team {
     fn tick(&mut self, now: Millis, pays: bool) {
         let subscription = self.state.subscription.as_ref();
         let price = subscription.and_then(|subscription| {
-            match self.catalogue.get(&subscription.plan)?.price {
+            match self.catalog.get(&subscription.plan)?.price {
                 Price::Monthly(price) => Some(price),
                 _ => None,
             }
         });
-        let event = Event::Due { method: self.method, price };
+        let event = Event::Due { has_payment_method: self.has_payment_method, price };
         let next = step(&self.state, event, now).expect("a due event is never refused");
         match next.action {
             Some(Action::Charge(charge)) => self.settle(&charge, pays, now),
@@ -101,8 +101,8 @@ impl Team {
         }
     }
 
-    fn stop(&mut self, now: Millis) -> Result<(), Refusal> {
-        let next = step(&self.state, Event::Stop, now)?;
+    fn cancel(&mut self, now: Millis) -> Result<(), Refusal> {
+        let next = step(&self.state, Event::Cancel, now)?;
         self.take(next.state, next.action, now);
         Ok(())
     }
@@ -208,20 +208,20 @@ fn choosing_the_current_plan_pays_only_the_open_invoice() {
 }
 
 #[test]
-fn a_cancelled_plan_stays_in_effect_until_the_paid_period_ends() {
+fn a_canceled_plan_stays_in_effect_until_the_paid_period_ends() {
     let mut team = Team::on("pro", "2027-01-10");
-    team.stop(at("2027-01-11")).expect("stops");
+    team.cancel(at("2027-01-11")).expect("cancels");
     assert_eq!(team.shown(at("2027-02-09")), "cancelled pro");
     assert_eq!(team.shown(at("2027-02-10")), "cancelled none");
     team.tick(at("2027-02-10"), true);
-    assert_eq!(team.log, ["paid 2900", "ended Stopped"]);
-    assert_eq!(team.stop(at("2027-02-11")), Err(Refusal::NoPlan));
+    assert_eq!(team.log, ["paid 2900", "ended Canceled"]);
+    assert_eq!(team.cancel(at("2027-02-11")), Err(Refusal::NoPlan));
 }
 
 #[test]
-fn choosing_a_cancelled_plan_again_resumes_it_without_a_charge() {
+fn choosing_a_canceled_plan_again_resumes_it_without_a_charge() {
     let mut team = Team::on("pro", "2027-01-10");
-    team.stop(at("2027-01-11")).expect("stops");
+    team.cancel(at("2027-01-11")).expect("cancels");
     team.choose("pro", at("2027-01-12"), true);
     assert_eq!(team.shown(at("2027-01-12")), "active pro");
     assert_eq!(team.paid.len(), 1);
@@ -230,7 +230,7 @@ fn choosing_a_cancelled_plan_again_resumes_it_without_a_charge() {
 #[test]
 fn a_plan_without_a_payment_method_ends_when_the_payment_is_due() {
     let mut team = Team::on("pro", "2027-01-10");
-    team.method = false;
+    team.has_payment_method = false;
     team.tick(at("2027-02-09"), true);
     assert_eq!(team.shown(at("2027-02-09")), "active pro");
     team.tick(at("2027-02-10"), true);
@@ -272,43 +272,43 @@ fn time_while_the_service_was_down_is_not_charged() {
 }
 
 #[test]
-fn an_administrators_plan_is_never_charged_and_cannot_be_cancelled_by_a_member() {
+fn a_plan_of_the_operator_is_never_charged_and_cannot_be_canceled_by_a_member() {
     let mut team = Team::on("pro", "2027-01-01");
-    let enterprise = team.catalogue.find("enterprise").expect("a plan").clone();
+    let enterprise = team.catalog.find("enterprise").expect("a plan").clone();
     team.state = step(&team.state, Event::Grant(&enterprise), at("2027-01-12")).expect("set").state;
     assert_eq!(team.state.credit, Money::cents(1870));
-    assert_eq!(team.stop(at("2027-01-13")), Err(Refusal::Administered));
-    let pro = team.catalogue.find("pro").expect("a plan").clone();
+    assert_eq!(team.cancel(at("2027-01-13")), Err(Refusal::SetByOperator));
+    let pro = team.catalog.find("pro").expect("a plan").clone();
     let chosen = step(&team.state, Event::Choose(&pro), at("2027-01-13"));
-    assert_eq!(chosen.err(), Some(Refusal::Administered));
+    assert_eq!(chosen.err(), Some(Refusal::SetByOperator));
     team.tick(at("2037-01-13"), true);
     assert_eq!(team.shown(at("2037-01-13")), "active enterprise");
-    let none = team.catalogue.none().clone();
+    let none = team.catalog.none().clone();
     let end = step(&team.state, Event::Grant(&none), at("2037-01-14")).expect("set");
     assert_eq!(end.state.subscription, None);
 }
 
 #[test]
 fn a_plan_that_is_not_for_sale_is_refused() {
-    let catalogue = Catalogue::built_in();
+    let catalog = Catalog::built_in();
     let choose = |plan: &str| {
-        let plan = catalogue.find(plan).expect("a plan");
+        let plan = catalog.find(plan).expect("a plan");
         step(&State::default(), Event::Choose(plan), at("2027-01-01")).err()
     };
     assert_eq!(choose("none"), Some(Refusal::NotForSale));
-    assert_eq!(choose("enterprise"), Some(Refusal::Administered));
+    assert_eq!(choose("enterprise"), Some(Refusal::SetByOperator));
 }
 
 #[test]
-fn a_payment_for_a_cancelled_plan_is_refunded() {
+fn a_payment_for_a_canceled_plan_is_refunded() {
     let mut team = Team::on("pro", "2027-01-10");
     team.tick(at("2027-02-10"), false);
-    let due = Event::Due { method: true, price: Some(Money::cents(2900)) };
+    let due = Event::Due { has_payment_method: true, price: Some(Money::cents(2900)) };
     let charge = match step(&team.state, due, at("2027-02-11")).expect("due").action {
         Some(Action::Charge(charge)) => charge,
         action => panic!("{action:?}"),
     };
-    team.stop(at("2027-02-11")).expect("stops");
+    team.cancel(at("2027-02-11")).expect("cancels");
     let late = step(&team.state, Event::Paid(&charge), at("2027-02-11")).expect("an outcome");
     assert_eq!(late.action, Some(Action::Refund));
     assert_eq!(late.state.subscription, None);
@@ -353,7 +353,7 @@ fn a_year_of_ten_thousand_teams_adds_up_to_the_cent() {
 #[derive(Clone, Debug)]
 enum Move {
     Choose(&'static str, bool),
-    Stop,
+    Cancel,
     Tick(bool),
     DropMethod(bool),
     Grant(&'static str),
@@ -363,7 +363,7 @@ fn moves() -> impl Strategy<Value = Vec<(u64, Move)>> {
     let plan = prop_oneof![Just("starter"), Just("pro"), Just("business")];
     let one = prop_oneof![
         3 => (plan, any::<bool>()).prop_map(|(plan, pays)| Move::Choose(plan, pays)),
-        1 => Just(Move::Stop),
+        1 => Just(Move::Cancel),
         8 => any::<bool>().prop_map(Move::Tick),
         1 => any::<bool>().prop_map(Move::DropMethod),
         1 => prop_oneof![Just("enterprise"), Just("none")].prop_map(Move::Grant),
@@ -382,19 +382,19 @@ proptest! {
             let before = team.paid.len();
             match next {
                 Move::Choose(plan, pays) => team.choose(plan, now, pays),
-                Move::Stop => { let _ = team.stop(now); }
+                Move::Cancel => { let _ = team.cancel(now); }
                 Move::Tick(pays) => team.tick(now, pays),
-                Move::DropMethod(there) => team.method = there,
+                Move::DropMethod(there) => team.has_payment_method = there,
                 Move::Grant(plan) => {
-                    let plan = team.catalogue.find(plan).expect("a plan").clone();
+                    let plan = team.catalog.find(plan).expect("a plan").clone();
                     let next = step(&team.state, Event::Grant(&plan), now).expect("set");
                     team.take(next.state, next.action, now);
                 }
             }
             prop_assert!(team.paid.len() - before <= 1);
-            let administered = team.state.subscription.as_ref()
-                .is_some_and(|subscription| subscription.status == SubscriptionStatus::Administered);
-            if team.state.serving(now).is_some() && !administered {
+            let set_by_operator = team.state.subscription.as_ref()
+                .is_some_and(|subscription| subscription.status == SubscriptionStatus::SetByOperator);
+            if team.state.serving(now).is_some() && !set_by_operator {
                 let until = team.paid.last().expect("no plan is in effect unpaid").period.until;
                 prop_assert!(now < team.declined.unwrap_or(until).max(until).after(DAY * 5));
             }
@@ -417,5 +417,22 @@ proptest! {
             prop_assert!(charge.amount == owed
                 || (charge.amount == Money::ZERO && owed < Money::cents(50)));
         }
+    }
+}
+
+#[test]
+fn a_status_is_stored_under_the_name_of_earlier_versions() {
+    let next_try = at("2027-01-10");
+    for (status, stored) in [
+        (SubscriptionStatus::Active, serde_json::json!("active")),
+        (SubscriptionStatus::Canceled, serde_json::json!("cancelled")),
+        (SubscriptionStatus::SetByOperator, serde_json::json!("administered")),
+        (
+            SubscriptionStatus::PastDue { next_try, since: None },
+            serde_json::json!({"past_due": {"next_try": next_try.0, "since": null}}),
+        ),
+    ] {
+        assert_eq!(serde_json::to_value(status).unwrap(), stored);
+        assert_eq!(serde_json::from_value::<SubscriptionStatus>(stored).unwrap(), status);
     }
 }

@@ -46,7 +46,7 @@ pub struct Notifier {
     pub modified: Millis,
 }
 
-/// When and why a notifier was turned off.
+/// When and why a notifier was disabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disabled {
     pub at: Millis,

@@ -1,5 +1,5 @@
 //! The outcome of a delivery attempt: delivered, retried after a while, or
-//! given up. And when a receiver that keeps failing is turned off.
+//! given up. And when a notifier whose receiver keeps failing is disabled.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::time::Millis;
 /// A receiver that is overloaded or does not respond is given at least this
 /// long.
 const OVERLOAD_BACKOFF: Duration = Duration::from_secs(60);
-/// A notifier that fails for this long without one success is turned off.
+/// A notifier that fails for this long without one success is disabled.
 pub const DISABLE_AFTER: Duration = Duration::from_secs(120 * 3600);
 /// Failures that are further apart do not belong together: nothing was tried in
 /// between, so nothing is known about that time. The longest wait between two
@@ -66,7 +66,7 @@ pub fn delay(attempts: u32, failure: &Failure, jitter: u32) -> Option<Duration> 
     Some(failure.retry_after.map_or(base, |asked| asked.clamp(base, base * 2)))
 }
 
-/// Whether a receiver that fails now, and has failed since then, is turned off.
+/// Whether a notifier that fails now, and has failed since then, is disabled.
 pub fn should_disable(failing_since: Option<Millis>, now: Millis) -> bool {
     failing_since.is_some_and(|since| now.since(since) >= DISABLE_AFTER)
 }

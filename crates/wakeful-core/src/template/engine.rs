@@ -105,8 +105,8 @@ fn environment(budget: &Budget) -> Environment<'static> {
         minijinja::filters::length(value)
     });
     let spent = budget.clone();
-    env.add_filter("truncate", move |text: &str, most: usize| {
-        spent.spend(text, |text| truncate(text, most))
+    env.add_filter("truncate", move |text: &str, max: usize| {
+        spent.spend(text, |text| truncate(text, max))
     });
     let spent = budget.clone();
     env.add_filter("tojson", move |value: &Value| tojson(value, &spent));
@@ -158,9 +158,9 @@ fn or_else(value: Value, other: Option<Value>) -> Value {
     }
 }
 
-fn truncate(text: &str, most: usize) -> String {
-    if text.chars().count() > most {
-        text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+fn truncate(text: &str, max: usize) -> String {
+    if text.chars().count() > max {
+        text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
     } else {
         text.to_owned()
     }
@@ -203,19 +203,19 @@ pub(super) fn explain(error: &Error) -> Invalid {
 /// Collects bytes up to a limit, and fails beyond.
 struct Capped {
     bytes: Vec<u8>,
-    most: usize,
+    max: usize,
     full: bool,
 }
 
 impl Capped {
-    fn new(most: usize) -> Self {
-        Self { bytes: Vec::new(), most, full: false }
+    fn new(max: usize) -> Self {
+        Self { bytes: Vec::new(), max, full: false }
     }
 }
 
 impl io::Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.most {
+        if self.bytes.len() + bytes.len() > self.max {
             self.full = true;
             return Err(io::ErrorKind::WriteZero.into());
         }

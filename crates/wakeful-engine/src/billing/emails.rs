@@ -89,18 +89,18 @@ pub(super) fn plan_ended(
     now: Millis,
 ) -> EmailText {
     let because = match why {
-        EndReason::Stopped => "it was canceled and the paid period is over",
+        EndReason::Canceled => "it was canceled and the paid period is over",
         EndReason::Unpaid => "its payment was declined repeatedly",
         EndReason::MethodDeleted => "its payment method was deleted",
         EndReason::NotSold => "it is no longer available",
-        EndReason::Administrator => "the operator ended it",
+        EndReason::Operator => "the operator ended it",
     };
     EmailText {
         subject: format!("Your Wakeful plan {plan} has ended"),
         text: format!(
             "The plan {plan} has ended because {because}.\n\n\
              Your team is now on the plan {}. {} To choose a plan again:\n\n    {}\n",
-            settings.billing.catalogue.none().name,
+            settings.billing.catalog.none().name,
             limits_notice(settings, now),
             settings.public_url,
         ),
@@ -112,7 +112,7 @@ fn limits_notice(settings: &Settings, now: Millis) -> String {
     if !settings.billing.limits {
         return "Nothing is deleted.".to_owned();
     }
-    let (until, none) = (date(now.after(REDUCTION_GRACE)), settings.billing.catalogue.none());
+    let (until, none) = (date(now.after(REDUCTION_GRACE)), settings.billing.catalog.none());
     format!(
         "Everything stays as it is until {until}.\n\
          After that, monitors over the limits of {} are deactivated, the newest first, and\n\

@@ -73,7 +73,7 @@ impl Engine {
         noun: &str,
         max: impl Fn(&Limits) -> Option<u32>,
     ) -> Error {
-        let plan = plan.unwrap_or(self.settings().billing.catalogue.none());
+        let plan = plan.unwrap_or(self.settings().billing.catalog.none());
         let current = max(&plan.limits).unwrap_or(u32::MAX);
         let enough = |limits: &Limits| max(limits).is_none_or(|max| max > current);
         self.plan_limit_error(plan, format!("{current} {noun}"), enough)
@@ -95,7 +95,7 @@ impl Engine {
         limit: String,
         enough: impl Fn(&Limits) -> bool,
     ) -> Error {
-        let next = self.settings().billing.catalogue.next(&plan.id, enough);
+        let next = self.settings().billing.catalog.next(&plan.id, enough);
         let next = next.map(|plan| plan.name.clone());
         Error::PlanLimit { limit, plan: plan.name.clone(), next }
     }
@@ -185,7 +185,7 @@ impl LimitCheck {
 
 /// Checks every team that may use more than its plan allows.
 pub async fn enforce_all_limits(engine: &Engine) -> Result<()> {
-    let (monitors, interval) = engine.settings().billing.catalogue.smallest_limits();
+    let (monitors, interval) = engine.settings().billing.catalog.smallest_limits();
     let mut after = TeamId::new(Millis(0), [0; 10]);
     loop {
         let teams =

@@ -51,7 +51,7 @@ pub struct MembershipView {
     pub membership: Option<MembershipId>,
     pub plan: Plan,
     pub state: MembershipState,
-    pub administered: bool,
+    pub set_by_operator: bool,
     pub period: Option<Period>,
     /// The time and the amount of the next payment.
     pub next_payment: Option<(Millis, Money)>,
@@ -63,7 +63,7 @@ pub struct MembershipView {
 
 impl Engine {
     pub fn plans(&self) -> &[Plan] {
-        self.settings().billing.catalogue.plans()
+        self.settings().billing.catalog.plans()
     }
 
     /// Whether the web app shows plans and payments.
@@ -209,10 +209,13 @@ impl Engine {
 
     /// Cancels the plan at the end of the paid period and returns that time; `None` if it
     /// ended at once.
-    pub async fn stop_plan(&self, caller: &Authorized<permission::Pay>) -> Result<Option<Millis>> {
+    pub async fn cancel_plan(
+        &self,
+        caller: &Authorized<permission::Pay>,
+    ) -> Result<Option<Millis>> {
         for _ in 0..MAX_ATTEMPTS {
             let before = self.current_membership(caller.team()).await?;
-            let next = step(&before.state, Event::Stop, self.now())?;
+            let next = step(&before.state, Event::Cancel, self.now())?;
             let until = next.state.subscription.as_ref().map(|held| held.period.until);
             let effects = ChangeEffects::of_action(next.action.as_ref());
             let settled = self
@@ -263,7 +266,8 @@ impl Engine {
         let plan = self.plan_or_none(state.serving(now)).clone();
         let usage = self.store().team(caller.team()).usage(plan.limits.shortest_interval).await?;
         let held = state.subscription.as_ref();
-        let administered = held.is_some_and(|held| held.status == SubscriptionStatus::Administered);
+        let set_by_operator =
+            held.is_some_and(|held| held.status == SubscriptionStatus::SetByOperator);
         let paying = held.filter(|held| {
             matches!(held.status, SubscriptionStatus::Active | SubscriptionStatus::PastDue { .. })
         });
@@ -275,8 +279,8 @@ impl Engine {
             membership: stored.as_ref().map(|stored| stored.id),
             plan,
             state: state.membership_state(),
-            administered,
-            period: held.filter(|_| !administered).map(|held| held.period),
+            set_by_operator,
+            period: held.filter(|_| !set_by_operator).map(|held| held.period),
             next_payment,
             method: stored.and_then(|stored| stored.method),
             credit: state.credit,
@@ -313,17 +317,17 @@ impl Engine {
     }
 
     fn find_plan(&self, text: &str) -> Result<Plan> {
-        self.settings().billing.catalogue.find(text).cloned().ok_or(Error::UnknownPlan)
+        self.settings().billing.catalog.find(text).cloned().ok_or(Error::UnknownPlan)
     }
 
     /// The plan with this id; the plan None if there is no id or no such plan.
     pub(super) fn plan_or_none(&self, id: Option<&PlanId>) -> &Plan {
-        let catalogue = &self.settings().billing.catalogue;
-        id.and_then(|id| catalogue.get(id)).unwrap_or(catalogue.none())
+        let catalog = &self.settings().billing.catalog;
+        id.and_then(|id| catalog.get(id)).unwrap_or(catalog.none())
     }
 
     pub(super) fn price_of(&self, id: &PlanId) -> Option<Money> {
-        match self.settings().billing.catalogue.get(id)?.price {
+        match self.settings().billing.catalog.get(id)?.price {
             Price::Monthly(price) => Some(price),
             Price::Free | Price::Contract => None,
         }
@@ -407,7 +411,7 @@ impl Engine {
     }
 
     pub(super) fn plan_name(&self, id: &PlanId) -> String {
-        let plan = self.settings().billing.catalogue.get(id);
+        let plan = self.settings().billing.catalog.get(id);
         plan.map_or_else(|| id.to_string(), |plan| plan.name.clone())
     }
 }

@@ -13,7 +13,7 @@ mod retention;
 pub use limits::enforce_all_limits;
 pub use membership::{ChosenPlan, MembershipView, PayWith, PlanQuote};
 pub use renewals::{run, run_due};
-pub use wakeful_core::billing::{Catalogue, Limits, Plan, Price};
+pub use wakeful_core::billing::{Catalog, Limits, Plan, Price};
 pub use wakeful_outbound::payment::{Decline, Processor, Sandbox, Stripe};
 pub use wakeful_store::{Invoice, PaymentMethod};
 
@@ -33,7 +33,7 @@ pub struct Settings {
     pub enabled: bool,
     /// Whether the limits of plans are enforced.
     pub limits: bool,
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     pub processor: Arc<dyn Processor>,
 }
 
@@ -42,7 +42,7 @@ impl Default for Settings {
         Self {
             enabled: false,
             limits: false,
-            catalogue: Catalogue::built_in(),
+            catalog: Catalog::built_in(),
             processor: Arc::new(Sandbox),
         }
     }

@@ -67,7 +67,7 @@ impl Engine {
         // A method of another processor cannot be charged.
         method = method.filter(|method| method.processor == self.processor().name());
         let price = before.state.subscription.as_ref().and_then(|held| self.price_of(&held.plan));
-        let due = Event::Due { method: method.is_some(), price };
+        let due = Event::Due { has_payment_method: method.is_some(), price };
         let next = step(&before.state, due, self.now())?;
         match (next.action, method) {
             (Some(Action::Charge(charge)), Some(method)) => {

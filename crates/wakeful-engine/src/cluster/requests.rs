@@ -44,7 +44,8 @@ enum OwnerResponse {
 enum Refusal {
     NotFound,
     Inactive,
-    Passive,
+    #[serde(rename = "passive")]
+    PushMonitor,
     TooManyChecks,
     NotRecorded,
 }
@@ -54,7 +55,7 @@ impl Refusal {
         match error {
             Error::NotFound(_) => Self::NotFound,
             Error::Inactive => Self::Inactive,
-            Error::Passive => Self::Passive,
+            Error::PushMonitor => Self::PushMonitor,
             Error::TooManyChecks => Self::TooManyChecks,
             _ => Self::NotRecorded,
         }
@@ -64,7 +65,7 @@ impl Refusal {
         match self {
             Self::NotFound => Error::NotFound("monitor"),
             Self::Inactive => Error::Inactive,
-            Self::Passive => Error::Passive,
+            Self::PushMonitor => Error::PushMonitor,
             Self::TooManyChecks => Error::TooManyChecks,
             Self::NotRecorded => Error::NotRecorded,
         }

@@ -12,7 +12,7 @@ use crate::Result;
 pub(super) struct RollupCache<'a> {
     past: &'a HistoryReader<'a>,
     depth: Detail,
-    fresh: Option<CachedRecent>,
+    recent: Option<CachedRecent>,
     fortnights: Option<CachedFortnights>,
     /// By their fortnight.
     days: BTreeMap<Millis, Vec<Rollup>>,
@@ -43,28 +43,28 @@ pub(super) struct RollupSpan {
 impl<'a> RollupCache<'a> {
     /// `depth` applies to days and fortnights.
     pub(super) fn new(past: &'a HistoryReader<'a>, depth: Detail) -> Self {
-        let (fresh, fortnights) = (None, None);
-        Self { past, depth, fresh, fortnights, days: BTreeMap::new(), hours: BTreeMap::new() }
+        let (recent, fortnights) = (None, None);
+        Self { past, depth, recent, fortnights, days: BTreeMap::new(), hours: BTreeMap::new() }
     }
 
     /// The heartbeats of a span that are not compacted yet, in order.
     pub(super) async fn recent(&mut self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
-        let read = match self.fresh.take() {
+        let read = match self.recent.take() {
             Some(read) if read.from <= from && to <= read.to => read,
             _ => {
-                let entries = self.past.fresh(from, to).await?;
+                let entries = self.past.recent(from, to).await?;
                 let before = self.past.last_fresh_before(from).await?;
                 CachedRecent { from, to, entries, before }
             }
         };
-        let read = self.fresh.insert(read);
+        let read = self.recent.insert(read);
         let within = |entry: &&Entry| from <= entry.heartbeat.at && entry.heartbeat.at < to;
         Ok(read.entries.iter().filter(within).cloned().collect())
     }
 
     /// The last heartbeat before a time, as far back as the history reaches.
     pub(super) async fn last_before(&mut self, at: Millis) -> Result<Option<LastHeartbeat>> {
-        let fresh = match &self.fresh {
+        let recent = match &self.recent {
             Some(read) if read.from <= at && at <= read.to => {
                 let entry = read.entries.iter().rev().find(|entry| entry.heartbeat.at < at);
                 entry.map(LastHeartbeat::of).or(read.before)
@@ -74,7 +74,7 @@ impl<'a> RollupCache<'a> {
         let past = self.past;
         let compacted =
             past.last_compacted_before(at, self.hours(start_of(DAY, at)).await?).await?;
-        Ok(fresh.into_iter().chain(compacted).max_by_key(|last| last.at))
+        Ok(recent.into_iter().chain(compacted).max_by_key(|last| last.at))
     }
 
     /// The roll-ups of the hours of a day.

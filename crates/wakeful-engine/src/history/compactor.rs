@@ -17,7 +17,7 @@ use crate::{Engine, Result};
 
 /// Heartbeats are compacted after this time: until then, adding a late one is cheap.
 const COMPACTION_DELAY: Duration = Duration::from_secs(15 * 60);
-/// A monitor is compacted when its oldest uncompacted heartbeat is older than this.
+/// A monitor is compacted when its oldest recent heartbeat is older than this.
 const COMPACTION_AGE: Duration = Duration::from_secs(75 * 60);
 const COMPACTION_INTERVAL: Duration = Duration::from_secs(300);
 const RETENTION_INTERVAL: Duration = Duration::from_secs(3600);

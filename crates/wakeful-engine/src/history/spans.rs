@@ -75,14 +75,14 @@ impl<'a> SpanReader<'a> {
     /// The span by fortnights and days, exact at its ends as far as heartbeats are stored.
     pub(super) async fn by_days(&mut self, from: Millis, to: Millis) -> Result<SpanParts> {
         let (to, until) = self.end(to);
-        let fresh = self.recent(from, until).await?;
-        let known = self.rollups_within(from, until, &fresh.late).await?;
-        let new = Rollup::of(&fresh.new);
+        let recent = self.recent(from, until).await?;
+        let known = self.rollups_within(from, until, &recent.late).await?;
+        let new = Rollup::of(&recent.new);
         let phases = phases(known.iter().map(|piece| &piece.rollup).chain(&new));
         let mut span_parts = SpanParts { from, to, before: None, rollups: Vec::new(), phases };
         let mut parts: BTreeMap<Millis, Option<RollupSpan>> =
             known.into_iter().map(|piece| (piece.start, Some(piece))).collect();
-        parts.extend(fresh.late.iter().map(|day| (*day, None)));
+        parts.extend(recent.late.iter().map(|day| (*day, None)));
         for (start, part) in parts {
             let is_whole = |end: Millis| from <= start && (end <= until || self.is_open(until));
             match part {
@@ -156,22 +156,22 @@ impl<'a> SpanReader<'a> {
         to: Millis,
     ) -> Result<SpanParts> {
         let (to, until) = self.end(to);
-        let fresh = self.recent(from, until).await?;
+        let recent = self.recent(from, until).await?;
         let first = start_of(DAY, from);
         let known = match grain {
             HOUR => self.past.hours(first, until).await?,
             _ => self.past.days(first, until, Detail::Means).await?,
         };
-        let is_late = |rollup: &Rollup| fresh.late.contains(&start_of(DAY, rollup.first));
+        let is_late = |rollup: &Rollup| recent.late.contains(&start_of(DAY, rollup.first));
         let within = |rollup: &Rollup| from <= rollup.first && rollup.first < until;
         let mut rollups: Vec<Rollup> =
             known.into_iter().filter(|rollup| within(rollup) && !is_late(rollup)).collect();
-        for day in &fresh.late {
+        for day in &recent.late {
             let part = self.compacted_beats((*day).max(from), day.after(DAY).min(until)).await?;
             rollups.extend(roll_up(&part, grain));
         }
         rollups.sort_by_key(|rollup| rollup.first);
-        rollups.extend(roll_up(&fresh.new, grain));
+        rollups.extend(roll_up(&recent.new, grain));
         let before = self.cache.last_before(from).await?;
         Ok(SpanParts { from, to, before, rollups, phases: Default::default() })
     }

@@ -92,8 +92,8 @@ impl Engine {
             }
             SaveOutcome::LimitReached => Err(self.too_many_monitors(plan.as_ref())),
             SaveOutcome::Conflict
-            | SaveOutcome::NoMonitor
-            | SaveOutcome::NoNotifiers(_)
+            | SaveOutcome::NotFound
+            | SaveOutcome::UnknownNotifiers(_)
             | SaveOutcome::TooLong => Ok(false),
         }
     }

@@ -140,7 +140,7 @@ impl Engine {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
         })?;
-        if uses_defaults && matches!(saved, SaveOutcome::NoNotifiers(_)) {
+        if uses_defaults && matches!(saved, SaveOutcome::UnknownNotifiers(_)) {
             // A default notifier was deleted since it was read.
             return Err(Error::Conflict);
         }
@@ -194,10 +194,10 @@ impl Engine {
         match saved {
             SaveOutcome::Done => {}
             SaveOutcome::Conflict => return Ok(false),
-            SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+            SaveOutcome::NotFound => return Err(Error::NotFound("monitor")),
             SaveOutcome::LimitReached => return Err(self.too_many_monitors(plan)),
             SaveOutcome::TooLong => return Err(too_long()),
-            SaveOutcome::NoNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
+            SaveOutcome::UnknownNotifiers(ids) => return Err(Error::UnknownNotifiers(ids)),
         }
         self.publish_all(caller, std::iter::once(id), Event::Saved);
         Ok(true)
@@ -220,7 +220,7 @@ impl Engine {
             Some(before) => (before.created, before.push_token.clone(), before.notifiers.clone()),
             None => (now, None, Vec::new()),
         };
-        let is_passive = matches!(draft.spec, Spec::Api(_));
+        let is_push = matches!(draft.spec, Spec::Api(_));
         Monitor {
             id,
             team,
@@ -236,7 +236,7 @@ impl Engine {
             notifiers: draft.notifiers.map_or(notifiers, distinct),
             regions: draft.regions,
             quorum: draft.quorum,
-            push_token: push_token.or_else(|| is_passive.then(new_push_token)),
+            push_token: push_token.or_else(|| is_push.then(new_push_token)),
             spec: draft.spec,
             created,
             modified: now,
@@ -264,10 +264,10 @@ impl Engine {
                     self.bus().publish_event(caller.team(), || Event::Saved(id));
                     return Ok(token);
                 }
-                SaveOutcome::NoMonitor => return Err(Error::NotFound("monitor")),
+                SaveOutcome::NotFound => return Err(Error::NotFound("monitor")),
                 // The monitor was changed, or one of its notifiers deleted.
                 SaveOutcome::Conflict
-                | SaveOutcome::NoNotifiers(_)
+                | SaveOutcome::UnknownNotifiers(_)
                 | SaveOutcome::LimitReached
                 | SaveOutcome::TooLong => {}
             }
@@ -377,7 +377,7 @@ impl Engine {
     ) -> Result<Heartbeat> {
         let monitor = self.load_active(caller.team(), id).await?;
         if matches!(monitor.spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         if !self.cluster().holds(id) {
             let wait = monitor.timeout() + 2 * RECORD_TIMEOUT;
@@ -402,19 +402,19 @@ impl Engine {
     }
 
     async fn check_loaded_monitor(&self, team: TeamId, id: MonitorId) -> Result<Heartbeat> {
-        let slot = self.scheduler().requested_checks().slot(team).await?;
+        let permit = self.scheduler().requested_checks().permit(team).await?;
         // The check and the verdict must use the same version of the monitor.
         let params = self.scheduler().check_params(id).ok_or(Error::NotFound("monitor"))?;
         if matches!(*params.spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         let seen = probes::check(self, id, &params).await;
-        drop(slot);
+        drop(permit);
         self.judge(id, Some(params.target_version), seen, None).await
     }
 
     /// Checks a target once, without a monitor and without storing anything. The check may
-    /// take as long as `timeout`, but together with the wait for a slot no longer than
+    /// take as long as `timeout`, but together with the wait for a permit no longer than
     /// `max_duration`: a target that is then still silent is neither up nor down.
     pub async fn try_check(
         &self,
@@ -424,14 +424,14 @@ impl Engine {
         max_duration: Duration,
     ) -> Result<Heartbeat> {
         if matches!(spec, Spec::Api(_)) {
-            return Err(Error::Passive);
+            return Err(Error::PushMonitor);
         }
         let end = Instant::now() + max_duration;
-        let slot = self.scheduler().requested_checks().slot(caller.team()).await?;
+        let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
         let result: CheckResult = catch_panic(checks::check(self.net(), spec, deadline)).await;
-        drop(slot);
+        drop(permit);
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
                 Input::Fault(cut_short(timeout))

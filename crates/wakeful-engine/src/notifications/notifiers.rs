@@ -361,7 +361,7 @@ impl Engine {
         match self.store().team(caller.team()).resend_delivery(id, self.now()).await? {
             ResendOutcome::Queued => Ok(()),
             ResendOutcome::Missing => Err(Error::NotFound("delivery")),
-            ResendOutcome::Off => Err(Error::NotifierOff),
+            ResendOutcome::NotifierDisabled => Err(Error::NotifierDisabled),
         }
     }
 }

@@ -136,7 +136,7 @@ impl Entry {
         self.due = match () {
             () if !self.active => NEVER,
             () if starts => self.first_due(now),
-            () if interval_changed && self.is_passive() => self.first_due(now),
+            () if interval_changed && self.is_push() => self.first_due(now),
             () if interval_changed => self.schedule().next(now, now),
             () => self.due,
         };
@@ -150,7 +150,7 @@ impl Entry {
 
     /// When a new, activated or changed monitor is due.
     pub(super) fn first_due(&self, now: u64) -> u64 {
-        if self.is_passive() { self.deadline(None, now) } else { self.schedule().first(now) }
+        if self.is_push() { self.deadline(None, now) } else { self.schedule().first(now) }
     }
 
     /// When a monitor that was active before is due: it is one of `monitors`, was last checked
@@ -162,7 +162,7 @@ impl Entry {
         monitors: u64,
         not_listening_since: u64,
     ) -> u64 {
-        match (self.is_passive(), last) {
+        match (self.is_push(), last) {
             (false, last) => self.schedule().resume(last, now, monitors),
             (true, None) => self.first_due(now),
             (true, Some(last)) => {
@@ -180,7 +180,7 @@ impl Entry {
         }
     }
 
-    /// The deadline of a passive monitor after a gap in listening. The time of its last
+    /// The deadline of a push monitor after a gap in listening. The time of its last
     /// report follows from its current deadline.
     pub(super) fn deadline_after_gap(&self, now: u64, not_listening_since: u64) -> u64 {
         let silence = u64::try_from(self.max_silence().as_millis()).unwrap_or(u64::MAX);
@@ -189,14 +189,14 @@ impl Entry {
         schedule::resumed_deadline(last, not_listening_since, now, interval, grace)
     }
 
-    /// The deadline of a passive monitor after a stall of this process.
+    /// The deadline of a push monitor after a stall of this process.
     pub(super) fn deadline_after_stall(&self, now: u64) -> u64 {
         schedule::delayed_deadline(self.due, now, self.interval, self.grace.into())
     }
 
     /// When the check after this one is due.
     pub(super) fn next_due(&self, now: u64) -> u64 {
-        if self.is_passive() {
+        if self.is_push() {
             schedule::next_deadline(self.due, self.interval, now)
         } else {
             self.schedule().next(self.due, now)
@@ -210,11 +210,11 @@ impl Entry {
         self.state = step.state.clone();
         self.seq += 1;
         self.resumed = false;
-        if is_report && self.is_passive() {
+        if is_report && self.is_push() {
             self.due = self.deadline(Some(now), 0);
         }
         if let Some(wait) = step.recheck_after
-            && !self.is_passive()
+            && !self.is_push()
         {
             let recheck = now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(NEVER));
             self.due = self.due.min(recheck);
@@ -231,12 +231,12 @@ impl Entry {
         is_new.then(|| shown.clone())
     }
 
-    /// Whether its target reports its status and is never checked from here.
-    pub(super) fn is_passive(&self) -> bool {
+    /// Whether it is a push monitor: its job reports to it, and it is never checked from here.
+    pub(super) fn is_push(&self) -> bool {
         matches!(*self.spec, Spec::Api(_))
     }
 
-    /// How long an api monitor may be without a report.
+    /// How long a push monitor may be without a report.
     pub(super) fn max_silence(&self) -> Duration {
         self.interval.duration() + Duration::from(self.grace)
     }

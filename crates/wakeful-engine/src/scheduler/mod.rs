@@ -357,7 +357,7 @@ impl Scheduler {
                 continue;
             };
             entry.armed = NEVER;
-            if entry.due <= now && entry.is_passive() && !self.listening.confirms(entry.due) {
+            if entry.due <= now && entry.is_push() && !self.listening.confirms(entry.due) {
                 // First confirm that a report could have arrived.
                 unconfirmed.push(id);
                 self.listening.request_confirmation();
@@ -373,13 +373,13 @@ impl Scheduler {
 
     fn handle_due(&self, entry: &mut Entry, now: u64, wall: Millis, jobs: &mut Vec<Job>) {
         let due = entry.due;
-        if entry.is_passive() && now.saturating_sub(due) > STALL_THRESHOLD_MS {
+        if entry.is_push() && now.saturating_sub(due) > STALL_THRESHOLD_MS {
             // No report could arrive while the process was stalled.
             entry.due = entry.deadline_after_stall(now);
             return;
         }
         entry.due = entry.next_due(now);
-        if entry.is_passive() {
+        if entry.is_push() {
             let silence = entry.max_silence();
             self.apply_verdict(entry, Input::Missed(silence), wall);
             return;

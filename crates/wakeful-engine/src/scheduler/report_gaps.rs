@@ -131,12 +131,12 @@ fn millis(span: Duration) -> u64 {
 }
 
 impl Scheduler {
-    /// Extends the deadlines of passive monitors by the time in which no report could
+    /// Extends the deadlines of push monitors by the time in which no report could
     /// arrive.
     pub(super) fn extend_deadlines(&self, not_listening_since: u64) {
         let now = self.clock.now();
         for shard in &self.shards {
-            for entry in shard.lock().entries.iter_mut().filter(|entry| entry.is_passive()) {
+            for entry in shard.lock().entries.iter_mut().filter(|entry| entry.is_push()) {
                 // This is later than the wheel returns it, which then inserts it again.
                 entry.due = entry.due.max(entry.deadline_after_gap(now, not_listening_since));
             }

@@ -1,5 +1,5 @@
-//! Slots for on-demand checks, which do not wait behind the scheduled ones. Teams take turns,
-//! and each has a share of the slots. The fewer are free, the smaller is the share, so that
+//! Permits for on-demand checks, which do not wait behind the scheduled ones. Teams take turns,
+//! and each has a share of the permits. The fewer are free, the smaller is the share, so that
 //! a few teams cannot block the others.
 
 use std::time::Duration;
@@ -15,8 +15,8 @@ const BOUNDS: Bounds = Bounds {
     waiting_per_key: 64,
     share: |free| (free / 3).min(MAX_CHECKS_PER_TEAM),
 };
-/// How long a request waits for a slot before it is refused.
-const SLOT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a request waits for a permit before it is refused.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct RequestedChecks(FairQueue<TeamId>);
 
@@ -27,10 +27,10 @@ impl Default for RequestedChecks {
 }
 
 impl RequestedChecks {
-    /// Waits for a slot, which is free again when it is dropped.
-    pub(crate) async fn slot(&self, team: TeamId) -> Result<Turn<TeamId>> {
-        let slot = tokio::time::timeout(SLOT_TIMEOUT, self.0.turn(team)).await;
-        slot.ok().and_then(std::result::Result::ok).ok_or(Error::TooManyChecks)
+    /// Waits for a permit, which is free again when it is dropped.
+    pub(crate) async fn permit(&self, team: TeamId) -> Result<Turn<TeamId>> {
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, self.0.turn(team)).await;
+        permit.ok().and_then(std::result::Result::ok).ok_or(Error::TooManyChecks)
     }
 }
 
@@ -48,24 +48,24 @@ mod tests {
         let checks = RequestedChecks::default();
         let mut held = Vec::new();
         for _ in 0..MAX_CHECKS_PER_TEAM {
-            held.push(checks.slot(team(1)).await.expect("within the share"));
+            held.push(checks.permit(team(1)).await.expect("within the share"));
         }
-        assert!(matches!(checks.slot(team(1)).await, Err(Error::TooManyChecks)));
-        let other = checks.slot(team(2)).await.expect("another team");
+        assert!(matches!(checks.permit(team(1)).await, Err(Error::TooManyChecks)));
+        let other = checks.permit(team(2)).await.expect("another team");
         held.pop();
-        held.push(checks.slot(team(1)).await.expect("one has ended"));
+        held.push(checks.permit(team(1)).await.expect("one has ended"));
         drop((held, other));
         assert!(checks.0.is_unused(), "no team is left in memory");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn four_teams_that_take_all_they_can_leave_a_slot_for_a_fifth() {
+    async fn four_teams_that_take_all_they_can_leave_a_permit_for_a_fifth() {
         let checks = RequestedChecks::default();
         let mut held = Vec::new();
         for at in 0..4 * MAX_CHECKS_PER_TEAM {
-            let slot = checks.slot(team((at % 4) as u128)).now_or_never();
-            held.extend(slot.and_then(Result::ok));
+            let permit = checks.permit(team((at % 4) as u128)).now_or_never();
+            held.extend(permit.and_then(Result::ok));
         }
-        assert!(checks.slot(team(9)).now_or_never().is_some_and(|slot| slot.is_ok()));
+        assert!(checks.permit(team(9)).now_or_never().is_some_and(|permit| permit.is_ok()));
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
 use wakeful_engine::{Event, Subscription};
-use wakeful_testkit::{App, Engine, Hook, NatsServer, Receiver, Setup, TestClock, User, until};
+use wakeful_testkit::{
+    App, DatabaseKind, Hook, NatsServer, Receiver, Setup, TestClock, User, until,
+};
 
 /// Enough that one node hardly ever owns all of them.
 const MONITORS: usize = 16;
@@ -21,7 +23,7 @@ async fn joined(server: &NatsServer) -> Nats {
 }
 
 async fn two_nodes(nats: Option<Nats>) -> (App, App, User) {
-    let mut setup = Setup::on(Engine::Postgres);
+    let mut setup = Setup::on(DatabaseKind::Postgres);
     setup.settings.nats = nats;
     setup.settings.lease = Duration::from_secs(3);
     setup.run_scheduler = true;
@@ -36,7 +38,7 @@ async fn two_nodes(nats: Option<Nats>) -> (App, App, User) {
 /// Two nodes without a bus that follow the database's clock; the second node's own clock is
 /// two minutes behind.
 async fn two_clocks() -> (App, App, User) {
-    let mut setup = Setup::on(Engine::Postgres);
+    let mut setup = Setup::on(DatabaseKind::Postgres);
     setup.settings.lease = Duration::from_secs(3);
     setup.run_scheduler = true;
     let one = setup.start().await;

@@ -5,7 +5,7 @@ use std::process::Command;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::verdict::Status;
 use wakeful_engine::MonitorDraft;
-use wakeful_testkit::{Engine, Setup};
+use wakeful_testkit::{DatabaseKind, Setup};
 
 use crate::fixture::{Fixture, Target, tcp, wait_for_heartbeats, wait_for_status};
 
@@ -52,7 +52,7 @@ async fn in_namespace(test: &str, set_up: &str) {
 }
 
 async fn inside() {
-    let fixture = Fixture::start(&Setup::on(Engine::Sqlite)).await;
+    let fixture = Fixture::start(&Setup::on(DatabaseKind::Sqlite)).await;
     let mut events = fixture.events();
     let mut remote = Vec::new();
     for host in 1..=6_u8 {

@@ -16,12 +16,12 @@ use wakeful_core::verdict::{State, Status};
 use wakeful_engine::{janitor, notifications::delivery};
 use wakeful_store::{DeliveryClaim, NewEvent, Record};
 use wakeful_testkit::{
-    Engine, HttpsServer, Receiver, Setup, SmtpSecurity, SmtpServer, both_engines, until,
+    DatabaseKind, HttpsServer, Receiver, Setup, SmtpSecurity, SmtpServer, both_databases, until,
 };
 
 use crate::delivery_fixture::{DeliveryFixture, HOUR, all_are, hook, job, mail, report};
 
-both_engines! {
+both_databases! {
     async fn an_outage_and_its_recovery_arrive_in_order_with_the_fields_of_the_contract(setup: Setup) {
         let fixture = DeliveryFixture::webhook(setup).await;
         let site = fixture.monitor("site").await;
@@ -324,16 +324,16 @@ both_engines! {
     }
 
     async fn a_change_the_store_rejected_is_sent_before_the_next(setup: Setup) {
-        let engine = setup.engine;
+        let kind = setup.database_kind;
         let fixture = DeliveryFixture::webhook(setup).await;
         let site = fixture.monitor("site").await;
-        let (refuse, allow) = match engine {
-            Engine::Sqlite => (
+        let (refuse, allow) = match kind {
+            DatabaseKind::Sqlite => (
                 "create trigger refuse before insert on alerts
                  begin select raise(abort, 'refused'); end",
                 "drop trigger refuse",
             ),
-            Engine::Postgres => (
+            DatabaseKind::Postgres => (
                 "create function refuse() returns trigger language plpgsql
                      as 'begin raise exception $m$refused$m$; end';
                  create trigger refuse before insert on alerts
@@ -611,7 +611,7 @@ fn down(monitor: &Monitor, random: [u8; 10], now: Millis) -> Record {
 #[tokio::test]
 async fn a_clock_that_is_set_back_delays_no_message() {
     // Nodes that share a store follow its clock and not their own.
-    let fixture = DeliveryFixture::webhook(Setup::on(Engine::Sqlite)).await;
+    let fixture = DeliveryFixture::webhook(Setup::on(DatabaseKind::Sqlite)).await;
     let (app, ann) = (&fixture.app, &fixture.ann);
     fixture.receiver.answer_with(503, "", "not now");
     let inbox = SmtpServer::start(SmtpSecurity::Plain).await;

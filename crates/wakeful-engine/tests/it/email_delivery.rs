@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{both_engines, until};
+use wakeful_testkit::{both_databases, until};
 
 use crate::delivery_fixture::{DeliveryFixture, HOUR};
 
-both_engines! {
+both_databases! {
     async fn a_mail_refused_last_week_does_not_suppress_one_today(setup: Setup) {
         let fixture = DeliveryFixture::email(setup).await;
         fixture.receiver.refuse_with(Some("550 5.7.1 not today"));

@@ -8,11 +8,11 @@ use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Name, Spec};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, Event, MonitorDraft, MonitorFilter};
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 use crate::fixture::{Fixture, Target, tcp};
 
-both_engines! {
+both_databases! {
     async fn an_inactive_monitor_accepts_no_reports_and_no_checks(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
@@ -80,8 +80,8 @@ both_engines! {
         assert_eq!(fixture.view(id).await.state.status, Status::Up);
         let tried = fixture.engine.try_check(&fixture.ann(), &tcp(target.address).spec, Duration::from_secs(1), Duration::from_secs(28)).await;
         assert_eq!(tried.expect("tried").status, Beat::Up);
-        let passive = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
-        assert!(matches!(passive, Err(Error::Passive)));
+        let refused = fixture.engine.try_check(&fixture.ann(), &Spec::Api(ApiSpec::default()), Duration::from_secs(1), Duration::from_secs(28)).await;
+        assert!(matches!(refused, Err(Error::PushMonitor)));
         fixture.stop().await;
     }
 

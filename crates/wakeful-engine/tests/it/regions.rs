@@ -11,7 +11,7 @@ use wakeful_core::region::Region;
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{State, Status};
 use wakeful_store::Record;
-use wakeful_testkit::{Client, both_engines};
+use wakeful_testkit::{Client, both_databases};
 
 fn region_beat(name: &str, status: Beat, millis: u64) -> RegionBeat {
     RegionBeat {
@@ -53,7 +53,7 @@ async fn monitor(client: &Client) -> String {
     saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
 }
 
-both_engines! {
+both_databases! {
     async fn a_series_is_split_by_region_before_and_after_compaction(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
 use wakeful_engine::notifications::reminders::remind;
-use wakeful_testkit::{App, Client, Hook, Receiver, both_engines, until};
+use wakeful_testkit::{App, Client, Hook, Receiver, both_databases, until};
 
 use crate::delivery_fixture::{DeliveryFixture, hook, report};
 
@@ -35,7 +35,7 @@ fn kinds(hooks: &[Hook]) -> Vec<String> {
     hooks.iter().map(|hook| hook.json()["type"].as_str().unwrap().to_owned()).collect()
 }
 
-both_engines! {
+both_databases! {
     async fn reminders_are_sent_during_an_outage_and_never_after(setup: Setup) {
         let fixture = DeliveryFixture::webhook(setup).await;
         let site = reminding_monitor(&fixture, "site").await;

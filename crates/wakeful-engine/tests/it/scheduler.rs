@@ -9,11 +9,11 @@ use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Event, MonitorDraft};
-use wakeful_testkit::{Setup, both_engines, until};
+use wakeful_testkit::{Setup, both_databases, until};
 
 use crate::fixture::{Fixture, Target, sign_up, tcp, wait_for_heartbeats, wait_for_status};
 
-both_engines! {
+both_databases! {
     async fn an_outage_is_confirmed_notified_once_and_ended(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let mut target = Target::new().await;
@@ -212,7 +212,7 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
 
 #[tokio::test]
 async fn a_thousand_monitors_that_start_together_are_spread() {
-    let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
+    let setup = Setup::on(wakeful_testkit::DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let target = Target::new().await;
     insert_monitors(&fixture, &target, 1_000, 60).await;
@@ -226,7 +226,7 @@ async fn a_thousand_monitors_that_start_together_are_spread() {
 #[tokio::test]
 async fn a_jump_of_the_wall_clock_causes_no_burst_no_stall_and_no_change() {
     const HOUR: i64 = 3_600_000;
-    let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
+    let setup = Setup::on(wakeful_testkit::DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let target = Target::new().await;
     let mut events = fixture.events();
@@ -271,7 +271,7 @@ async fn a_jump_of_the_wall_clock_causes_no_burst_no_stall_and_no_change() {
 /// startup are spread over a minute, but these are not among them.
 #[tokio::test]
 async fn a_monitor_saved_during_loading_is_checked_at_once() {
-    let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
+    let setup = Setup::on(wakeful_testkit::DatabaseKind::Sqlite);
     let target = Target::new().await;
     let hourly = Interval::new(3_600).expect("an interval");
     let (fixture, go) = Fixture::start_paused(&setup).await;
@@ -286,7 +286,7 @@ async fn a_monitor_saved_during_loading_is_checked_at_once() {
 
 #[tokio::test]
 async fn another_team_receives_no_events() {
-    let setup = Setup::on(wakeful_testkit::Engine::Sqlite);
+    let setup = Setup::on(wakeful_testkit::DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let eve = sign_up(&fixture.engine, "eve@example.com").await;
     let eve = eve.authorize().expect("an owner");

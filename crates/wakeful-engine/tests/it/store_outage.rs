@@ -7,7 +7,7 @@ use wakeful_core::monitors::bulk::BulkChange;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, MonitorDraft};
 use wakeful_store::{MonitorFilter, MonitorSelection};
-use wakeful_testkit::{Engine, Setup};
+use wakeful_testkit::{DatabaseKind, Setup};
 
 use crate::fixture::{Fixture, Target, tcp, wait_for_status};
 
@@ -21,7 +21,7 @@ async fn lock(fixture: &Fixture, statement: &'static str) -> SqliteConnection {
 
 #[tokio::test]
 async fn a_locked_database_changes_no_status_and_hides_no_outage() {
-    let setup = Setup::on(Engine::Sqlite);
+    let setup = Setup::on(DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let hook = fixture.notifier().await;
     let (healthy, mut failing) = (Target::new().await, Target::new().await);
@@ -72,7 +72,7 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
 
 #[tokio::test]
 async fn a_dry_run_does_not_wait_for_writers() {
-    let setup = Setup::on(Engine::Sqlite);
+    let setup = Setup::on(DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let target = Target::new().await;
     fixture.save(tcp(target.address)).await;

@@ -82,8 +82,8 @@ impl<'k> Finder<'k> {
             }
         };
         let mut window = std::mem::take(&mut self.window);
-        let most = decoder.max_utf8_buffer_length(piece.len()).unwrap_or_default();
-        let (filled, needed) = (self.filled, self.filled + most);
+        let max = decoder.max_utf8_buffer_length(piece.len()).unwrap_or_default();
+        let (filled, needed) = (self.filled, self.filled + max);
         if window.len() < needed {
             window.resize(needed, 0);
         }

@@ -254,7 +254,7 @@ impl Deadline {
     }
 }
 
-/// What is known so far. It survives work that is cancelled by the deadline.
+/// What is known so far. It survives work that is canceled by the deadline.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) phases: Phases,

@@ -55,8 +55,8 @@ pub(crate) async fn lock_user(tx: &mut Tx, user: UserId) -> Result<bool> {
     })?)
 }
 
-/// Locks a user's row until the transaction ends. `Gone` when the credential does
-/// not, or no longer, belong to this user.
+/// Locks a user's row until the transaction ends. Fails with `StoreError::Gone` if the
+/// credential does not, or no longer, belong to this user.
 pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     if lock_user(tx, caller.user).await? && is_valid(tx, caller).await? {
         Ok(())

@@ -19,8 +19,8 @@ pub struct NewVerification {
 }
 
 impl Store {
-    /// Stores a link and the mail that contains it. Earlier links stay valid. `Gone` when the
-    /// account has been deleted or its address has changed.
+    /// Stores a link and the mail that contains it. Earlier links stay valid. Fails with
+    /// `StoreError::Gone` if the account has been deleted or its address has changed.
     pub async fn add_verification(
         &self,
         account: &Account,

@@ -76,8 +76,8 @@ impl Store {
         })?)
     }
 
-    /// Turns MFA on with the confirmed seed; false when the seed was replaced or
-    /// MFA turned on in the meantime, `Gone` when the credential is no longer valid.
+    /// Turns MFA on with the confirmed seed; false if the seed was replaced or MFA turned on
+    /// in the meantime. Fails with `StoreError::Gone` if the credential is no longer valid.
     pub async fn enable_mfa(
         &self,
         caller: Authority<'_>,

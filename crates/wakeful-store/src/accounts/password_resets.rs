@@ -14,8 +14,8 @@ use crate::{Account, Mail, Result, Store, StoreError, mail};
 
 impl Store {
     /// Creates a reset token that replaces any earlier one. `mail` delivers it;
-    /// without one, the caller delivers it. `Gone` when the account has been
-    /// deleted or its address has changed.
+    /// without one, the caller delivers it. Fails with `StoreError::Gone` if the account has
+    /// been deleted or its address has changed.
     pub async fn add_password_reset(
         &self,
         account: &Account,

@@ -72,8 +72,8 @@ from_row!(FoundSession, |row| Self {
 });
 
 impl Store {
-    /// Adds a session if the credential it is based on is still valid, otherwise
-    /// `Gone`. Beyond `MAX_SESSIONS`, the least recently used sessions end.
+    /// Adds a session. Fails with `StoreError::Gone` if the credential it is based on is no
+    /// longer valid. Beyond `MAX_SESSIONS`, the least recently used sessions end.
     pub async fn add_session(
         &self,
         session: &NewSession,

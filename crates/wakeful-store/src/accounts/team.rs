@@ -109,8 +109,9 @@ impl<'a> TeamStore<'a> {
         Ok(name.unwrap_or_default())
     }
 
-    /// Adds a user, unless the team already has as many as it may have. `Taken` when the
-    /// address is in use, `Gone` when the caller's credential is no longer valid.
+    /// Adds a user, unless the team already has as many as it may have. Fails with
+    /// `StoreError::Taken` if the address is in use, and with `StoreError::Gone` if the
+    /// caller's credential is no longer valid.
     pub async fn add_user(
         &self,
         new: &NewMember<'_>,
@@ -138,7 +139,8 @@ impl<'a> TeamStore<'a> {
         Ok(AddUserOutcome::Done)
     }
 
-    /// Changes a user; `Gone` when the caller's credential is no longer valid.
+    /// Changes a user. Fails with `StoreError::Gone` if the caller's credential is no longer
+    /// valid.
     pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<MemberOutcome> {
         let keep = change.credential.session().filter(|_| change.user == change.caller);
         let mut tx = self.store.begin().await?;
@@ -220,7 +222,8 @@ impl<'a> TeamStore<'a> {
     }
 
     /// Ends all sessions and deletes all API keys of these users, in one
-    /// transaction. `Gone` when the caller's credential is no longer valid.
+    /// transaction. Fails with `StoreError::Gone` if the caller's credential is no longer
+    /// valid.
     pub async fn revoke(
         &self,
         users: &[UserId],
@@ -244,8 +247,8 @@ impl<'a> TeamStore<'a> {
     }
 
     /// Deletes these users in one transaction. Deleting the last user deletes the
-    /// team and all its data. `Gone` when the caller's credential is no longer valid;
-    /// the operator needs none, and may delete the last owner.
+    /// team and all its data. Fails with `StoreError::Gone` if the caller's credential is no
+    /// longer valid; the operator needs none, and may delete the last owner.
     pub async fn delete_users(
         &self,
         users: &[UserId],

@@ -126,8 +126,8 @@ impl TeamStore<'_> {
         Ok(())
     }
 
-    /// Stores a method before it is attached. `Gone` when the team has been
-    /// deleted; false when the processor's id is already in use.
+    /// Stores a method before it is attached; false if the processor's id is already in
+    /// use. Fails with `StoreError::Gone` if the team has been deleted.
     pub async fn begin_payment_method(
         &self,
         method: &NewPaymentMethod,

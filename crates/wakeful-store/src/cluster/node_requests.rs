@@ -28,7 +28,7 @@ from_row!(NodeRequest, |row| Self {
 });
 
 impl Store {
-    /// Adds a request. `Gone` when there is no such monitor.
+    /// Adds a request. Fails with `StoreError::Gone` if there is no such monitor.
     pub async fn add_node_request(&self, request: &NodeRequest) -> Result<()> {
         let now = self.lease_time().await?;
         write!(self, |db| {
@@ -86,8 +86,8 @@ impl Store {
         Ok(())
     }
 
-    /// The response, if there is one yet; `Gone` when the request was deleted with
-    /// its monitor.
+    /// The response, if there is one yet. Fails with `StoreError::Gone` if the request was
+    /// deleted with its monitor.
     pub async fn node_request_answer(&self, id: NodeRequestId) -> Result<Option<String>> {
         let row: Option<Option<String>> = read!(self, |db| {
             sqlx::query_scalar("select answer from asks where id = $1")

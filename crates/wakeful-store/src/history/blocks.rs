@@ -51,9 +51,9 @@ pub(super) struct NewBlock {
 
 /// Assigns new heartbeats to the blocks they belong to; those after the last
 /// block start a new one.
-pub(super) fn by_block(blocks: &[Index], fresh: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)> {
+pub(super) fn by_block(blocks: &[Index], recent: &[Entry]) -> Vec<(Option<i64>, Vec<Entry>)> {
     let mut sorted: BTreeMap<Option<i64>, Vec<Entry>> = BTreeMap::new();
-    for entry in fresh {
+    for entry in recent {
         let at = entry.heartbeat.at.0;
         let next = blocks.partition_point(|block| block.from <= at);
         let block = next.checked_sub(1).map(|index| &blocks[index]);

@@ -1,4 +1,4 @@
-//! Compaction: fresh heartbeats are packed into blocks, and the roll-ups of their
+//! Compaction: recent heartbeats are packed into blocks, and the roll-ups of their
 //! hours, days and fortnights (`fortnights.rs`) are recomputed. One short
 //! transaction deletes the heartbeats and inserts the blocks, so a heartbeat is
 //! in exactly one place at any moment, even if the process dies. Reading and
@@ -24,7 +24,7 @@ use crate::{Result, Store, StoreError, StoredMonitor};
 /// The outcome of one compaction step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactionResult {
-    /// The number of fresh heartbeats that were compacted.
+    /// The number of recent heartbeats that were compacted.
     pub heartbeats: usize,
     /// More is left than fits into one step, or another node compacted this monitor.
     pub more: bool,
@@ -38,9 +38,9 @@ pub struct CompactionCandidates {
     pub last: Option<MonitorId>,
 }
 
-/// The fresh heartbeats that a compaction step replaces with blocks.
+/// The recent heartbeats that a compaction step replaces with blocks.
 #[derive(Clone, Copy)]
-struct FreshRange {
+struct RecentRange {
     first: HeartbeatKey,
     last: HeartbeatKey,
     count: usize,
@@ -76,7 +76,7 @@ impl CompactionPlan {
 }
 
 impl Store {
-    /// Of the monitors after `after`, those with a fresh heartbeat older than
+    /// Of the monitors after `after`, those with a recent heartbeat older than
     /// `before`, or older than one that has been compacted already.
     pub async fn compaction_candidates(
         &self,
@@ -122,17 +122,17 @@ impl Store {
             return Ok(done(false));
         };
         let state = self.compaction_state(monitor).await?;
-        let fresh = self.oldest_fresh(monitor, decided_until(&stored, until), limit).await?;
-        let (Some((first, _)), Some((last, _))) = (fresh.first(), fresh.last()) else {
+        let recent = self.oldest_recent(monitor, decided_until(&stored, until), limit).await?;
+        let (Some((first, _)), Some((last, _))) = (recent.first(), recent.last()) else {
             return Ok(done(false));
         };
-        let range = FreshRange { first: *first, last: *last, count: fresh.len() };
+        let range = RecentRange { first: *first, last: *last, count: recent.len() };
         let interval = stored.monitor.heartbeat_interval.seconds();
         let outages = self.outages(monitor).await?;
         let entry = |(key, beat): (HeartbeatKey, _)| Entry::of(key.seq, beat, interval, &outages);
-        let fresh =
-            fresh.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= oldest_retained);
-        let mut plan = self.plan_compaction(monitor, &state, fresh.collect()).await?;
+        let recent =
+            recent.into_iter().map(entry).filter(|entry| entry.heartbeat.at >= oldest_retained);
+        let mut plan = self.plan_compaction(monitor, &state, recent.collect()).await?;
         plan.fortnights = self.fortnights(monitor, &state, range.last.at, &plan.days).await?;
         match self.commit_compaction(monitor, state.revision, range, &plan).await {
             Ok(true) => Ok(CompactionResult {
@@ -149,10 +149,10 @@ impl Store {
         &self,
         monitor: MonitorId,
         state: &CompactionState,
-        fresh: Vec<Entry>,
+        recent: Vec<Entry>,
     ) -> Result<CompactionPlan> {
         let mut plan = CompactionPlan::default();
-        let Some(first) = fresh.first().map(|entry| entry.heartbeat.at) else { return Ok(plan) };
+        let Some(first) = recent.first().map(|entry| entry.heartbeat.at) else { return Ok(plan) };
         let nothing_late = state.until.is_none_or(|until| until < first);
         let mut written: Vec<Entry> = Vec::new();
         if nothing_late {
@@ -160,10 +160,10 @@ impl Store {
             if joins_blocks(state.revision) {
                 written.extend(self.join(monitor, &mut plan).await?);
             }
-            written.extend(repack(monitor, fresh.clone(), Vec::new(), &mut plan).await);
+            written.extend(repack(monitor, recent.clone(), Vec::new(), &mut plan).await);
         } else {
             let blocks = self.blocks_from(monitor, first).await?;
-            for (block, new) in by_block(&blocks, &fresh) {
+            for (block, new) in by_block(&blocks, &recent) {
                 let old = match block {
                     Some(from) => self.block_before(monitor, from.saturating_add(1)).await?,
                     None => None,
@@ -173,19 +173,22 @@ impl Store {
             }
         }
         let days: BTreeSet<Millis> =
-            fresh.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
+            recent.iter().map(|entry| start_of(DAY, entry.heartbeat.at)).collect();
         for day in days {
             let known = KnownRollups {
                 day: self.known_day(monitor, day).await?,
                 hours: self.known_hours(monitor, day).await?,
             };
             let of_day = |entry: &&Entry| start_of(DAY, entry.heartbeat.at) == day;
-            let fresh: Vec<Entry> = fresh.iter().filter(of_day).cloned().collect();
-            let rolled = match known.followed_by(&fresh) {
+            let recent: Vec<Entry> = recent.iter().filter(of_day).cloned().collect();
+            let rolled = match known.followed_by(&recent) {
                 Some(rolled) if nothing_late => rolled,
                 _ => {
-                    let step =
-                        StepEntries { fresh: &fresh, written: &written, replaced: &plan.replaced };
+                    let step = StepEntries {
+                        recent: &recent,
+                        written: &written,
+                        replaced: &plan.replaced,
+                    };
                     self.roll_up(monitor, day, step, known).await?
                 }
             };
@@ -250,7 +253,7 @@ impl Store {
         &self,
         monitor: MonitorId,
         day: Millis,
-        StepEntries { fresh, written, replaced }: StepEntries<'_>,
+        StepEntries { recent, written, replaced }: StepEntries<'_>,
         known: KnownRollups,
     ) -> Result<KnownRollups> {
         let end = day.after(DAY);
@@ -272,8 +275,8 @@ impl Store {
         let mut new = KnownRollups { day: Rollup::of(&entries), hours: of_hours(&entries) };
         if !whole {
             // Some heartbeats are damaged, but their roll-ups are still there.
-            new.day = merged(known.day.clone(), Rollup::of(fresh));
-            for (at, hour) in of_hours(fresh) {
+            new.day = merged(known.day.clone(), Rollup::of(recent));
+            for (at, hour) in of_hours(recent) {
                 let known = known.hours.get(&at).cloned();
                 new.hours.extend(merged(known, Some(hour)).map(|hour| (at, hour)));
             }
@@ -282,11 +285,11 @@ impl Store {
             }
         }
         if !phases && let Some(day) = &mut new.day {
-            restore_phases(day, known.day.as_ref(), fresh);
+            restore_phases(day, known.day.as_ref(), recent);
             for (at, hour) in &mut new.hours {
                 let of_hour = |entry: &&Entry| start_of(HOUR, entry.heartbeat.at) == *at;
-                let fresh: Vec<Entry> = fresh.iter().filter(of_hour).cloned().collect();
-                restore_phases(hour, known.hours.get(at), &fresh);
+                let recent: Vec<Entry> = recent.iter().filter(of_hour).cloned().collect();
+                restore_phases(hour, known.hours.get(at), &recent);
             }
         }
         Ok(new)
@@ -316,13 +319,13 @@ impl Store {
         &self,
         monitor: MonitorId,
         revision: i64,
-        range: FreshRange,
+        range: RecentRange,
         plan: &CompactionPlan,
     ) -> Result<bool> {
         let mut tx = self.begin().await?;
         let is_unchanged = self.lock_monitor(&mut tx, monitor).await?
             && raise_revision(&mut tx, monitor, revision, range.last.at).await?
-            && delete_fresh(&mut tx, monitor, range).await?;
+            && delete_recent(&mut tx, monitor, range).await?;
         if !is_unchanged {
             return Ok(false);
         }
@@ -375,9 +378,9 @@ async fn raise_revision(
     })?)
 }
 
-/// Deletes the fresh heartbeats of a range; false when their number has changed.
-async fn delete_fresh(tx: &mut Tx, monitor: MonitorId, range: FreshRange) -> Result<bool> {
-    let FreshRange { first, last, count } = range;
+/// Deletes the recent heartbeats of a range; false when their number has changed.
+async fn delete_recent(tx: &mut Tx, monitor: MonitorId, range: RecentRange) -> Result<bool> {
+    let RecentRange { first, last, count } = range;
     Ok(within!(*tx, |db| {
         sqlx::query(
             "delete from heartbeats
@@ -469,8 +472,8 @@ fn decided_until(stored: &StoredMonitor, until: Millis) -> Millis {
 
 /// The heartbeats of a compaction step that the roll-ups of a day depend on.
 struct StepEntries<'a> {
-    /// The fresh heartbeats of the day.
-    fresh: &'a [Entry],
+    /// The recent heartbeats of the day.
+    recent: &'a [Entry],
     /// All heartbeats of the new blocks.
     written: &'a [Entry],
     /// The blocks that the new ones replace, by their start.
@@ -552,10 +555,10 @@ fn merged(known: Option<Rollup>, new: Option<Rollup>) -> Option<Rollup> {
 }
 
 /// Where the phases of heartbeats have been deleted, keeps their roll-up.
-fn restore_phases(rollup: &mut Rollup, before: Option<&Rollup>, fresh: &[Entry]) {
+fn restore_phases(rollup: &mut Rollup, before: Option<&Rollup>, recent: &[Entry]) {
     let Some(before) = before else { return };
     let mut phases = before.times.phases.clone();
-    if let Some(new) = Rollup::of(fresh) {
+    if let Some(new) = Rollup::of(recent) {
         for (ours, theirs) in phases.iter_mut().zip(&new.times.phases) {
             ours.merge(theirs);
         }

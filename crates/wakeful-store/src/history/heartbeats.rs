@@ -91,13 +91,13 @@ impl TeamStore<'_> {
         if !self.has_monitor(monitor).await? {
             return Ok(None);
         }
-        let mut found = self.store.fresh(monitor, span).await?;
+        let mut found = self.store.recent(monitor, span).await?;
         let is_full = span.limit.is_some_and(|limit| found.len() >= limit as usize);
-        // Where the fresh ones suffice, older blocks need not be read.
+        // Where the recent ones suffice, older blocks need not be read.
         let from = found.last().filter(|_| is_full).map_or(span.from, |(oldest, _)| oldest.at);
-        found.extend(self.store.packed(monitor, &HeartbeatRange { from, ..*span }).await?);
+        found.extend(self.store.compacted(monitor, &HeartbeatRange { from, ..*span }).await?);
         found.sort_by_key(|(key, _)| Reverse(*key));
-        // A heartbeat that was written twice may be fresh and packed for a while.
+        // A heartbeat that was written twice may be recent and compacted for a while.
         found.dedup_by_key(|(key, _)| *key);
         found.truncate(span.limit.map_or(usize::MAX, |limit| limit as usize));
         Ok(Some(found))
@@ -116,9 +116,9 @@ impl TeamStore<'_> {
 }
 
 impl Store {
-    /// Fresh heartbeats of a range, newest first. All reads of fresh heartbeats
+    /// Recent heartbeats of a range, newest first. All reads of recent heartbeats
     /// use this function or the next.
-    pub(crate) async fn fresh(
+    pub(crate) async fn recent(
         &self,
         monitor: MonitorId,
         span: &HeartbeatRange,
@@ -146,8 +146,8 @@ impl Store {
         rows.into_iter().map(Row::read).collect()
     }
 
-    /// The oldest fresh heartbeats that are no newer than `until`, in order.
-    pub(crate) async fn oldest_fresh(
+    /// The oldest recent heartbeats that are no newer than `until`, in order.
+    pub(crate) async fn oldest_recent(
         &self,
         monitor: MonitorId,
         until: Millis,
@@ -172,7 +172,7 @@ impl Store {
 
     /// Packed heartbeats of a range, newest first. Blocks may be joined between
     /// two reads: heartbeats that were read before are skipped.
-    async fn packed(
+    async fn compacted(
         &self,
         monitor: MonitorId,
         span: &HeartbeatRange,

@@ -1,4 +1,5 @@
-//! The history of monitors: fresh and packed heartbeats read as one, roll-ups of
+//! The history of monitors: recent heartbeats, which are rows, and compacted ones, which
+//! are in blocks, read as one; roll-ups of
 //! hours, days and fortnights, compaction and retention. A block or roll-up that
 //! is damaged on disk is logged, skipped and left unchanged; the others can still
 //! be read.

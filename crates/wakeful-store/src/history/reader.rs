@@ -25,7 +25,7 @@ pub struct HistoryReader<'a> {
 /// end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryExtent {
-    /// The last compacted heartbeat: later ones are all fresh.
+    /// The last compacted heartbeat: later ones are all recent.
     pub compacted_until: Option<Millis>,
     /// The number of compactions.
     pub compactions: i64,
@@ -91,15 +91,15 @@ impl HistoryReader<'_> {
     }
 
     /// The heartbeats of a range that are not compacted yet, in order.
-    pub async fn fresh(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
+    pub async fn recent(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
         let span = HeartbeatRange { from, to, limit: None, before: None };
-        let rows = self.store.fresh(self.monitor, &span).await?;
+        let rows = self.store.recent(self.monitor, &span).await?;
         Ok(rows.into_iter().rev().map(|(key, beat)| self.entry(key, beat)).collect())
     }
 
     /// All stored heartbeats of a range, in order.
     pub async fn heartbeats(&self, from: Millis, to: Millis) -> Result<Vec<Entry>> {
-        let mut entries = self.fresh(from, to).await?;
+        let mut entries = self.recent(from, to).await?;
         let (monitor, blocks) = (self.monitor, self.store.blocks(self.monitor, from, to).await?);
         let within = move |entry: &Entry| from <= entry.heartbeat.at && entry.heartbeat.at < to;
         Ok(run_blocking(move || {
@@ -178,8 +178,8 @@ impl HistoryReader<'_> {
     /// The last heartbeat before a time that is not compacted yet.
     pub async fn last_fresh_before(&self, at: Millis) -> Result<Option<LastHeartbeat>> {
         let span = HeartbeatRange { from: Millis(i64::MIN), to: at, limit: Some(1), before: None };
-        let fresh = self.store.fresh(self.monitor, &span).await?.pop();
-        Ok(fresh.map(|(key, beat)| LastHeartbeat::of(&self.entry(key, beat))))
+        let recent = self.store.recent(self.monitor, &span).await?.pop();
+        Ok(recent.map(|(key, beat)| LastHeartbeat::of(&self.entry(key, beat))))
     }
 
     /// The last compacted heartbeat before a time, as far back as the history

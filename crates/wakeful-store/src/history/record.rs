@@ -119,7 +119,7 @@ struct DeliveryRow<'a> {
     created: i64,
 }
 
-/// An id in a form that both engines can read from JSON.
+/// An id in a form that both databases can read from JSON.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct SimpleUuid(String);
@@ -254,7 +254,7 @@ impl Store {
                     .await?;
                 sqlx::query(self.cancel_reminders())
                     .bind(closed_alerts(records))
-                    .bind(Self::cancelled_answer())
+                    .bind(Self::canceled_answer())
                     .execute(&mut *db)
                     .await?;
             }

@@ -54,7 +54,7 @@ pub struct MonitorFilter {
 pub enum SaveOutcome {
     Done,
     /// The team has no such monitor.
-    NoMonitor,
+    NotFound,
     /// It has changed since it was read; nothing was saved.
     Conflict,
     /// The team has reached its limit of active monitors; nothing was saved.
@@ -63,14 +63,14 @@ pub enum SaveOutcome {
     /// `MAX_LONG_REQUEST_BYTES`; nothing was saved.
     TooLong,
     /// The team has no such notifiers; nothing was saved.
-    NoNotifiers(Vec<NotifierId>),
+    UnknownNotifiers(Vec<NotifierId>),
 }
 
 pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("stored values are plain data")
 }
 
-/// Ids as a JSON array that both engines can read.
+/// Ids as a JSON array that both databases can read.
 pub(crate) fn id_array(ids: &[MonitorId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
     json(&ids)

@@ -36,7 +36,7 @@ macro_rules! with_settings {
             .bind(i64::from($monitor.retries))
             .bind($monitor.upside_down_mode)
             .bind(json(&$monitor.tags))
-            .bind(search($monitor))
+            .bind(search_text($monitor))
             .bind($sealed.push_digest())
             .bind($sealed.push_token.as_deref())
             .bind($monitor.modified.0)
@@ -60,7 +60,7 @@ from_row!(SavedSettings, |row| Self {
 });
 
 impl TeamStore<'_> {
-    /// Adds a monitor. `Gone` when the team has been deleted.
+    /// Adds a monitor. Fails with `StoreError::Gone` if the team has been deleted.
     pub async fn add_monitor(&self, monitor: &Monitor) -> Result<SaveOutcome> {
         self.add_monitor_with_limit(monitor, None).await
     }
@@ -103,7 +103,7 @@ impl TeamStore<'_> {
         });
         let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
         if !unknown.is_empty() {
-            return Ok(SaveOutcome::NoNotifiers(unknown));
+            return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
         tx.commit().await?;
         Ok(SaveOutcome::Done)
@@ -156,7 +156,7 @@ impl TeamStore<'_> {
                 .await
                 .map(|done| done.rows_affected() == 1)
         })?;
-        let Some(before) = before else { return Ok(SaveOutcome::NoMonitor) };
+        let Some(before) = before else { return Ok(SaveOutcome::NotFound) };
         if !updated {
             return Ok(SaveOutcome::Conflict);
         }
@@ -171,14 +171,14 @@ impl TeamStore<'_> {
         unlink_notifiers(&mut tx, monitor.id).await?;
         let unknown = link_notifiers(&mut tx, self.team, monitor).await?;
         if !unknown.is_empty() {
-            return Ok(SaveOutcome::NoNotifiers(unknown));
+            return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
 }
 
-fn search(monitor: &Monitor) -> String {
+fn search_text(monitor: &Monitor) -> String {
     let tags: Vec<&str> = monitor.tags.iter().collect();
     format!("{}\n{}\n{}", monitor.name, monitor.spec.target(), tags.join("\n")).to_lowercase()
 }

@@ -225,8 +225,8 @@ impl TeamStore<'_> {
             .bind(notifier.channel.kind().as_str())
             .bind(notifier.channel.open_part())
             .bind(&secret[..])
-            .bind(notifier.disabled.as_ref().map(|off| off.at.0))
-            .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
+            .bind(notifier.disabled.as_ref().map(|disabled| disabled.at.0))
+            .bind(notifier.disabled.as_ref().map_or("", |disabled| disabled.why.as_str()))
             .bind(notifier.isdefault)
             .bind(notifier.created.0)
             .bind(notifier.modified.0)
@@ -239,7 +239,7 @@ impl TeamStore<'_> {
     }
 
     /// Changes a notifier if it still has the revision it was read with, so that
-    /// later changes by others are not overwritten. Turning it off gives up waiting
+    /// later changes by others are not overwritten. Disabling it gives up waiting
     /// deliveries, which would be outdated when it is turned on again. `AttemptReset`
     /// says which records of its attempts are reset.
     pub async fn change_notifier(&self, notifier: &Notifier) -> Result<ChangeNotifierOutcome> {
@@ -267,8 +267,8 @@ impl TeamStore<'_> {
             .bind(notifier.channel.kind().as_str())
             .bind(notifier.channel.open_part())
             .bind(&secret[..])
-            .bind(notifier.disabled.as_ref().map(|off| off.at.0))
-            .bind(notifier.disabled.as_ref().map_or("", |off| off.why.as_str()))
+            .bind(notifier.disabled.as_ref().map(|disabled| disabled.at.0))
+            .bind(notifier.disabled.as_ref().map_or("", |disabled| disabled.why.as_str()))
             .bind(notifier.isdefault)
             .bind(notifier.modified.0)
             .bind(reset.failures)
@@ -282,7 +282,7 @@ impl TeamStore<'_> {
             return Ok(ChangeNotifierOutcome::Conflict);
         }
         // Also when it is turned on, for deliveries that were written at the
-        // moment it was turned off.
+        // moment it was disabled.
         if toggled {
             let answer = "not sent: the notifier was turned off";
             give_up(&mut tx, notifier.id, answer, notifier.modified).await?;
@@ -355,8 +355,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Turns a notifier off, gives up its waiting deliveries and queues these mails
-    /// about it; false, without any change, when it was off already.
+    /// Disables a notifier, gives up its waiting deliveries and queues these mails
+    /// about it; false, without any change, if it was disabled already.
     pub async fn disable_notifier(
         &self,
         id: NotifierId,
@@ -449,7 +449,7 @@ pub(crate) async fn rename_account_notifier(
     Ok(())
 }
 
-/// Gives up the waiting deliveries of a notifier that is turned off.
+/// Gives up the waiting deliveries of a notifier that is disabled.
 async fn give_up(tx: &mut Tx, id: NotifierId, answer: &str, now: Millis) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(

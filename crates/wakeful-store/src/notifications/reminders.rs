@@ -179,7 +179,7 @@ impl Store {
         )
     }
 
-    pub(crate) fn cancelled_answer() -> &'static str {
+    pub(crate) fn canceled_answer() -> &'static str {
         OUTAGE_OVER
     }
 

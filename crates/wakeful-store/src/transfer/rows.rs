@@ -1,4 +1,4 @@
-//! Reads and writes rows in pages, in the order of their key, on either engine, and
+//! Reads and writes rows in pages, in the order of their key, on either database, and
 //! computes a checksum of all rows that does not depend on their order.
 
 use sqlx::sqlite::SqliteConnection;

@@ -1,4 +1,4 @@
-//! The tables of a database as the engine itself describes them: columns with
+//! The tables of a database as the database itself describes them: columns with
 //! their kinds, the key that identifies rows, and the tables they depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,7 @@ pub(super) struct Table {
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// The kind on PostgreSQL, if that is one of the two engines.
+    /// The kind on PostgreSQL, if that is one of the two databases.
     pub(super) kind: Kind,
 }
 

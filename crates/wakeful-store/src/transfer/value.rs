@@ -1,4 +1,4 @@
-//! A value between two engines. SQLite stores an id as bytes and a flag as a
+//! A value between two databases. SQLite stores an id as bytes and a flag as a
 //! number; PostgreSQL has types for both. Here they have SQLite's form, so that
 //! their checksums can be compared.
 
@@ -18,7 +18,7 @@ pub(super) enum Value {
     Bytes(Vec<u8>),
 }
 
-/// The type of a column in its own engine.
+/// The type of a column in its own database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a column, from the type name of either engine.
+    /// The kind of a column, from the type name of either database.
     pub(super) fn parse(declared: &str) -> Option<Self> {
         match declared.to_ascii_lowercase().as_str() {
             "integer" | "bigint" | "smallint" | "int" => Some(Self::Int),

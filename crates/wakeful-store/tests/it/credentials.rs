@@ -13,7 +13,7 @@ use wakeful_store::{
     Account, Authority, Credential, MemberOutcome, NewAccount, NewApiKey, NewMember, NewSession,
     Store, StoreError, UserChange,
 };
-use wakeful_testkit::{Database, Engine, until};
+use wakeful_testkit::{Database, DatabaseKind, until};
 
 use crate::fixture::{NOW, next, sign_up};
 use crate::on_both;
@@ -211,7 +211,7 @@ async fn resets(store: Store) {
 /// replaces, so the new session has to wait for the change.
 #[tokio::test]
 async fn a_session_waits_for_a_password_change_in_progress() {
-    let database = Database::new(Engine::Postgres).await;
+    let database = Database::new(DatabaseKind::Postgres).await;
     let store = database.open().await;
     let (_, user, _) = sign_up(&store).await;
     let mut changer = database.postgres().await;

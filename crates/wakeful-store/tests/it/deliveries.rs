@@ -1,4 +1,4 @@
-//! The outbox: failure streaks of a notifier, its deliveries when it is turned off
+//! The outbox: failure streaks of a notifier, its deliveries when it is disabled
 //! and on, and the grouping and counting of claims.
 
 use std::time::Duration;
@@ -256,7 +256,10 @@ async fn turned(store: Store) {
     assert_eq!(state().await, "waiting");
     turn(Some(Disabled { at: NOW, why: "by hand".into() })).await;
     assert_eq!(state().await, "failed");
-    assert_eq!(scope.resend_delivery(id, NOW).await.expect("queried"), ResendOutcome::Off);
+    assert_eq!(
+        scope.resend_delivery(id, NOW).await.expect("queried"),
+        ResendOutcome::NotifierDisabled
+    );
     assert_eq!(state().await, "failed");
     turn(None).await;
     assert!(store.due_deliveries(NOW.after(hours(1)), 9, 9).await.expect("read").is_empty());

@@ -1,4 +1,4 @@
-//! A new store on either engine, and data for it.
+//! A new store on either database, and data for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,11 +17,11 @@ use wakeful_store::{Mail, NewAccount, NewSession, Record, Store};
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
-/// Runs each function on a new store of both engines.
+/// Runs each function on a new store of both databases.
 #[macro_export]
 macro_rules! on_both {
     ($($name:ident => $body:ident;)+) => {$(
-        wakeful_testkit::both_engines! {
+        wakeful_testkit::both_databases! {
             async fn $name(setup: Setup) {
                 let database = setup.database().await;
                 $body(database.open().await).await;

@@ -8,7 +8,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_store::{Record, RetentionLimits, Store};
-use wakeful_testkit::{Engine, both_engines};
+use wakeful_testkit::{DatabaseKind, both_databases};
 
 use crate::fixture::{NOW, monitor, passing, team};
 
@@ -72,7 +72,7 @@ fn agree(fortnights: &[Rollup], days: &[Rollup]) {
     assert_eq!(fortnights, expected);
 }
 
-both_engines! {
+both_databases! {
     async fn fortnights_match_their_days(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
@@ -117,9 +117,9 @@ both_engines! {
         let hours = database.number("select count(*) from rollups where grain = 1").await;
         store.close().await;
         // Undoes the migration by hand.
-        let (id, number, bytes) = match setup.engine {
-            Engine::Sqlite => ("blob", "integer", "blob"),
-            Engine::Postgres => ("uuid", "bigint", "bytea"),
+        let (id, number, bytes) = match setup.database_kind {
+            DatabaseKind::Sqlite => ("blob", "integer", "blob"),
+            DatabaseKind::Postgres => ("uuid", "bigint", "bytea"),
         };
         for (table, grain) in [("hours", 1), ("days", 2)] {
             let columns = format!("monitor_id {id} not null, at {number} not null, data {bytes} not null");
@@ -147,9 +147,9 @@ both_engines! {
         store.record(&records(saved_monitor.id, 0..30)).await.expect("recorded");
         compact(&store, saved_monitor.id).await;
         assert_eq!(fortnights(&store, team, saved_monitor.id).await.len(), 2);
-        let nothing = match setup.engine {
-            Engine::Sqlite => "x'00'",
-            Engine::Postgres => "'\\x00'",
+        let nothing = match setup.database_kind {
+            DatabaseKind::Sqlite => "x'00'",
+            DatabaseKind::Postgres => "'\\x00'",
         };
         let damage = at(3).0;
         database.execute(&format!("update rollups set data = {nothing} where grain = 2 and at = {damage}")).await;

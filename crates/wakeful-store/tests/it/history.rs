@@ -13,7 +13,7 @@ use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{FailureStreak, Status};
 use wakeful_store::{HeartbeatKey, HeartbeatRange, Record, RetentionLimits, Store};
-use wakeful_testkit::{Database, Engine, both_engines};
+use wakeful_testkit::{Database, DatabaseKind, both_databases};
 
 use crate::fixture::{NOW, monitor, next, passing, team};
 use crate::heartbeats::everything;
@@ -260,7 +260,7 @@ async fn joined(store: Store) {
     // Two full blocks, one that will be part of a third, and the short ones.
     assert_eq!(more(60).await, 5);
     let inventory = store.history_inventory().await.expect("read");
-    assert_eq!((inventory.fresh, inventory.packed), (0, seq + 1));
+    assert_eq!((inventory.recent, inventory.compacted), (0, seq + 1));
     let seqs: Vec<i64> =
         read(&store, team, saved_monitor.id).await.iter().map(|(key, _)| key.seq).collect();
     let in_order = (2..=seq).rev().chain([100_000, 1]);
@@ -309,7 +309,7 @@ async fn paged(store: Store) {
         () = compacting => {}
         _ = async { tokio::join!(reading(), reading(), reading()) } => {}
     }
-    assert_eq!(store.history_inventory().await.expect("read").fresh, 0);
+    assert_eq!(store.history_inventory().await.expect("read").recent, 0);
 }
 
 async fn expired(store: Store) {
@@ -368,7 +368,7 @@ async fn concurrently(store: Store) {
     );
     let compacted: usize = compactions.await.into_iter().sum();
     let inventory = store.history_inventory().await.expect("read");
-    assert_eq!((inventory.packed, inventory.fresh), (compacted as i64, 400 - compacted as i64));
+    assert_eq!((inventory.compacted, inventory.recent), (compacted as i64, 400 - compacted as i64));
     assert_eq!(read(&store, team, saved_monitor.id).await.len(), 400);
     let up: u64 = days(&store, team, saved_monitor.id)
         .await
@@ -394,14 +394,14 @@ async fn deleted_with_monitor(store: Store) {
     while !store.delete_orphaned_heartbeats(5).await.expect("deleted") {}
     let inventory = store.history_inventory().await.expect("read");
     assert_eq!(
-        (inventory.fresh, inventory.blocks, inventory.oldest_hour, inventory.oldest_day),
+        (inventory.recent, inventory.blocks, inventory.oldest_hour, inventory.oldest_day),
         (0, 0, None, None)
     );
 }
 
 #[tokio::test]
 async fn the_file_shrinks_after_deletions() {
-    let database = Database::new(Engine::Sqlite).await;
+    let database = Database::new(DatabaseKind::Sqlite).await;
     let store = database.open().await;
     let (_, saved_monitor) = site(&store).await;
     let mut rng = Rng(7);
@@ -425,15 +425,15 @@ async fn the_file_shrinks_after_deletions() {
 }
 
 /// Changes two bytes of the block that begins at `from`.
-async fn damage(database: &Database, engine: Engine, from: i64) {
-    let damage = match engine {
-        Engine::Sqlite => "cast(substr(data, 1, 9) || x'00ff' || substr(data, 12) as blob)",
-        Engine::Postgres => "set_byte(set_byte(data, 9, 0), 10, 255)",
+async fn damage(database: &Database, kind: DatabaseKind, from: i64) {
+    let damage = match kind {
+        DatabaseKind::Sqlite => "cast(substr(data, 1, 9) || x'00ff' || substr(data, 12) as blob)",
+        DatabaseKind::Postgres => "set_byte(set_byte(data, 9, 0), 10, 255)",
     };
     database.execute(&format!("update blocks set data = {damage} where from_at = {from}")).await;
 }
 
-both_engines! {
+both_databases! {
     async fn a_damaged_block_stays_when_the_short_blocks_around_it_are_joined(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
@@ -446,7 +446,7 @@ both_engines! {
             store.record(&records).await.expect("recorded");
             store.compact(saved_monitor.id, LATER, FOREVER, 500).await.expect("compacted");
             if number == 14 {
-                damage(&database, setup.engine, NOW.0 + hour(5).start * 60_000).await;
+                damage(&database, setup.database_kind, NOW.0 + hour(5).start * 60_000).await;
             }
         }
         // Two runs were joined around it; the roll-up of the day is complete.
@@ -474,7 +474,7 @@ both_engines! {
         while store.compact(saved_monitor.id, LATER, FOREVER, 500).await.expect("compacted").heartbeats > 0 {}
         let rolled_up = days(&store, team, saved_monitor.id).await;
         let middle = NOW.0 + 604_800_000;
-        damage(&database, setup.engine, middle).await;
+        damage(&database, setup.database_kind, middle).await;
         assert_eq!(read(&store, team, saved_monitor.id).await.len(), 60);
         assert_eq!(days(&store, team, saved_monitor.id).await, rolled_up);
         let damaged = store.find_damage().await.expect("read");

@@ -11,7 +11,7 @@ use wakeful_core::token::Digest;
 use wakeful_store::{
     Keyring, KeyringError, Mail, NewAccount, NewSession, Resealed, Store, StoreError,
 };
-use wakeful_testkit::both_engines;
+use wakeful_testkit::both_databases;
 
 const NOW: Millis = Millis(1_794_735_000_000);
 const SEED: [u8; 20] = *b"twenty secret bytes!";
@@ -56,7 +56,7 @@ async fn opens(store: &Store, user: UserId) {
     assert_eq!(claimed.mail.text, "a sealed text");
 }
 
-both_engines! {
+both_databases! {
     async fn the_keyring_of_another_database_is_refused(setup: Setup) {
         let database = setup.database().await;
         database.open().await.close().await;

@@ -1,4 +1,4 @@
-//! Tests of the store through its public methods, on both engines, and of the
+//! Tests of the store through its public methods, on both databases, and of the
 //! rules of the architecture.
 
 mod architecture;

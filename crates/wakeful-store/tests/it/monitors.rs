@@ -72,7 +72,7 @@ async fn apart(store: Store) {
     let us = store.team(ours);
     assert!(us.monitor(saved_monitor.id).await.expect("read").is_none());
     assert!(us.monitors(&MonitorFilter::default()).await.expect("read").is_empty());
-    assert_eq!(us.change_monitor(&saved_monitor, 1).await.expect("tried"), SaveOutcome::NoMonitor);
+    assert_eq!(us.change_monitor(&saved_monitor, 1).await.expect("tried"), SaveOutcome::NotFound);
     assert!(!us.delete_monitors(&[saved_monitor.id]).await.expect("tried"));
     assert!(store.team(theirs).monitor(saved_monitor.id).await.expect("read").is_some());
 }
@@ -82,7 +82,7 @@ async fn unknown_notifiers(store: Store) {
     let (own, foreign) = (notifier(&store, ours, "own").await, notifier(&store, theirs, "x").await);
     let unknown = NotifierId::new(NOW, next());
     let wanted = Monitor { notifiers: vec![own, foreign, unknown], ..monitor(ours, "site") };
-    let refused = SaveOutcome::NoNotifiers(vec![foreign, unknown]);
+    let refused = SaveOutcome::UnknownNotifiers(vec![foreign, unknown]);
     assert_eq!(store.team(ours).add_monitor(&wanted).await.expect("tried"), refused);
     assert!(store.team(ours).monitor(wanted.id).await.expect("read").is_none());
 
@@ -93,7 +93,7 @@ async fn unknown_notifiers(store: Store) {
         name: Name::parse("renamed").expect("a name"),
         ..saved_monitor.clone()
     };
-    let refused = SaveOutcome::NoNotifiers(vec![foreign]);
+    let refused = SaveOutcome::UnknownNotifiers(vec![foreign]);
     assert_eq!(store.team(ours).change_monitor(&renamed, 1).await.expect("tried"), refused);
     let (read, _) = store.team(ours).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, saved_monitor);
@@ -197,7 +197,7 @@ async fn overtaken(store: Store) {
     assert_eq!((read.monitor, read.revision, links.len()), (stopped, 2, 1));
     let foreign = crate::fixture::team(&store).await;
     let tried = store.team(foreign).change_monitor(&renamed, 2).await.expect("tried");
-    assert_eq!(tried, SaveOutcome::NoMonitor);
+    assert_eq!(tried, SaveOutcome::NotFound);
 }
 
 async fn deletes(store: Store) {
@@ -249,7 +249,7 @@ async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     assert_eq!(deleted, MemberOutcome::Done);
 }
 
-wakeful_testkit::both_engines! {
+wakeful_testkit::both_databases! {
     async fn secrets_are_resealed_with_a_new_key(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;

@@ -10,7 +10,7 @@ use wakeful_core::cluster::slot::{Grant, LEASE_DURATION, SLOT_COUNT, Slot};
 use wakeful_core::id::{EventId, MonitorId, NodeId, NodeRequestId};
 use wakeful_core::time::Millis;
 use wakeful_store::{NewEvent, Node, NodeRequest, Record, Store, StoreError};
-use wakeful_testkit::{Database, Engine, both_engines, concurrently};
+use wakeful_testkit::{Database, DatabaseKind, both_databases, concurrently};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -232,7 +232,7 @@ async fn by_slot(store: Store) {
     assert!(store.saved_since(Millis(NOW.0 + 1)).await.unwrap().is_empty());
 }
 
-both_engines! {
+both_databases! {
     async fn the_migration_gives_monitors_the_same_slots_as_the_code(setup: Setup) {
         let database = setup.database().await;
         let store = database.open().await;
@@ -245,9 +245,9 @@ both_engines! {
             *expected.entry(Slot::of(id).number()).or_insert(0_i64) += 1;
         }
         database.execute("update monitors set slot = -1").await;
-        let migration = match database.engine() {
-            Engine::Sqlite => include_str!("../../migrations/sqlite/0007_nodes.sql"),
-            Engine::Postgres => include_str!("../../migrations/postgres/0007_nodes.sql"),
+        let migration = match database.kind() {
+            DatabaseKind::Sqlite => include_str!("../../migrations/sqlite/0007_nodes.sql"),
+            DatabaseKind::Postgres => include_str!("../../migrations/postgres/0007_nodes.sql"),
         };
         let fill = migration.split_inclusive(';').find(|part| part.contains("update monitors")).unwrap();
         database.execute(fill).await;
@@ -262,7 +262,7 @@ both_engines! {
 /// schedules.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn racing_nodes_on_postgres_never_write_under_the_same_epoch() {
-    let database = Database::new(Engine::Postgres).await;
+    let database = Database::new(DatabaseKind::Postgres).await;
     let store = database.open().await;
     let team = team(&store).await;
     let mut monitor_ids = Vec::new();

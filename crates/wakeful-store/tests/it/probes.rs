@@ -15,7 +15,7 @@ use crate::on_both;
 on_both! {
     a_revoked_probe_stays_revoked_until_it_is_readmitted => revokes;
     regions_are_stored_with_monitors_and_counted => regions;
-    results_of_regions_are_read_back_fresh_and_packed => beats;
+    results_of_regions_are_read_back_recent_and_compacted => beats;
 }
 
 async fn revokes(store: Store) {
@@ -75,9 +75,9 @@ async fn beats(store: Store) {
         records.push(record);
     }
     store.record(&records).await.expect("recorded");
-    let fresh = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
-    let fresh = fresh.expect("a monitor");
-    for (key, heartbeat) in &fresh {
+    let recent = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+    let recent = recent.expect("a monitor");
+    for (key, heartbeat) in &recent {
         let written = records.iter().find(|record| record.seq == key.seq).expect("written");
         assert_eq!(heartbeat, &written.heartbeat);
     }
@@ -86,6 +86,7 @@ async fn beats(store: Store) {
         .await
         .expect("compacted");
     assert!(done.heartbeats > 0, "{done:?}");
-    let packed = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
-    assert_eq!(packed.expect("a monitor"), fresh);
+    let compacted =
+        store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+    assert_eq!(compacted.expect("a monitor"), recent);
 }

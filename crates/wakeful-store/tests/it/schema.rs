@@ -1,4 +1,4 @@
-//! The migrations: the same on both engines, run once, and never on a database of
+//! The migrations: the same on both databases, run once, and never on a database of
 //! another version.
 
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use wakeful_store::{Store, StoreError};
-use wakeful_testkit::{Database, Engine, both_engines, concurrently};
+use wakeful_testkit::{Database, DatabaseKind, both_databases, concurrently};
 
 fn migrations(folder: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
@@ -21,17 +21,17 @@ fn both_folders_have_files_of_the_same_names() {
 }
 
 #[tokio::test]
-async fn both_engines_get_the_same_tables_and_columns() {
-    let mut columns_by_engine = Vec::new();
-    for engine in [Engine::Sqlite, Engine::Postgres] {
-        let database = Database::new(engine).await;
+async fn both_databases_get_the_same_tables_and_columns() {
+    let mut columns_by_database = Vec::new();
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+        let database = Database::new(kind).await;
         database.open().await.close().await;
         let columns = database.columns().await.into_iter();
         let columns = columns.map(|column| (column.table, column.name, column.nullable));
-        columns_by_engine.push(columns.collect());
+        columns_by_database.push(columns.collect());
     }
     let [sqlite, postgres]: [BTreeSet<(String, String, bool)>; 2] =
-        columns_by_engine.try_into().unwrap();
+        columns_by_database.try_into().unwrap();
     let only_one: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
     assert_eq!(only_one, Vec::<&(String, String, bool)>::new());
     let tables: BTreeSet<&str> = sqlite.iter().map(|(table, ..)| table.as_str()).collect();
@@ -40,7 +40,7 @@ async fn both_engines_get_the_same_tables_and_columns() {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn every_migration_runs_once_when_eight_nodes_start_together(setup: Setup) {
         let database = std::sync::Arc::new(setup.database().await);
         // Creates the key file first, so that they race only for the schema.

@@ -1,7 +1,7 @@
 //! The operator's own plans, from `[[billing.plans]]`. Errors name the plan and the field.
 
 use toml::{Table, Value};
-use wakeful_core::billing::{Catalogue, Limits, Money, Plan, PlanId, Price};
+use wakeful_core::billing::{Catalog, Limits, Money, Plan, PlanId, Price};
 
 use super::layers::Entry;
 use super::problem::Problem;
@@ -17,20 +17,20 @@ const MAX_PRICE_CENTS: i64 = 100_000_000;
 
 impl Reader<'_> {
     /// The configured plans, or the built-in ones.
-    pub(super) fn plans(&mut self, key: &'static str) -> Catalogue {
+    pub(super) fn plans(&mut self, key: &'static str) -> Catalog {
         let entry = self.layers.get(key);
-        catalogue(entry).unwrap_or_else(|what| {
+        catalog(entry).unwrap_or_else(|what| {
             self.problems.push(Problem::Plan { key, origin: entry.origin.clone(), what });
-            Catalogue::built_in()
+            Catalog::built_in()
         })
     }
 }
 
-fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
+fn catalog(entry: &Entry) -> Result<Catalog, String> {
     let tables =
         tables(entry).ok_or(" must be a list of plans, each in a table [[billing.plans]]")?;
     if tables.is_empty() {
-        return Ok(Catalogue::built_in());
+        return Ok(Catalog::built_in());
     }
     let plans = tables.iter().zip(1..).map(|(table, number)| {
         plan(table).map_err(|what| {
@@ -39,7 +39,7 @@ fn catalogue(entry: &Entry) -> Result<Catalogue, String> {
         })
     });
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
-    Catalogue::new(plans).map_err(|why| format!(": the list {why}"))
+    Catalog::new(plans).map_err(|why| format!(": the list {why}"))
 }
 
 /// A variable contains the list as an inline TOML array.

@@ -79,8 +79,8 @@ history_days = 3650
 
 #[test]
 fn an_operator_can_define_plans() {
-    assert_eq!(start().settings().billing.catalogue, Catalogue::built_in());
-    let plans = start().file(PLANS).settings().billing.catalogue;
+    assert_eq!(start().settings().billing.catalog, Catalog::built_in());
+    let plans = start().file(PLANS).settings().billing.catalog;
     let found: Vec<String> = plans
         .plans()
         .iter()
@@ -99,7 +99,7 @@ fn an_operator_can_define_plans() {
     assert_eq!(plans.none().limits.history_days, 7);
     let one = r#"[{id = "none", price = 0, shortest_interval = 60, history_days = 1}]"#;
     let by_variable = start().variable("WAKEFUL_BILLING_PLANS", one).settings();
-    assert_eq!(by_variable.billing.catalogue.plans().len(), 1);
+    assert_eq!(by_variable.billing.catalog.plans().len(), 1);
 }
 
 #[test]

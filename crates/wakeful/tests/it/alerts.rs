@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use wakeful_testkit::{Client, Engine, Hook, Receiver, User, until};
+use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until};
 
 use crate::process::{Installation, Server, random_below};
 use crate::smtp::MailServer;
@@ -97,7 +97,7 @@ impl Scenario {
 
 #[tokio::test]
 async fn no_status_change_is_lost_through_kill_9() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let mut server = installation.serve().await;
     let mut scenario = Scenario::begin(&server).await;
     scenario.receiver.answer_after(Duration::from_millis(20));
@@ -185,7 +185,7 @@ async fn run_with_crashes(
 
 #[tokio::test]
 async fn no_status_change_is_lost_wherever_the_process_dies() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let mut scenario = Scenario::begin(&server).await;
     server.kill().await;
@@ -210,7 +210,7 @@ async fn no_status_change_is_lost_wherever_the_process_dies() {
 /// The same by mail, to an independent mail server.
 #[tokio::test]
 async fn no_mail_is_lost_wherever_the_process_dies() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let mail_server = MailServer::start("none", None, None).await;
@@ -257,7 +257,7 @@ async fn no_mail_is_lost_wherever_the_process_dies() {
 
 #[tokio::test]
 async fn reminders_of_an_outage_are_sent_at_the_configured_interval() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let scenario = Scenario::begin(&server).await;
     let id = &scenario.monitors[0];

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wakeful_testkit::{Client, Engine, User};
+use wakeful_testkit::{Client, DatabaseKind, User};
 
 use crate::durability::integrity;
 use crate::mfa::MfaUser;
@@ -22,7 +22,7 @@ fn path(path: &Path) -> &str {
 
 /// An installation with one user and a backup.
 async fn backed_up() -> (Installation, Server, User, std::path::PathBuf) {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let file = installation.data().join("one.backup");
@@ -32,7 +32,7 @@ async fn backed_up() -> (Installation, Server, User, std::path::PathBuf) {
 
 #[tokio::test]
 async fn a_backup_made_during_writes_is_complete() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let mut ann = MfaUser::sign_up(&server.anonymous(), "ann@example.com").await;
     let running = Arc::new(AtomicBool::new(true));
@@ -54,7 +54,7 @@ async fn a_backup_made_during_writes_is_complete() {
         assert_eq!(integrity(file).await, "ok");
     }
 
-    let other = Installation::new(Engine::Sqlite).await;
+    let other = Installation::new(DatabaseKind::Sqlite).await;
     copy_key(&installation, &other);
     other.run(&["restore", path(files.last().unwrap())]).await.ok();
     let restored = other.serve().await;
@@ -188,7 +188,7 @@ async fn a_destroyed_database_can_be_restored() {
 async fn a_backup_with_another_key_is_not_served() {
     let (installation, server, _ann, file) = backed_up().await;
     server.stop().await;
-    let other = Installation::new(Engine::Sqlite).await;
+    let other = Installation::new(DatabaseKind::Sqlite).await;
     other.run(&["restore", path(&file)]).await.ok();
     let why = other.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();
     assert!(why.contains("key"), "{why}");
@@ -198,7 +198,7 @@ async fn a_backup_with_another_key_is_not_served() {
 
 #[tokio::test]
 async fn backup_and_restore_reject_postgres() {
-    let installation = Installation::new(Engine::Postgres).await;
+    let installation = Installation::new(DatabaseKind::Postgres).await;
     let why = installation.run(&["backup", "x.backup"]).await.refused();
     assert!(why.contains("pg_dump"), "{why}");
     let why = installation.run(&["restore", "x.backup"]).await.refused();

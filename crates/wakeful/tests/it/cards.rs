@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::process::Child;
-use wakeful_testkit::{Engine, User, until};
+use wakeful_testkit::{DatabaseKind, User, until};
 
 use crate::process::{Installation, python_tool};
 
@@ -97,13 +97,13 @@ fn the_search_finds_a_card() {
 
 #[tokio::test]
 async fn the_sandbox_leaves_no_card_behind() {
-    no_card_is_left_behind(Installation::new(Engine::Sqlite).await.set("LOG", "trace")).await;
+    no_card_is_left_behind(Installation::new(DatabaseKind::Sqlite).await.set("LOG", "trace")).await;
 }
 
 #[tokio::test]
 async fn stripe_leaves_no_card_behind() {
     let (_stripe, url) = localstripe().await;
-    let installation = Installation::new(Engine::Sqlite)
+    let installation = Installation::new(DatabaseKind::Sqlite)
         .await
         .set("LOG", "trace")
         .set("BILLING_PROCESSOR", "stripe")
@@ -114,7 +114,7 @@ async fn stripe_leaves_no_card_behind() {
 
 #[tokio::test]
 async fn an_operator_can_set_a_plan_while_the_server_runs() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let output = installation.run(&["membership", "set", &ann.team, "Enterprise"]).await.ok();

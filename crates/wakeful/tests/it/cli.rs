@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
-use wakeful_testkit::Engine;
+use wakeful_testkit::DatabaseKind;
 
 use crate::process::Installation;
 
@@ -12,7 +12,7 @@ const SECRET: &str = "s3cret-Sentinel";
 
 #[tokio::test]
 async fn the_printed_default_settings_are_accepted_and_are_the_defaults() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let file = installation.data().join("wakeful.toml");
     std::fs::write(&file, installation.run(&["config", "default"]).await.ok()).unwrap();
     let with =
@@ -27,7 +27,7 @@ async fn the_printed_default_settings_are_accepted_and_are_the_defaults() {
 
 #[tokio::test]
 async fn the_check_shows_settings_and_hides_secrets() {
-    let installation = Installation::new(Engine::Sqlite)
+    let installation = Installation::new(DatabaseKind::Sqlite)
         .await
         .set("MAIL_PASSWORD", SECRET)
         .set("SERVER_METRICS_TOKEN", SECRET)
@@ -47,7 +47,7 @@ async fn the_check_shows_the_effective_egress_mode_and_the_reason() {
         ("NETWORK_EGRESS", "public", "public (from WAKEFUL_NETWORK_EGRESS"),
         ("NETWORK_EGRESS", "10.0.0.0/8", "limited to a list of networks (from"),
     ] {
-        let installation = Installation::new(Engine::Sqlite).await.set(name, value);
+        let installation = Installation::new(DatabaseKind::Sqlite).await.set(name, value);
         let report = installation.run(&["config", "check"]).await.ok();
         assert!(report.contains("# the settings are valid\n"), "{report}");
         let last = report.lines().last().unwrap();
@@ -67,7 +67,7 @@ async fn an_invalid_setting_stops_every_command_with_one_sentence() {
         ("LOG", "loud", "WAKEFUL_LOG"),
         ("CONFIG", "/no/such/file.toml", "/no/such/file.toml"),
     ] {
-        let installation = Installation::new(Engine::Sqlite).await.set(name, value);
+        let installation = Installation::new(DatabaseKind::Sqlite).await.set(name, value);
         for command in [&["serve"][..], &["migrate"], &["config", "check"]] {
             let why = installation.run(command).await.refused();
             assert!(why.contains(names), "{name}: {why}");
@@ -79,14 +79,14 @@ async fn an_invalid_setting_stops_every_command_with_one_sentence() {
 #[tokio::test]
 async fn an_unavailable_database_or_port_is_reported_without_the_password() {
     let nowhere = format!("postgres://ann:{SECRET}@127.0.0.1:1/wakeful");
-    let installation = Installation::new(Engine::Sqlite).await.set("DATABASE_URL", &nowhere);
+    let installation = Installation::new(DatabaseKind::Sqlite).await.set("DATABASE_URL", &nowhere);
     let why = installation.run(&["migrate"]).await.refused();
     assert!(!why.contains(SECRET), "{why}");
 
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let taken = server.url.strip_prefix("http://").unwrap();
-    let other = Installation::new(Engine::Sqlite).await;
+    let other = Installation::new(DatabaseKind::Sqlite).await;
     let why = other.run(&["serve", "--listen", taken]).await.refused();
     assert!(why.contains("server.listen") && why.contains(taken), "{why}");
 }
@@ -107,7 +107,7 @@ const READ_ONLY_COMMANDS: [&[&str]; 10] = [
 
 #[tokio::test]
 async fn a_command_in_the_wrong_folder_fails_and_creates_nothing() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let typo = installation.data().join("typo");
     for command in READ_ONLY_COMMANDS {
         let mut arguments = command.to_vec();
@@ -121,7 +121,7 @@ async fn a_command_in_the_wrong_folder_fails_and_creates_nothing() {
 
 #[tokio::test]
 async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
-    let installation = Installation::new(Engine::Postgres).await;
+    let installation = Installation::new(DatabaseKind::Postgres).await;
     let key = installation.data().join("master.key");
     let tables = "select count(*) from information_schema.tables
                   where table_schema not in ('pg_catalog', 'information_schema')";
@@ -140,7 +140,7 @@ async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
 
 #[tokio::test]
 async fn shells_can_parse_their_completion_scripts() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     // Most machines have only bash; the others are tested if they are installed.
     for (shell, reads) in
         [("bash", Some("bash")), ("zsh", Some("zsh")), ("fish", Some("fish")), ("powershell", None)]

@@ -13,7 +13,7 @@ use wakeful_core::id::{AlertId, MonitorId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{State, Status};
 use wakeful_store::{Record, Store};
-use wakeful_testkit::{Engine, User, both_engines};
+use wakeful_testkit::{DatabaseKind, User, both_databases};
 
 use crate::durability::integrity;
 use crate::process::{Installation, random_below};
@@ -24,9 +24,9 @@ const MINUTES: i64 = 10;
 const MAX_ROUNDS: u64 = 60;
 const DAY: i64 = 86_400_000;
 
-both_engines! {
+both_databases! {
     async fn no_heartbeat_is_lost_or_doubled_by_kill_9_during_compaction_and_retention(setup: Setup) {
-        let installation = Installation::new(setup.engine).await.without_limits();
+        let installation = Installation::new(setup.database_kind).await.without_limits();
         let (ann, models, end) = create_history(&installation).await;
         compact_under_kills(&installation).await;
         let server = installation.serve().await;
@@ -57,18 +57,18 @@ both_engines! {
         assert!(output.stdout.contains("every block and roll-up is intact"), "{output:?}");
         assert!(output.stdout.contains("heartbeats for 2 days"), "{output:?}");
         server.stop().await;
-        let zeros = match setup.engine {
-            Engine::Sqlite => "zeroblob(50)",
-            Engine::Postgres => "decode(repeat('00', 50), 'hex')",
+        let zeros = match setup.database_kind {
+            DatabaseKind::Sqlite => "zeroblob(50)",
+            DatabaseKind::Postgres => "decode(repeat('00', 50), 'hex')",
         };
         installation.execute(&format!("update blocks set data = {zeros}")).await;
         let output = installation.run(&["doctor"]).await;
         assert_eq!(output.code, Some(2), "{output:?}");
-        assert!(output.stdout.contains("WRONG damaged"), "{output:?}");
+        assert!(output.stdout.contains("FAIL  damaged"), "{output:?}");
     }
 
     async fn checks_continue_while_old_heartbeats_are_deleted(setup: Setup) {
-        let installation = Installation::new(setup.engine).await.without_limits();
+        let installation = Installation::new(setup.database_kind).await.without_limits();
         let target = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = target.local_addr().unwrap().port();
         let server = installation.serve().await;
@@ -109,9 +109,9 @@ const MONITORS_EVERY_SECOND: usize = 20;
 
 /// Adds hundreds of blocks and days from half a century ago to every monitor.
 async fn add_old_history(installation: &Installation) {
-    let (empty, number) = match installation.engine() {
-        Engine::Sqlite => ("x'00'", "integer"),
-        Engine::Postgres => ("decode('00', 'hex')", "bigint"),
+    let (empty, number) = match installation.database_kind() {
+        DatabaseKind::Sqlite => ("x'00'", "integer"),
+        DatabaseKind::Postgres => ("decode('00', 'hex')", "bigint"),
     };
     for insert in [
         format!(
@@ -164,8 +164,8 @@ async fn create_history(
         models.insert(*monitor, fill(&store, team, *monitor, end, number).await);
         // Fifteen short blocks: the next compaction joins them.
         for _ in 0..15 {
-            let folded = store.compact(*monitor, end, Millis(i64::MIN), 40).await.unwrap();
-            assert_eq!(folded.heartbeats, 40);
+            let compacted = store.compact(*monitor, end, Millis(i64::MIN), 40).await.unwrap();
+            assert_eq!(compacted.heartbeats, 40);
         }
     }
     store.close().await;
@@ -173,9 +173,9 @@ async fn create_history(
 }
 
 async fn now(installation: &Installation) -> i64 {
-    let sql = match installation.engine() {
-        Engine::Sqlite => "select unixepoch() * 1000",
-        Engine::Postgres => "select cast(extract(epoch from now()) * 1000 as bigint)",
+    let sql = match installation.database_kind() {
+        DatabaseKind::Sqlite => "select unixepoch() * 1000",
+        DatabaseKind::Postgres => "select cast(extract(epoch from now()) * 1000 as bigint)",
     };
     installation.number(sql).await
 }
@@ -191,11 +191,11 @@ async fn compact_under_kills(installation: &Installation) {
             MONITORS as i64 * BEATS,
             "after {rounds} rounds"
         );
-        let fresh = installation.number("select count(*) from heartbeats").await;
-        if fresh == 0 {
+        let recent = installation.number("select count(*) from heartbeats").await;
+        if recent == 0 {
             break;
         }
-        assert!(rounds < MAX_ROUNDS, "{fresh} are not compacted");
+        assert!(rounds < MAX_ROUNDS, "{recent} are not compacted");
         rounds += 1;
         // Ever longer: the first runs are killed early, and the last one finishes.
         live_for(installation, random_below(60 + 60 * rounds)).await;
@@ -222,7 +222,7 @@ async fn live_for(installation: &Installation, millis: u64) {
 }
 
 async fn assert_sound(installation: &Installation) {
-    if installation.engine() == Engine::Sqlite {
+    if installation.database_kind() == DatabaseKind::Sqlite {
         assert_eq!(integrity(&installation.file()).await, "ok");
     }
 }

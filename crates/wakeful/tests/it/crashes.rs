@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use wakeful_testkit::{Client, Engine, Receiver, User, until};
+use wakeful_testkit::{Client, DatabaseKind, Receiver, User, until};
 
 use crate::process::{Installation, Server};
 
@@ -22,8 +22,8 @@ async fn post(server: &Server, token: &str, path: &str, body: &Value) {
     let _ = reqwest::Client::new().post(url).bearer_auth(token).json(body).send().await;
 }
 
-async fn a_delivery_that_crashes_the_process(engine: Engine) {
-    let installation = Installation::new(engine).await.without_limits();
+async fn a_delivery_that_crashes_the_process(kind: DatabaseKind) {
+    let installation = Installation::new(kind).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let receiver = Receiver::start().await;
@@ -70,17 +70,17 @@ async fn a_delivery_that_crashes_the_process(engine: Engine) {
 
 #[tokio::test]
 async fn a_delivery_that_crashes_the_process_is_given_up_on_sqlite() {
-    a_delivery_that_crashes_the_process(Engine::Sqlite).await;
+    a_delivery_that_crashes_the_process(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test]
 async fn a_delivery_that_crashes_the_process_is_given_up_on_postgres() {
-    a_delivery_that_crashes_the_process(Engine::Postgres).await;
+    a_delivery_that_crashes_the_process(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test]
 async fn a_mail_that_crashes_the_process_is_given_up() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let mails = installation.data().join("mail");

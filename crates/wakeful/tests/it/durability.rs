@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Engine, User, until};
+use wakeful_testkit::{DatabaseKind, User, until};
 
 use crate::process::{Installation, MAX_WAIT, Server, random_below, signal};
 
@@ -40,7 +40,7 @@ impl Acknowledged {
 
 #[tokio::test]
 async fn no_acknowledged_write_is_lost_to_kill_9() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let mut server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let (mut acknowledged, mut starts) = (Acknowledged::default(), Vec::new());
@@ -145,7 +145,7 @@ pub(crate) async fn integrity(file: &Path) -> String {
 #[tokio::test]
 async fn a_write_is_on_disk_before_its_response() {
     const WRITES: usize = 5;
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let trace = installation.data().join("trace");

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use wakeful_testkit::{Client, Engine, Hook, Receiver, User, until};
+use wakeful_testkit::{Client, DatabaseKind, Hook, Receiver, User, until};
 
 use crate::process::Installation;
 
@@ -80,7 +80,7 @@ async fn allow_files(pid: u32, most: u32) {
 
 #[tokio::test]
 async fn without_file_handles_no_status_changes_and_nothing_is_sent() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let (receiver, target) = (Receiver::start().await, Target::start().await);
@@ -119,7 +119,7 @@ async fn without_file_handles_no_status_changes_and_nothing_is_sent() {
 async fn the_limit_of_open_files_is_raised_at_startup() {
     // The service inherits the limit of its parent process, which is this test.
     allow_files(std::process::id(), 256).await;
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid)).unwrap();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
@@ -167,7 +167,7 @@ async fn pass(mut from: TcpStream, database: SocketAddr, mut open: watch::Receiv
 
 #[tokio::test]
 async fn while_postgresql_is_down_nothing_changes_and_an_outage_is_notified_afterward() {
-    let installation = Installation::new(Engine::Postgres).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Postgres).await.without_limits();
     let mut url = url::Url::parse(installation.database_url()).unwrap();
     let host = url.host_str().unwrap_or("127.0.0.1").to_owned();
     let database = format!("{host}:{}", url.port().unwrap_or(5432)).parse().unwrap();
@@ -202,7 +202,7 @@ async fn while_postgresql_is_down_nothing_changes_and_an_outage_is_notified_afte
 #[tokio::test]
 async fn a_database_locked_for_twenty_seconds_rejects_writes_serves_reads_and_notifies_the_outage()
 {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let receiver = Receiver::start().await;

@@ -2,7 +2,7 @@
 //! wherever the change is interrupted, and a wrong key decrypts nothing.
 
 use std::time::Instant;
-use wakeful_testkit::Engine;
+use wakeful_testkit::DatabaseKind;
 
 use crate::mfa::MfaUser;
 use crate::process::Installation;
@@ -18,8 +18,8 @@ async fn assert_opens(installation: &Installation, user: &mut MfaUser) {
     server.stop().await;
 }
 
-async fn totp_secrets_survive_a_key_rotation(engine: Engine) {
-    let installation = Installation::new(engine).await;
+async fn totp_secrets_survive_a_key_rotation(kind: DatabaseKind) {
+    let installation = Installation::new(kind).await;
     let server = installation.serve().await;
     let mut users = Vec::new();
     for name in ["ann", "bob", "cid"] {
@@ -56,18 +56,18 @@ async fn totp_secrets_survive_a_key_rotation(engine: Engine) {
 
 #[tokio::test]
 async fn totp_secrets_survive_a_key_rotation_on_sqlite() {
-    totp_secrets_survive_a_key_rotation(Engine::Sqlite).await;
+    totp_secrets_survive_a_key_rotation(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test]
 async fn totp_secrets_survive_a_key_rotation_on_postgres() {
-    totp_secrets_survive_a_key_rotation(Engine::Postgres).await;
+    totp_secrets_survive_a_key_rotation(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test]
 async fn a_killed_rotation_loses_no_totp_secret() {
     const KILLS: u32 = 12;
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let mut ann = MfaUser::sign_up(&server.anonymous(), "ann@example.com").await;
     let mut bob = MfaUser::sign_up(&server.anonymous(), "bob@example.com").await;
@@ -92,7 +92,7 @@ async fn a_killed_rotation_loses_no_totp_secret() {
 #[tokio::test]
 async fn a_key_file_that_is_readable_by_others_or_invalid_is_rejected() {
     use std::os::unix::fs::PermissionsExt as _;
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     installation.run(&["migrate"]).await.ok();
     let file = installation.data().join("master.key");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();

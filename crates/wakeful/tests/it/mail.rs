@@ -4,7 +4,7 @@
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
-use wakeful_testkit::{Engine, User, until};
+use wakeful_testkit::{DatabaseKind, User, until};
 
 use crate::process::Installation;
 use crate::smtp::{Certificate, MailServer, USER};
@@ -13,7 +13,7 @@ const PASSWORD: &str = "the mail password";
 
 /// A mail server of this kind receives the welcome mail and the reset link.
 async fn mail_arrives_by(mode: &'static str, password: Option<&str>) {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let certificate = Certificate::make(&installation.data(), "good");
     let shown = (mode != "none").then_some(&certificate);
     let mut mail_server = MailServer::start(mode, shown, password).await;
@@ -70,7 +70,7 @@ async fn mail_arrives_by_tls_with_a_login() {
 /// The first attempt finds an untrusted certificate; the process is killed; the next one
 /// finds a trusted certificate and delivers.
 async fn mail_waits_for_a_certificate(mode: &'static str) {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let good = Certificate::make(&installation.data(), "good");
     let untrusted = Certificate::make(&installation.data(), "untrusted");
     let mut mail_server = MailServer::start(mode, Some(&untrusted), Some(PASSWORD)).await;
@@ -114,7 +114,7 @@ async fn mail_waits_for_a_trusted_certificate_by_tls() {
 #[tokio::test]
 async fn a_server_without_starttls_gets_no_mail_if_starttls_is_required() {
     let mut mail_server = MailServer::start("none", None, None).await;
-    let installation = mail_server.settings(Installation::new(Engine::Sqlite).await);
+    let installation = mail_server.settings(Installation::new(DatabaseKind::Sqlite).await);
     let strict = installation.set("MAIL_SECURITY", "starttls");
     let server = strict.serve().await;
     User::sign_up(&server.anonymous(), "ann@example.com").await;
@@ -130,7 +130,7 @@ async fn a_server_without_starttls_gets_no_mail_if_starttls_is_required() {
 #[tokio::test]
 async fn the_contact_form_cannot_inject_headers() {
     let mut mail_server = MailServer::start("none", None, None).await;
-    let installation = mail_server.settings(Installation::new(Engine::Sqlite).await);
+    let installation = mail_server.settings(Installation::new(DatabaseKind::Sqlite).await);
     let installation = installation.set("MAIL_CONTACT_TO", "desk@example.com");
     let server = installation.serve().await;
     let evil = "Hi\r\nBcc: victim@example.com\r\n\r\nfirst line";

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{DatabaseKind, User};
 
 use crate::durability::integrity;
 use crate::process::{Installation, run_command};
@@ -18,15 +18,15 @@ const TOGETHER: usize = 6;
 /// The migrations that ran, as recorded in the database.
 async fn history(installation: &Installation) -> Vec<String> {
     const NAMES: &str = "select name from schema_migrations order by name";
-    match installation.engine() {
-        Engine::Sqlite => {
+    match installation.database_kind() {
+        DatabaseKind::Sqlite => {
             let file = SqliteConnectOptions::new().filename(installation.file());
             let mut db = file.connect().await.unwrap();
             let names = sqlx::query_scalar(NAMES).fetch_all(&mut db).await.unwrap();
             db.close().await.unwrap();
             names
         }
-        Engine::Postgres => {
+        DatabaseKind::Postgres => {
             let mut db = PgConnection::connect(installation.database_url()).await.unwrap();
             let names = sqlx::query_scalar(NAMES).fetch_all(&mut db).await.unwrap();
             db.close().await.unwrap();
@@ -40,18 +40,18 @@ async fn assert_made_once(installation: &Installation) {
     let distinct: BTreeSet<&String> = history.iter().collect();
     assert!(!history.is_empty());
     assert_eq!(distinct.len(), history.len(), "{history:?}");
-    if installation.engine() == Engine::Sqlite {
+    if installation.database_kind() == DatabaseKind::Sqlite {
         assert_eq!(integrity(&installation.file()).await, "ok");
     }
 }
 
-async fn a_killed_migration_can_be_run_again(engine: Engine) {
-    let whole = Installation::new(engine).await;
+async fn a_killed_migration_can_be_run_again(kind: DatabaseKind) {
+    let whole = Installation::new(kind).await;
     let begun = Instant::now();
     whole.run(&["migrate"]).await.ok();
     let takes = begun.elapsed();
     for kill in 0..KILLS {
-        let installation = Installation::new(engine).await;
+        let installation = Installation::new(kind).await;
         let mut child = installation.command(&["migrate"]).spawn().unwrap();
         tokio::time::sleep(takes * kill / KILLS).await;
         child.kill().await.unwrap();
@@ -63,12 +63,12 @@ async fn a_killed_migration_can_be_run_again(engine: Engine) {
 
 #[tokio::test]
 async fn a_killed_migration_can_be_run_again_on_sqlite() {
-    a_killed_migration_can_be_run_again(Engine::Sqlite).await;
+    a_killed_migration_can_be_run_again(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test]
 async fn a_killed_migration_can_be_run_again_on_postgres() {
-    a_killed_migration_can_be_run_again(Engine::Postgres).await;
+    a_killed_migration_can_be_run_again(DatabaseKind::Postgres).await;
 }
 
 async fn migrate_together(installation: &Installation) {
@@ -85,20 +85,20 @@ async fn migrate_together(installation: &Installation) {
 #[tokio::test]
 async fn migrations_that_start_together_run_once_on_sqlite() {
     for _ in 0..3 {
-        migrate_together(&Installation::new(Engine::Sqlite).await).await;
+        migrate_together(&Installation::new(DatabaseKind::Sqlite).await).await;
     }
 }
 
 #[tokio::test]
 async fn migrations_that_start_together_run_once_on_postgres() {
     for _ in 0..3 {
-        migrate_together(&Installation::new(Engine::Postgres).await).await;
+        migrate_together(&Installation::new(DatabaseKind::Postgres).await).await;
     }
 }
 
 #[tokio::test]
 async fn servers_that_start_together_on_postgres_share_the_database() {
-    let installation = Arc::new(Installation::new(Engine::Postgres).await);
+    let installation = Arc::new(Installation::new(DatabaseKind::Postgres).await);
     let mut starts = JoinSet::new();
     for _ in 0..TOGETHER {
         let installation = installation.clone();
@@ -116,7 +116,7 @@ async fn servers_that_start_together_on_postgres_share_the_database() {
 
 #[tokio::test]
 async fn a_second_server_on_the_same_sqlite_file_is_rejected() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let first = installation.serve().await;
     let begun = Instant::now();
     let why = installation.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();

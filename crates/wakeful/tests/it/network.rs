@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Client, Engine, User, send_raw};
+use wakeful_testkit::{Client, DatabaseKind, User, send_raw};
 
 use crate::process::{Installation, Server};
 
@@ -20,7 +20,7 @@ async fn guess(client: &Client, email: &str, from: &str) -> u16 {
 
 #[tokio::test]
 async fn a_forged_forwarded_address_does_not_bypass_the_limit() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     for count in 0..TRIES {
@@ -37,7 +37,7 @@ async fn a_forged_forwarded_address_does_not_bypass_the_limit() {
 #[tokio::test]
 async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
     let installation =
-        Installation::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
+        Installation::new(DatabaseKind::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     for count in 0..TRIES {
@@ -60,7 +60,7 @@ async fn behind_a_proxy_checks_and_webhooks_cannot_reach_this_machine() {
     accepted.spawn(async move { inside.accept().await.map(drop) });
 
     let installation =
-        Installation::new(Engine::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
+        Installation::new(DatabaseKind::Sqlite).await.set("SERVER_TRUSTED_PROXIES", "127.0.0.1");
     let server = installation.serve().await;
     let eve = User::sign_up(&server.anonymous(), "eve@example.com").await;
     let own_port = server.url.rsplit(':').next().unwrap();
@@ -104,7 +104,7 @@ const BEGINNINGS: [&str; 5] = [
 
 #[tokio::test]
 async fn slow_clients_do_not_delay_others_and_are_dropped() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let begun = Instant::now();
     let mut slow = JoinSet::new();
@@ -142,7 +142,7 @@ async fn connect_from(server: &Server, client: usize) -> TcpStream {
 
 #[tokio::test]
 async fn behind_a_proxy_a_loopback_listener_serves_the_host_of_public_url() {
-    let installation = Installation::new(Engine::Sqlite)
+    let installation = Installation::new(DatabaseKind::Sqlite)
         .await
         .set("SERVER_PUBLIC_URL", "https://wakeful.example.com")
         .set("SERVER_TRUSTED_PROXIES", "127.0.0.1/32");

@@ -2,7 +2,7 @@
 //! test message, an outage and its end.
 
 use serde_json::{Value, json};
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{DatabaseKind, User};
 
 use crate::process::Installation;
 use crate::smtp::{Certificate, Mail, MailServer, USER};
@@ -31,7 +31,7 @@ fn is_addressed(mail: &Mail) {
 }
 
 async fn notification_arrives_by(mode: &'static str, password: Option<&str>) {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let certificate = Certificate::make(&installation.data(), "good");
     let shown = (mode != "none").then_some(&certificate);
     let mut mail_server = MailServer::for_notifiers(mode, shown, password).await;
@@ -104,7 +104,7 @@ async fn notification_arrives_by_tls_with_a_login() {
 
 #[tokio::test]
 async fn a_test_reports_a_wrong_password_without_showing_it() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let mail_server = MailServer::start("none", None, Some(PASSWORD)).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::timeout;
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{DatabaseKind, User};
 
 use crate::process::{Installation, Server, python_tool, workspace};
 
@@ -33,7 +33,7 @@ async fn assert_clean(installation: &Installation, mut command: Command) {
 }
 
 async fn served() -> (Installation, Server) {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     // No check of a generated monitor leaves this machine.
     let installation = installation.set("NETWORK_EGRESS", "127.0.0.1/32");
     let server = installation.serve().await;

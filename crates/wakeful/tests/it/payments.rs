@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Child;
 use tokio::task::JoinSet;
-use wakeful_testkit::{Client, Engine, User, both_engines, until};
+use wakeful_testkit::{Client, DatabaseKind, User, both_databases, until};
 
 use crate::cards::localstripe;
 use crate::process::{Installation, Server};
@@ -204,9 +204,9 @@ async fn paid_once(server: &Server, ann: &User, stripe: &StripeProxy) {
     assert_eq!((&invoices[0]["amount"], &invoices[0]["state"]), (&json!(2900), &json!("paid")));
 }
 
-async fn is_paid_once_with(fault: Fault, engine: Engine) {
+async fn is_paid_once_with(fault: Fault, kind: DatabaseKind) {
     let stripe = StripeProxy::open(Some(fault)).await;
-    let installation = stripe.settings(Installation::new(engine).await);
+    let installation = stripe.settings(Installation::new(kind).await);
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     choose(&server, &ann).await;
@@ -215,17 +215,17 @@ async fn is_paid_once_with(fault: Fault, engine: Engine) {
     server.stop().await;
 }
 
-both_engines! {
+both_databases! {
     async fn a_kill_between_charge_and_commit_leads_to_one_charge_and_one_invoice(setup: Setup) {
         let stripe = StripeProxy::open(None).await;
-        let installation = stripe.settings(Installation::new(setup.engine).await).with_failpoint("after-charge", 1);
+        let installation = stripe.settings(Installation::new(setup.database_kind).await).with_failpoint("after-charge", 1);
         let mut server = installation.serve().await;
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
         choose(&server, &ann).await;
         until("the charge", || async { stripe.moved().await.first().copied() }).await;
         assert!(server.is_dead(), "it dies after the charge");
         assert_eq!(installation.number("select count(*) from invoices").await, 0);
-        if setup.engine == Engine::Postgres {
+        if setup.database_kind == DatabaseKind::Postgres {
             // A node that may not be the only one waits for the lease: two minutes.
             installation.execute("update payment_attempts set lease_until = 0").await;
         }
@@ -236,14 +236,14 @@ both_engines! {
     }
 
     async fn a_lost_response_leads_to_one_charge_and_one_invoice(setup: Setup) {
-        is_paid_once_with(Fault::Lost, setup.engine).await;
+        is_paid_once_with(Fault::Lost, setup.database_kind).await;
     }
 
     async fn a_response_with_status_500_leads_to_one_charge_and_one_invoice(setup: Setup) {
-        is_paid_once_with(Fault::Says500, setup.engine).await;
+        is_paid_once_with(Fault::Says500, setup.database_kind).await;
     }
 
     async fn a_late_response_leads_to_one_charge_and_one_invoice(setup: Setup) {
-        is_paid_once_with(Fault::Late, setup.engine).await;
+        is_paid_once_with(Fault::Late, setup.database_kind).await;
     }
 }

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use wakeful_testkit::{Client, Engine, NatsServer, User, until};
+use wakeful_testkit::{Client, DatabaseKind, NatsServer, User, until};
 
 use crate::process::{Installation, Probe, Server, signal};
 
@@ -137,7 +137,7 @@ impl ProbeSetup {
     /// `all` are settings of the service and of every probe.
     async fn made(all: &[(&str, &str)], us: &[(&str, &str)]) -> Self {
         let nats = NatsServer::start().await;
-        let installation = Installation::new(Engine::Sqlite).await.without_limits();
+        let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
         let installation = installation.set("NATS_URL", &nats.url()).set("CLUSTER_KEY", KEY);
         let installation = installation.set("SERVER_METRICS_TOKEN", METRICS);
         let installation = all
@@ -659,7 +659,7 @@ async fn the_documented_nats_permissions_are_enough_for_a_probe() {
          ] }}"
     );
     let nats = NatsServer::with(&settings).await;
-    let installation = Installation::new(Engine::Sqlite)
+    let installation = Installation::new(DatabaseKind::Sqlite)
         .await
         .set("NATS_URL", &nats.url())
         .set("CLUSTER_KEY", KEY);

@@ -13,14 +13,14 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 use wakeful_store::Store;
-use wakeful_testkit::{Client, Database, Engine, until};
+use wakeful_testkit::{Client, Database, DatabaseKind, until};
 
 /// Longer than anything here takes, even on a busy machine.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Installation {
     database: Database,
-    engine: Engine,
+    database_kind: DatabaseKind,
     logs: TempDir,
     variables: Vec<(String, String)>,
 }
@@ -53,16 +53,16 @@ impl CommandOutput {
 }
 
 impl Installation {
-    pub(crate) async fn new(engine: Engine) -> Self {
+    pub(crate) async fn new(kind: DatabaseKind) -> Self {
         // Another test in the same process may have installed it.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let mut installation = Self {
-            database: Database::new(engine).await,
-            engine,
+            database: Database::new(kind).await,
+            database_kind: kind,
             logs: tempfile::tempdir().unwrap(),
             variables: Vec::new(),
         };
-        if engine == Engine::Postgres {
+        if kind == DatabaseKind::Postgres {
             let url = installation.database.url().to_owned();
             // The tests' server runs without fsync.
             installation =
@@ -112,8 +112,8 @@ impl Installation {
         all.fold(self, |installation, name| installation.set(&format!("LIMITS_{name}"), "1000000"))
     }
 
-    pub(crate) fn engine(&self) -> Engine {
-        self.engine
+    pub(crate) fn database_kind(&self) -> DatabaseKind {
+        self.database_kind
     }
 
     pub(crate) fn database_url(&self) -> &str {

@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::time::Duration;
 use wakeful_core::time::Millis;
-use wakeful_testkit::{Engine, HttpsServer, Receiver, User, both_engines, until};
+use wakeful_testkit::{DatabaseKind, HttpsServer, Receiver, User, both_databases, until};
 
 use crate::process::{Installation, Server};
 
@@ -20,8 +20,8 @@ struct Scenario {
 }
 
 impl Scenario {
-    async fn with_target_up(engine: Engine) -> Self {
-        let installation = Installation::new(engine).await.without_limits();
+    async fn with_target_up(kind: DatabaseKind) -> Self {
+        let installation = Installation::new(kind).await.without_limits();
         let server = installation.serve().await;
         let (target, receiver) = (Receiver::start().await, Receiver::start().await);
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
@@ -37,8 +37,8 @@ impl Scenario {
     }
 
     /// The same, after an outage has been notified.
-    async fn with_target_down(engine: Engine) -> Self {
-        let scene = Self::with_target_up(engine).await;
+    async fn with_target_down(kind: DatabaseKind) -> Self {
+        let scene = Self::with_target_up(kind).await;
         scene.target.answer_with(503, "", "");
         scene.receiver.wait_for_hooks(1).await;
         scene.wait_for_checks().await;
@@ -65,14 +65,14 @@ impl Scenario {
     }
 }
 
-both_engines! {
+both_databases! {
     async fn a_notified_outage_is_not_notified_again_after_a_restart(setup: Setup) {
-        let scene = Scenario::with_target_down(setup.engine).await.killed_during(|_| ()).await;
+        let scene = Scenario::with_target_down(setup.database_kind).await.killed_during(|_| ()).await;
         assert_eq!(scene.notified_kinds(), ["monitor.down"]);
     }
 
     async fn recovery_after_a_restart_is_notified_once(setup: Setup) {
-        let scene = Scenario::with_target_down(setup.engine).await.killed_during(|_| ()).await;
+        let scene = Scenario::with_target_down(setup.database_kind).await.killed_during(|_| ()).await;
         scene.target.answer_with(200, "", "");
         scene.receiver.wait_for_hooks(2).await;
         scene.wait_for_checks().await;
@@ -80,7 +80,7 @@ both_engines! {
     }
 
     async fn a_target_that_failed_while_the_service_was_down_is_notified_once(setup: Setup) {
-        let scene = Scenario::with_target_up(setup.engine).await;
+        let scene = Scenario::with_target_up(setup.database_kind).await;
         let scene = scene.killed_during(|target| target.answer_with(503, "", "")).await;
         scene.receiver.wait_for_hooks(1).await;
         scene.wait_for_checks().await;
@@ -89,7 +89,7 @@ both_engines! {
 
     async fn an_expiring_certificate_is_notified_once_and_not_again_after_a_restart(setup: Setup) {
         const TEN_DAYS: Duration = Duration::from_secs(10 * 86_400 + 3_600);
-        let installation = Installation::new(setup.engine).await.without_limits();
+        let installation = Installation::new(setup.database_kind).await.without_limits();
         let server = installation.serve().await;
         let receiver = Receiver::start().await;
         let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
@@ -126,7 +126,7 @@ both_engines! {
     }
 
     async fn an_outage_entirely_during_downtime_is_not_notified(setup: Setup) {
-        let scene = Scenario::with_target_up(setup.engine).await;
+        let scene = Scenario::with_target_up(setup.database_kind).await;
         let scene = scene
             .killed_during(|target| {
                 target.answer_with(503, "", "");

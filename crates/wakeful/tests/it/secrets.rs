@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use tokio::process::Command;
-use wakeful_testkit::{Client, Engine, User};
+use wakeful_testkit::{Client, DatabaseKind, User};
 
 use crate::mail::token_in;
 use crate::mfa::MfaUser;
@@ -200,13 +200,13 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
 
 /// All bytes of the database.
 async fn database(installation: &Installation) -> Vec<u8> {
-    match installation.engine() {
-        Engine::Sqlite => {
+    match installation.database_kind() {
+        DatabaseKind::Sqlite => {
             let with = |end: &str| PathBuf::from(format!("{}{end}", installation.file().display()));
             let files = [with(""), with("-wal")];
             files.iter().filter_map(|file| std::fs::read(file).ok()).flatten().collect()
         }
-        Engine::Postgres => {
+        DatabaseKind::Postgres => {
             // pg_dump must have the version of the server.
             let find = Command::new(workspace().join("scripts/find-postgres"));
             let tools = PathBuf::from(run_command(find).await.ok().trim());
@@ -217,11 +217,11 @@ async fn database(installation: &Installation) -> Vec<u8> {
     }
 }
 
-async fn no_secret_is_left_anywhere(engine: Engine) {
+async fn no_secret_is_left_anywhere(kind: DatabaseKind) {
     let mut mail_server = MailServer::start("none", None, Some(MAIL_PASSWORD)).await;
-    let mut installation = mail_server.settings(Installation::new(engine).await.without_limits());
+    let mut installation = mail_server.settings(Installation::new(kind).await.without_limits());
     installation = installation.set("LOG", "trace").set("SERVER_METRICS_TOKEN", METRICS_TOKEN);
-    if engine == Engine::Postgres {
+    if kind == DatabaseKind::Postgres {
         // The test's server requires no password and accepts any.
         let url = installation.database_url().replacen('@', &format!(":{DATABASE_PASSWORD}@"), 1);
         installation = installation.set("DATABASE_URL", &url);
@@ -247,10 +247,10 @@ async fn no_secret_is_left_anywhere(engine: Engine) {
 
 #[tokio::test]
 async fn no_secret_is_left_in_the_log_or_in_sqlite() {
-    no_secret_is_left_anywhere(Engine::Sqlite).await;
+    no_secret_is_left_anywhere(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test]
 async fn no_secret_is_left_in_the_log_or_in_postgres() {
-    no_secret_is_left_anywhere(Engine::Postgres).await;
+    no_secret_is_left_anywhere(DatabaseKind::Postgres).await;
 }

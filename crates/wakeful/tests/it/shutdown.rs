@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use wakeful_testkit::{Engine, Receiver, User, until};
+use wakeful_testkit::{DatabaseKind, Receiver, User, until};
 
 use crate::process::{Installation, MAX_WAIT, Server};
 
@@ -48,7 +48,7 @@ impl PartialRequest {
 }
 
 async fn ends_gracefully_by(signal: &str) {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let idle = server.connect().await.unwrap();
@@ -96,7 +96,7 @@ async fn sigint_lets_running_requests_finish() {
 
 #[tokio::test]
 async fn a_server_without_a_reader_of_its_log_runs_and_stops_as_usual() {
-    let installation = Installation::new(Engine::Sqlite).await;
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
     let server = installation.serve_unread().await;
     User::sign_up(&server.anonymous(), "ann@example.com").await;
     server.signal("TERM").await;
@@ -105,7 +105,8 @@ async fn a_server_without_a_reader_of_its_log_runs_and_stops_as_usual() {
 
 #[tokio::test]
 async fn a_client_that_never_finishes_does_not_delay_the_shutdown() {
-    let installation = Installation::new(Engine::Sqlite).await.set("SERVER_SHUTDOWN_SECONDS", "3");
+    let installation =
+        Installation::new(DatabaseKind::Sqlite).await.set("SERVER_SHUTDOWN_SECONDS", "3");
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let stuck = PartialRequest::login(&server, &ann).await;
@@ -118,7 +119,7 @@ async fn a_client_that_never_finishes_does_not_delay_the_shutdown() {
 
 #[tokio::test]
 async fn a_shutdown_waits_for_a_message_in_flight_which_is_not_resent() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     let receiver = Receiver::start().await;

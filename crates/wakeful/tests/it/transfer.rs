@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use std::collections::BTreeMap;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use wakeful_testkit::{Client, Database, Engine, PASSWORD, User};
+use wakeful_testkit::{Client, Database, DatabaseKind, PASSWORD, User};
 
 use crate::process::{Installation, signal};
 
@@ -129,14 +129,14 @@ async fn put_one(db: &mut SqliteConnection, table: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_installation_is_transferred_to_postgres_and_back_unchanged() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     fill(&ann.client).await;
     let before = visible_data(&ann.client).await;
     server.stop().await;
 
-    let postgres = Database::new(Engine::Postgres).await;
+    let postgres = Database::new(DatabaseKind::Postgres).await;
     let output = installation.run(&["migrate", "--to", postgres.url()]).await.ok();
     assert!(output.contains("Copied and verified"), "{output}");
     let again = installation.run(&["migrate", "--to", postgres.url()]).await.refused();
@@ -165,7 +165,7 @@ async fn an_installation_is_transferred_to_postgres_and_back_unchanged() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_table_is_copied() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     fill(&ann.client).await;
@@ -173,7 +173,7 @@ async fn every_table_is_copied() {
     let counts = fill_empty_tables(&installation).await;
     let empty: Vec<_> = counts.iter().filter(|(_, rows)| **rows == 0).collect();
     assert!(empty.is_empty(), "the test cannot insert a row into these: {empty:?}");
-    let postgres = Database::new(Engine::Postgres).await;
+    let postgres = Database::new(DatabaseKind::Postgres).await;
     installation.run(&["migrate", "--to", postgres.url()]).await.ok();
     for (table, rows) in counts {
         assert_eq!(postgres.rows(&table).await, rows, "{table}");
@@ -182,7 +182,7 @@ async fn every_table_is_copied() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_transfer_resumes_where_it_stopped() {
-    let installation = Installation::new(Engine::Sqlite).await.without_limits();
+    let installation = Installation::new(DatabaseKind::Sqlite).await.without_limits();
     let server = installation.serve().await;
     let ann = User::sign_up(&server.anonymous(), "ann@example.com").await;
     fill(&ann.client).await;
@@ -198,7 +198,7 @@ async fn a_killed_transfer_resumes_where_it_stopped() {
         sqlx::query_scalar("select count(*) from heartbeats").fetch_one(&mut db).await.unwrap();
     db.close().await.unwrap();
 
-    let postgres = Database::new(Engine::Postgres).await;
+    let postgres = Database::new(DatabaseKind::Postgres).await;
     let mut command = installation.command(&["migrate", "--to", postgres.url()]);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -212,7 +212,7 @@ async fn a_killed_transfer_resumes_where_it_stopped() {
     let came = postgres.rows("heartbeats").await;
     assert!((1..heartbeats).contains(&came), "{came} of {heartbeats}");
 
-    let half = Installation::new(Engine::Sqlite).await.set("DATABASE_URL", postgres.url());
+    let half = Installation::new(DatabaseKind::Sqlite).await.set("DATABASE_URL", postgres.url());
     let refused =
         half.set("SECRETS_MASTER_KEY", &key(&installation)).run(&["migrate"]).await.refused();
     assert!(refused.contains("is not finished"), "{refused}");

@@ -1,13 +1,13 @@
 //! `wakeful user`: the operator's commands for locked-out users, while the server runs.
 
 use serde_json::json;
-use wakeful_testkit::{Engine, User};
+use wakeful_testkit::{DatabaseKind, User};
 
 use crate::mfa::MfaUser;
 use crate::process::Installation;
 
-async fn user_commands_work_while_the_server_runs(engine: Engine) {
-    let installation = Installation::new(engine).await;
+async fn user_commands_work_while_the_server_runs(kind: DatabaseKind) {
+    let installation = Installation::new(kind).await;
     let server = installation.serve().await;
     let anonymous = server.anonymous();
     let ann = MfaUser::sign_up(&anonymous, "ann@example.com").await;
@@ -50,10 +50,10 @@ async fn user_commands_work_while_the_server_runs(engine: Engine) {
 
 #[tokio::test]
 async fn user_commands_work_while_the_server_runs_on_sqlite() {
-    user_commands_work_while_the_server_runs(Engine::Sqlite).await;
+    user_commands_work_while_the_server_runs(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test]
 async fn user_commands_work_while_the_server_runs_on_postgres() {
-    user_commands_work_while_the_server_runs(Engine::Postgres).await;
+    user_commands_work_while_the_server_runs(DatabaseKind::Postgres).await;
 }

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
-import { me } from "../../shared/api/session";
+import { meQuery } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { linkParameter } from "../../shared/lib/link-parameter";
 import { useForm } from "../../shared/ui/form";
@@ -19,7 +19,7 @@ export function Component() {
   const form = useForm({}, async () => {
     await unwrap(POST("/api/v1/email/verify", { body: { token } }));
     setDone(true);
-    void client.invalidateQueries({ queryKey: me.queryKey });
+    void client.invalidateQueries({ queryKey: meQuery.queryKey });
   });
   return (
     <AuthLayout

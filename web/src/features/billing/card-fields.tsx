@@ -5,7 +5,7 @@
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type RefObject } from "react";
-import { membership } from "../../shared/api/membership";
+import { membershipQuery } from "../../shared/api/membership";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { FormError } from "../../shared/ui/error-notice";
 import { text, type Form } from "../../shared/ui/form";
@@ -35,7 +35,7 @@ interface Mounted {
 
 export function useCardEntry(): CardEntry {
   const t = useTexts();
-  const { data } = useQuery(membership);
+  const { data } = useQuery(membershipQuery);
   const mounted = useRef<Mounted | null>(null);
   if (data?.processor !== "stripe") {
     const check = ({ expiry }: CardValues) => (expiryOf(expiry) ? {} : { expiry: t.billing.expiryHelp });
@@ -111,10 +111,10 @@ function StripeFields<V extends CardValues>({ form, publishable, mounted }: Stri
 /** Styles for Stripe's frame, which does not inherit the page's. */
 function elementStyle() {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   return {
-    base: { color: colour("--ink"), iconColor: colour("--ink-3"), fontSize: "14px", "::placeholder": { color: colour("--ink-3") } },
-    invalid: { color: colour("--down"), iconColor: colour("--down") },
+    base: { color: color("--ink"), iconColor: color("--ink-3"), fontSize: "14px", "::placeholder": { color: color("--ink-3") } },
+    invalid: { color: color("--down"), iconColor: color("--down") },
   };
 }
 

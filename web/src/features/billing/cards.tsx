@@ -15,14 +15,14 @@ import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import styles from "./billing.module.css";
 import { isExpired } from "./card";
-import { makeDefault, methods, planName, removeCard, type Method } from "./data";
+import { makeDefault, paymentMethodsQuery, planName, removeCard, type Method } from "./data";
 import { AddCard } from "./payment-dialog";
 
 export function Cards({ held }: { held: Membership }) {
   const t = useTexts();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
-  const { data, error, refetch } = useQuery(methods);
+  const { data, error, refetch } = useQuery(paymentMethodsQuery);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Method | null>(null);
   return (

@@ -2,7 +2,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { GET, POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
-import { membership, type Plan } from "../../shared/api/membership";
+import { membershipQuery, type Plan } from "../../shared/api/membership";
 import type { components } from "../../shared/api/schema";
 import type { Texts } from "../../shared/i18n";
 import type { CardFields } from "./card";
@@ -15,18 +15,18 @@ export function planName({ planid, name }: Plan, t: Texts): string {
   return planid === "none" && name === "None" ? t.billing.freePlan : name;
 }
 
-export const plans = queryOptions({
+export const plansQuery = queryOptions({
   queryKey: ["plans"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/plans", { signal })).then((answer) => answer.plans),
   staleTime: Infinity,
 });
 
-export const methods = queryOptions({
+export const paymentMethodsQuery = queryOptions({
   queryKey: ["paymentmethods"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/paymentmethods/get", { signal })).then((answer) => answer.paymentMethods),
 });
 
-export const invoices = queryOptions({
+export const invoicesQuery = queryOptions({
   queryKey: ["invoices"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/invoices", { signal })).then((answer) => answer.invoices),
 });
@@ -34,7 +34,7 @@ export const invoices = queryOptions({
 export type Quote = components["schemas"]["MembershipPreview"];
 
 /** What subscribing to a plan would cost now; asked again whenever it is shown. */
-export function quote(plan: string) {
+export function quoteQuery(plan: string) {
   return queryOptions({
     queryKey: ["membership", "quote", plan],
     queryFn: ({ signal }) => unwrap(POST("/api/v1/membership/preview", { body: { plan }, signal })),
@@ -45,7 +45,7 @@ export function quote(plan: string) {
 
 /** After a payment, whether it succeeded or not, everything may have changed. */
 function renew(client: QueryClient): Promise<unknown> {
-  return Promise.all([membership, methods, invoices].map(({ queryKey }) => client.invalidateQueries({ queryKey })));
+  return Promise.all([membershipQuery, paymentMethodsQuery, invoicesQuery].map(({ queryKey }) => client.invalidateQueries({ queryKey })));
 }
 
 /** The form has one field for the month and year of the API; their errors go to that field. */
@@ -85,7 +85,7 @@ export async function stop(client: QueryClient): Promise<void> {
 
 /** When the paid period of the current plan ends. */
 export function activeUntil(client: QueryClient): number | null {
-  const until = client.getQueryData(membership.queryKey)?.membership.period_until;
+  const until = client.getQueryData(membershipQuery.queryKey)?.membership.period_until;
   return until ? Date.parse(until) : null;
 }
 

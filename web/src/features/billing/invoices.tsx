@@ -8,11 +8,11 @@ import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
 import styles from "./billing.module.css";
 import { money } from "./card";
-import { invoices, plans, type Invoice } from "./data";
+import { invoicesQuery, plansQuery, type Invoice } from "./data";
 
 export function Invoices() {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(invoices);
+  const { data, error, refetch } = useQuery(invoicesQuery);
   return (
     <Panel title={t.billing.invoices} flush>
       {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
@@ -51,7 +51,7 @@ const tones: Record<InvoiceState, Tone> = { paid: "up", open: "wait", void: "res
 function Row({ invoice }: { invoice: Invoice }) {
   const t = useTexts();
   const { locale } = useLanguage();
-  const { data: known } = useQuery(plans);
+  const { data: known } = useQuery(plansQuery);
   const day = (at: string) => new Intl.DateTimeFormat(locale, { dateStyle: "medium" }).format(Date.parse(at));
   const name = known?.find((plan) => plan.planid === invoice.plan)?.name ?? invoice.plan;
   return (

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import type { MembershipState } from "../../shared/api/closed-sets";
-import { membership, type Membership, type Plan, type Usage } from "../../shared/api/membership";
+import { membershipQuery, type Membership, type Plan, type Usage } from "../../shared/api/membership";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { Badge, type Tone } from "../../shared/ui/badge";
@@ -19,14 +19,14 @@ import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { money } from "./card";
 import { Cards } from "./cards";
-import { methods, planName, plans, stop } from "./data";
+import { paymentMethodsQuery, planName, plansQuery, stop } from "./data";
 import { Invoices } from "./invoices";
 import { PaymentDialog } from "./payment-dialog";
 import { isOpenedHere, openedAt } from "./stripe";
 
 export function Component() {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(membership);
+  const { data, error, refetch } = useQuery(membershipQuery);
   const [chosen, choose] = useState<Plan | null>(null);
   const foreign = typeof data?.publishable_key === "string" && !isOpenedHere(openedAt(), window.location.pathname);
   useEffect(() => {
@@ -63,7 +63,7 @@ function Current({ held, usage }: { held: Membership; usage: Usage }) {
   const { locale } = useLanguage();
   const dayOf = (at: string) => day(Date.parse(at), locale);
   const client = useQueryClient();
-  const { data: cards } = useQuery(methods);
+  const { data: cards } = useQuery(paymentMethodsQuery);
   const [confirming, setConfirming] = useState(false);
   const { state } = held;
   const card = cards?.find((method) => method.methodid === held.methodid);
@@ -124,7 +124,7 @@ function Current({ held, usage }: { held: Membership; usage: Usage }) {
 
 function Plans({ held, choose }: { held: Membership; choose: (plan: Plan) => void }) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(plans);
+  const { data, error, refetch } = useQuery(plansQuery);
   return (
     <Panel title={t.billing.plans} lead={t.billing.plansLead}>
       {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}

@@ -13,13 +13,13 @@ import { Loading } from "../../shared/ui/loading";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
 import { blank, isExpired, money } from "./card";
-import { activeUntil, methods, planName, quote, saveCard, subscribe, type Method, type Quote } from "./data";
+import { activeUntil, paymentMethodsQuery, planName, quoteQuery, saveCard, subscribe, type Method, type Quote } from "./data";
 import { CardEntryFields, useCardEntry } from "./card-fields";
 
 export function PaymentDialog({ plan, held, close }: { plan: Plan; held: Membership; close: () => void }) {
   const t = useTexts();
-  const cards = useQuery(methods);
-  const cost = useQuery(quote(plan.planid));
+  const cards = useQuery(paymentMethodsQuery);
+  const cost = useQuery(quoteQuery(plan.planid));
   const error = cards.error ?? cost.error;
   const retry = () => void Promise.all([cards.refetch(), cost.refetch()]);
   return (

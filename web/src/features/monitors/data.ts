@@ -2,11 +2,11 @@
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { find, valuesOfSet, type HeartbeatStatus, type MonitorStatus, type MonitorType } from "../../shared/api/closed-sets";
-import { monitors, type MonitorRow } from "../../shared/api/monitors";
+import { monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 import type { Texts } from "../../shared/i18n";
 
-export { monitors, type MonitorRow };
+export { monitorsQuery, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 /** A heartbeat as shown in the bars. */
@@ -73,7 +73,7 @@ export function rowOf(monitor: Monitor): MonitorRow {
   };
 }
 
-export function monitor(id: string) {
+export function monitorQuery(id: string) {
   return queryOptions({
     queryKey: ["monitor", id],
     queryFn: ({ signal }) =>
@@ -82,7 +82,7 @@ export function monitor(id: string) {
 }
 
 /** The current certificate of the target, or null if it has none; refetched when the monitor changes. */
-export function certificate({ monitorid, http, status, modified }: Monitor) {
+export function certificateQuery({ monitorid, http, status, modified }: Monitor) {
   return queryOptions({
     queryKey: ["certificate", monitorid, status, modified],
     queryFn: async ({ signal }): Promise<Certificate | null> => {
@@ -101,7 +101,7 @@ export function certificate({ monitorid, http, status, modified }: Monitor) {
 export const MAX_BARS = 120;
 
 /** The newest heartbeats of a monitor, oldest first. Live events keep them current. */
-export function beats(id: string, limit: number) {
+export function beatsQuery(id: string, limit: number) {
   return queryOptions({
     queryKey: ["beats", id, limit],
     queryFn: async ({ signal }): Promise<Heartbeat[]> => {
@@ -120,7 +120,7 @@ export type Point = components["schemas"]["Point"];
 export type RegionLine = components["schemas"]["RegionSeries"];
 
 /** Uptime, outages and response times by period. */
-export function stats(id: string) {
+export function statsQuery(id: string) {
   return queryOptions({
     queryKey: ["stats", id],
     queryFn: ({ signal }) =>
@@ -139,7 +139,7 @@ const MAX_POINTS = 300;
 const refetchInterval = (seconds: number) => Math.min(60_000, Math.max(15_000, (seconds * 1000) / MAX_POINTS));
 
 /** The data of the chart, optionally by region; a window that ends now moves along. */
-export function series(id: string, window: Window, split: boolean) {
+export function seriesQuery(id: string, window: Window, split: boolean) {
   const moving = "last" in window;
   return queryOptions({
     queryKey: ["series", id, window, split],
@@ -166,7 +166,7 @@ const whilePending = (shown: Alert[] | undefined) =>
 export const ALERTS = ["alerts"] as const;
 
 /** The newest alerts of the team. */
-export function allAlerts(limit: number) {
+export function allAlertsQuery(limit: number) {
   return queryOptions({
     queryKey: [...ALERTS, "all", limit],
     queryFn: async ({ signal }): Promise<Alert[]> => (await unwrap(GET("/api/v1/alerts", { params: { query: { limit } }, signal }))).alerts,
@@ -175,7 +175,7 @@ export function allAlerts(limit: number) {
   });
 }
 
-export function alertsOf(id: string) {
+export function alertsOfQuery(id: string) {
   return queryOptions({
     queryKey: [...ALERTS, id],
     queryFn: ({ signal }) => {
@@ -190,7 +190,7 @@ export function alertsOf(id: string) {
 const PAGE_SIZES = [50, 1000, 1000, 1000];
 
 /** A monitor's alerts back to the start of a window, newest first; a window that ends now moves along. */
-export function alertsIn(id: string, window: Window) {
+export function alertsInQuery(id: string, window: Window) {
   return queryOptions({
     queryKey: [...ALERTS, id, window],
     queryFn: async ({ signal }): Promise<Alert[]> => {
@@ -214,8 +214,8 @@ export function alertsIn(id: string, window: Window) {
 
 /** Replaces a monitor in the cache. */
 export function show(client: QueryClient, saved: Monitor): void {
-  client.setQueryData(monitor(saved.monitorid).queryKey, saved);
-  client.setQueryData(monitors.queryKey, (old) => {
+  client.setQueryData(monitorQuery(saved.monitorid).queryKey, saved);
+  client.setQueryData(monitorsQuery.queryKey, (old) => {
     if (!old) return old;
     const row = rowOf(saved);
     const known = old.some((other) => other.monitorid === saved.monitorid);
@@ -225,9 +225,9 @@ export function show(client: QueryClient, saved: Monitor): void {
 
 /** Removes monitors from the cache. An open detail page refetches its monitor and shows that it is gone. */
 export function forget(client: QueryClient, ids: ReadonlySet<string>): void {
-  client.setQueryData(monitors.queryKey, (old) => old?.filter((monitor) => !ids.has(monitor.monitorid)));
+  client.setQueryData(monitorsQuery.queryKey, (old) => old?.filter((monitor) => !ids.has(monitor.monitorid)));
   for (const id of ids) {
-    const { queryKey } = monitor(id);
+    const { queryKey } = monitorQuery(id);
     client.removeQueries({ queryKey, type: "inactive" });
     void client.invalidateQueries({ queryKey });
   }
@@ -248,7 +248,7 @@ export async function remove(client: QueryClient, id: string): Promise<void> {
 export async function rotatePushUrl(client: QueryClient, id: string): Promise<void> {
   const params = { path: { monitorid: id } };
   const { push_url } = await unwrap(POST("/api/v1/monitor/{monitorid}/push/rotate", { params }));
-  client.setQueryData(monitor(id).queryKey, (old) => old && { ...old, push_url });
+  client.setQueryData(monitorQuery(id).queryKey, (old) => old && { ...old, push_url });
 }
 
 export async function checkNow(id: string): Promise<Heartbeat> {

@@ -15,7 +15,7 @@ test("the newest heartbeat is at the right edge, however few there are", () => {
   expect(outlines([beat("up")], 30, 20).up).toMatch(/^M174 /);
 });
 
-test("a failed heartbeat is taller, so that colour is not the only difference", () => {
+test("a failed heartbeat is taller, so that color is not the only difference", () => {
   const { up, down } = outlines([beat("up"), beat("down")], 2, 20);
   const height = (path: string) => Number(/v(\d+)/.exec(path)?.[1]);
   expect(height(down)).toBeGreaterThan(height(up));

@@ -7,12 +7,12 @@ import { hashKey, useQueryClient, type QueryClient, type QueryKey } from "@tanst
 import { useEffect, useSyncExternalStore } from "react";
 import { GET, unwrap } from "../../shared/api/client";
 import type { MonitorStatus } from "../../shared/api/closed-sets";
-import { notifierSummaries } from "../../shared/api/notifiers";
-import { me } from "../../shared/api/session";
+import { notifierSummariesQuery } from "../../shared/api/notifiers";
+import { meQuery } from "../../shared/api/session";
 import { withoutBidiControls } from "../../shared/lib/bidi";
-import { ALERTS, forget, monitor, monitors, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { ALERTS, forget, monitorQuery, monitorsQuery, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { openEventStream } from "./event-stream";
-import { BEATS, summary, type Summary } from "./summary";
+import { BEATS, summaryQuery, type Summary } from "./summary";
 
 const FLUSH_DELAY = 250;
 /** With more changes at once than this, refetching everything is cheaper. */
@@ -68,7 +68,7 @@ function listen(client: QueryClient): () => void {
   let healthTimers: ReturnType<typeof setTimeout>[] = [];
   let lost = false;
 
-  const renewHealth = () => void client.invalidateQueries({ queryKey: notifierSummaries.queryKey });
+  const renewHealth = () => void client.invalidateQueries({ queryKey: notifierSummariesQuery.queryKey });
   const renewHealthSoon = () => {
     healthTimers.forEach(clearTimeout);
     healthTimers = HEALTH_DELAYS.map((delay) => setTimeout(renewHealth, delay));
@@ -114,7 +114,7 @@ function listen(client: QueryClient): () => void {
     },
     lost: () => {
       // The stream also ends with the session; this finds out at once instead of at the next request.
-      if (!lost && !document.hidden) void client.invalidateQueries({ queryKey: me.queryKey });
+      if (!lost && !document.hidden) void client.invalidateQueries({ queryKey: meQuery.queryKey });
       lost = true;
       setLive(false);
     },
@@ -123,7 +123,7 @@ function listen(client: QueryClient): () => void {
     if (!live && navigator.onLine && !document.hidden) renew(client);
   }, POLL_INTERVAL);
   const pollHidden = setInterval(() => {
-    if (!live && navigator.onLine && document.hidden) void client.invalidateQueries({ queryKey: monitors.queryKey });
+    if (!live && navigator.onLine && document.hidden) void client.invalidateQueries({ queryKey: monitorsQuery.queryKey });
   }, HIDDEN_POLL_INTERVAL);
   return () => {
     clearTimeout(timer);
@@ -165,13 +165,13 @@ function change<T>(client: QueryClient, key: QueryKey, made: (read: T) => T) {
 
 export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
   if (collected.size === 0) return;
-  client.setQueryData(monitors.queryKey, (old) => old && after(old, collected));
+  client.setQueryData(monitorsQuery.queryKey, (old) => old && after(old, collected));
   for (const [id, some] of collected) {
-    client.setQueryData(monitor(id).queryKey, (old) => old && one(old, some));
+    client.setQueryData(monitorQuery(id).queryKey, (old) => old && one(old, some));
     for (const [key] of client.getQueriesData({ queryKey: ["beats", id] })) {
       change<Heartbeat[]>(client, key, (old) => appended(old, some, key[2] as number));
     }
-    const { queryKey } = summary(id);
+    const { queryKey } = summaryQuery(id);
     change<Summary>(client, queryKey, (old) => ({ ...old, beats: appended(old.beats, some, BEATS) }));
     // An outage starts or ends, which affects uptime too.
     if (some.some(changesStatus)) refetch(client, queryKey);

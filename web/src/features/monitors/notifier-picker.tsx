@@ -2,7 +2,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { use, useState } from "react";
-import { kindOfNotifier, notifiers, receiverOf } from "../../shared/api/notifiers";
+import { kindOfNotifier, notifiersQuery, receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { NotifierDialogContext, type NotifierDialogProps } from "../../shared/lib/notifier-dialog";
 import { Badge } from "../../shared/ui/badge";
@@ -29,7 +29,7 @@ interface Props {
 
 export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(notifiers);
+  const { data, error, refetch } = useQuery(notifiersQuery);
   if (!data) return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;
   return (
     <>

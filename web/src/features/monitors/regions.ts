@@ -12,7 +12,7 @@ export const LOCAL = "local";
 const REFETCH_INTERVAL = 30_000;
 const REFETCH_INTERVAL_WITHOUT_PROBES = 300_000;
 
-export const regions = queryOptions({
+export const regionsQuery = queryOptions({
   queryKey: ["regions"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/regions", { signal })).then((answer) => answer.regions),
   staleTime: REFETCH_INTERVAL,

@@ -1,4 +1,4 @@
-/** A status as a shape, a colour and a word, so that no one depends on colour alone. */
+/** A status as a shape, a color and a word, so that no one depends on color alone. */
 import { useTexts } from "../../shared/i18n";
 import type { State } from "./data";
 import styles from "./status.module.css";

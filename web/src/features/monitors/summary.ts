@@ -20,7 +20,7 @@ const ask = batcher<Summary>(MAX_IDS, async (ids) => {
 });
 
 /** Live events keep the heartbeats current; uptime is refetched periodically. Null if the monitor is gone. */
-export function summary(id: string) {
+export function summaryQuery(id: string) {
   return queryOptions({
     queryKey: ["summary", id],
     queryFn: () => ask(id),

@@ -1,18 +1,18 @@
 /** Calls and queries for notifiers and their deliveries. */
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
-import { notifiers, type Notifier } from "../../shared/api/notifiers";
+import { notifiersQuery, type Notifier } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
 import type { Answer } from "./test-answer";
 
-export { notifiers, type Notifier };
+export { notifiersQuery, type Notifier };
 export type SaveNotifier = components["schemas"]["SaveNotifier"];
 export type Delivery = components["schemas"]["NotifierDelivery"];
 
 /** How often deliveries are fetched, in ms; there are no events for them. */
 export const REFETCH_INTERVAL = 6000;
 
-export function deliveries(id: string, limit: number) {
+export function deliveriesQuery(id: string, limit: number) {
   return queryOptions({
     queryKey: ["deliveries", id, limit],
     queryFn: async ({ signal }): Promise<Delivery[]> => {
@@ -29,11 +29,11 @@ export function deliveries(id: string, limit: number) {
 export function show(client: QueryClient, saved: Notifier): void {
   const { webhook } = saved;
   const shown = webhook ? { ...saved, webhook: { url: webhook.url, headers: webhook.headers, template: webhook.template } } : saved;
-  client.setQueryData(notifiers.queryKey, (old) => {
+  client.setQueryData(notifiersQuery.queryKey, (old) => {
     const others = old?.filter((other) => other.notifierid !== saved.notifierid) ?? [];
     return [...others, shown];
   });
-  void client.invalidateQueries({ queryKey: notifiers.queryKey });
+  void client.invalidateQueries({ queryKey: notifiersQuery.queryKey });
 }
 
 export async function save(client: QueryClient, body: SaveNotifier): Promise<Notifier> {
@@ -44,7 +44,7 @@ export async function save(client: QueryClient, body: SaveNotifier): Promise<Not
 
 export async function remove(client: QueryClient, notifierid: string): Promise<void> {
   await unwrap(DELETE("/api/v1/notifier/{notifierid}/delete", { params: { path: { notifierid } } }));
-  client.setQueryData(notifiers.queryKey, (old) => old?.filter((other) => other.notifierid !== notifierid));
+  client.setQueryData(notifiersQuery.queryKey, (old) => old?.filter((other) => other.notifierid !== notifierid));
 }
 
 /** Sends a test with a saved notifier, or with settings that are not saved. */

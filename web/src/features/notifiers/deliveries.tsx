@@ -14,7 +14,7 @@ import { Panel } from "../../shared/ui/page";
 import { RefusedRecipients } from "../../shared/ui/recipients";
 import { Resend } from "../../shared/ui/resend";
 import { Ago, Moment } from "../../shared/ui/time";
-import { deliveries, type Delivery } from "./data";
+import { deliveriesQuery, type Delivery } from "./data";
 import styles from "./notifiers.module.css";
 
 /** How many are shown at first, and after "Show older". */
@@ -23,7 +23,7 @@ const LIMITS = [50, 250, 1000] as const;
 export function Deliveries({ id }: { id: string }) {
   const t = useTexts();
   const [limit, setLimit] = useState<number>(LIMITS[0]);
-  const { data, error, refetch } = useQuery(deliveries(id, limit));
+  const { data, error, refetch } = useQuery(deliveriesQuery(id, limit));
   return (
     <Panel title={t.notifiers.deliveries} flush>
       {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}

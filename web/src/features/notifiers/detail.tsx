@@ -3,7 +3,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { change, monitors, type MonitorRow } from "../../shared/api/monitors";
+import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
@@ -21,7 +21,7 @@ import { Ago, Moment } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { VerifyAddress } from "../../shared/ui/verify-address";
-import { REFETCH_INTERVAL, notifiers, remove, rotate, save, test, type Notifier } from "./data";
+import { REFETCH_INTERVAL, notifiersQuery, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
 import { HealthBadge, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
@@ -31,7 +31,7 @@ export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
   // The service turns a notifier off when its receiver is gone, which the page should show.
-  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
+  const { data, error, isPending, refetch } = useQuery({ ...notifiersQuery, refetchInterval: REFETCH_INTERVAL });
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (!data) {
     return <Page title={t.notifiers.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
@@ -189,7 +189,7 @@ const MAX_SHOWN = 24;
 /** The monitors that use it, each with a button to remove it there, and one to add it everywhere. */
 function Linked({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
-  const { data } = useQuery(monitors);
+  const { data } = useQuery(monitorsQuery);
   const [confirming, setConfirming] = useState(false);
   const linked = data?.filter((monitor) => monitor.notifiers.includes(notifier.notifierid));
   const left = (data?.length ?? 0) - (linked?.length ?? 0);

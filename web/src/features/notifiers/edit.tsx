@@ -11,7 +11,7 @@ import { NotFound } from "../../shared/ui/not-found";
 import { Page } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { UnsavedChangesGuard } from "../../shared/ui/unsaved-changes";
-import { notifiers, type Notifier } from "./data";
+import { notifiersQuery, type Notifier } from "./data";
 import { hasSecret, NotifierFields, Secret, useNotifierForm } from "./form";
 import { kindOf } from "./kinds";
 import { initial, valuesOf, type Values } from "./values";
@@ -21,7 +21,7 @@ export function Component() {
   const { id } = useParams();
   const { email } = useMe();
   const [search] = useSearchParams();
-  const { data, error, refetch } = useQuery({ ...notifiers, enabled: id !== undefined });
+  const { data, error, refetch } = useQuery({ ...notifiersQuery, enabled: id !== undefined });
   if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")), email)} />;
   const found = data?.find((notifier) => notifier.notifierid === id);
   if (found) return <Editor key={id} was={found} start={valuesOf(found, kindOfNotifier(found, t.notifiers.kinds))} />;

@@ -12,7 +12,7 @@ import { flag, text, useForm, type Form } from "../../shared/ui/form";
 import { ButtonRow } from "../../shared/ui/form-layout";
 import { Send } from "../../shared/ui/icons";
 import { Panel } from "../../shared/ui/page";
-import { notifiers, save, test, type Notifier } from "./data";
+import { notifiersQuery, save, test, type Notifier } from "./data";
 import { formOf, kinds, type Kind } from "./kinds";
 import styles from "./notifiers.module.css";
 import { Preview } from "./preview";
@@ -24,7 +24,7 @@ type NotifierForm = Form<Values>;
 /** The state of the form. Without a name, a notifier is named after its receiver, unless another one is. */
 export function useNotifierForm(was: Notifier | undefined, start: Values, saved: (notifier: Notifier, values: Values) => void) {
   const client = useQueryClient();
-  const { data } = useQuery(notifiers);
+  const { data } = useQuery(notifiersQuery);
   const taken = (data ?? []).filter(({ notifierid }) => notifierid !== was?.notifierid).map(({ name }) => name);
   const form = useForm(start, async (values) => saved(await save(client, bodyOf(values, taken, was?.notifierid)), values));
   return { form, taken };

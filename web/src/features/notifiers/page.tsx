@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link } from "react-router";
-import { monitors } from "../../shared/api/monitors";
+import { monitorsQuery } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useTexts } from "../../shared/i18n";
 import { EmptyState } from "../../shared/ui/empty-state";
@@ -13,13 +13,13 @@ import { Loading } from "../../shared/ui/loading";
 import { Page, Panel } from "../../shared/ui/page";
 import { Badge } from "../../shared/ui/badge";
 import { Moment } from "../../shared/ui/time";
-import { REFETCH_INTERVAL, notifiers, type Notifier } from "./data";
+import { REFETCH_INTERVAL, notifiersQuery, type Notifier } from "./data";
 import { HealthBadge, KindIcon, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
 export function Component() {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery({ ...notifiers, refetchInterval: REFETCH_INTERVAL });
+  const { data, error, isPending, refetch } = useQuery({ ...notifiersQuery, refetchInterval: REFETCH_INTERVAL });
   const links = useLinks();
   const make = (
     <Button component={Link} to="/notifier/new" leftSection={<Plus />}>
@@ -53,7 +53,7 @@ export function Component() {
 
 /** How many monitors use each notifier; undefined until they are loaded. */
 function useLinks(): ReadonlyMap<string, number> | undefined {
-  const { data } = useQuery(monitors);
+  const { data } = useQuery(monitorsQuery);
   return useMemo(() => {
     if (!data) return undefined;
     const counts = new Map<string, number>();

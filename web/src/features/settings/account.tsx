@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
-import { me, useMe } from "../../shared/api/session";
+import { meQuery, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { FormError } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
@@ -34,7 +34,7 @@ function AccountForm({ saved }: { saved: () => void }) {
       const { password1, password2 } = values;
       const body = { email: values.email, ...(password1 !== "" && { password1, password2 }) };
       await unwrap(POST("/api/v1/settings/save", { body }));
-      await client.invalidateQueries({ queryKey: me.queryKey });
+      await client.invalidateQueries({ queryKey: meQuery.queryKey });
       showToast(password1 === "" ? t.settings.saved : t.settings.savedPassword);
       saved();
     },

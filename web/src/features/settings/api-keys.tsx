@@ -25,7 +25,7 @@ type CreatedKey = { apikey: string; enckey: string };
 /** There is nothing yet that a key for the audit log could read. */
 const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push"];
 
-const keys = queryOptions({
+const apiKeysQuery = queryOptions({
   queryKey: ["apikeys"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/integrations/apikeys", { signal })).then((answer) => answer.apikeys),
 });
@@ -33,10 +33,10 @@ const keys = queryOptions({
 export function ApiKeys() {
   const t = useTexts();
   const client = useQueryClient();
-  const { data, error, refetch } = useQuery(keys);
+  const { data, error, refetch } = useQuery(apiKeysQuery);
   const [creating, setCreating] = useState(false);
   const [removing, setRemoving] = useState<Key | null>(null);
-  const renew = () => client.invalidateQueries({ queryKey: keys.queryKey });
+  const renew = () => client.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
   return (
     <Panel
       id="api-keys"

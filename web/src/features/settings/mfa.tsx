@@ -5,7 +5,7 @@ import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
 import { ApiError } from "../../shared/api/error";
 import type { components } from "../../shared/api/schema";
-import { me, useMe } from "../../shared/api/session";
+import { meQuery, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Badge } from "../../shared/ui/badge";
 import { CopyLine, useCopy } from "../../shared/ui/copy-line";
@@ -24,7 +24,7 @@ export function Mfa() {
   const client = useQueryClient();
   const { mfa } = useMe();
   const [codes, setCodes] = useState<string[] | null>(null);
-  const turn = (on: boolean) => client.setQueryData(me.queryKey, (old) => old && { ...old, mfa: on });
+  const turn = (on: boolean) => client.setQueryData(meQuery.queryKey, (old) => old && { ...old, mfa: on });
   return (
     <Panel
       id="mfa"

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { membership } from "../../shared/api/membership";
+import { membershipQuery } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
 import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
@@ -13,7 +13,7 @@ import { Sessions } from "./sessions";
 
 export function Component() {
   const t = useTexts();
-  const { data } = useQuery(membership);
+  const { data } = useQuery(membershipQuery);
   return (
     <Page title={t.settings.title} narrow>
       <Account />

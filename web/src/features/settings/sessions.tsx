@@ -20,7 +20,7 @@ import styles from "./settings.module.css";
 
 type Session = components["schemas"]["ListedSession"];
 
-const sessions = queryOptions({
+const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/sessions", { signal })).then((answer) => answer.sessions),
 });
@@ -28,7 +28,7 @@ const sessions = queryOptions({
 export function Sessions() {
   const t = useTexts();
   const client = useQueryClient();
-  const { data, error, refetch } = useQuery(sessions);
+  const { data, error, refetch } = useQuery(sessionsQuery);
   const [confirming, setConfirming] = useState(false);
   return (
     <Panel
@@ -81,7 +81,7 @@ function Row({ session }: { session: Session }) {
     } catch (cause) {
       showToast(errorMessage(cause), true);
     } finally {
-      await client.invalidateQueries({ queryKey: sessions.queryKey });
+      await client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       setBusy(false);
     }
   };

@@ -4,8 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { me as currentUser, signedOut, useMay, useMe, type Role } from "../../shared/api/session";
-import { team } from "../../shared/api/team";
+import { meQuery as currentUser, signedOut, useMay, useMe, type Role } from "../../shared/api/session";
+import { teamQuery } from "../../shared/api/team";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
@@ -27,13 +27,13 @@ export function Component() {
   const t = useTexts();
   const me = useMe();
   const client = useQueryClient();
-  const { data, error, isPending, refetch } = useQuery(team);
+  const { data, error, isPending, refetch } = useQuery(teamQuery);
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   const manages = useMay("people");
   // The user's own role may have changed.
   const renew = async () => {
-    await Promise.all([client.invalidateQueries({ queryKey: team.queryKey }), client.invalidateQueries(currentUser)]);
+    await Promise.all([client.invalidateQueries({ queryKey: teamQuery.queryKey }), client.invalidateQueries(currentUser)]);
   };
   return (
     <Page

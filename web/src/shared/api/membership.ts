@@ -7,7 +7,7 @@ export type Membership = components["schemas"]["MembershipBody"];
 export type Usage = components["schemas"]["MembershipUsage"];
 export type Plan = components["schemas"]["PlanBody"];
 
-export const membership = queryOptions({
+export const membershipQuery = queryOptions({
   queryKey: ["membership"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/membership/get", { signal })),
   staleTime: 60_000,

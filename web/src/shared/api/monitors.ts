@@ -9,7 +9,7 @@ export type MonitorRow = components["schemas"]["MonitorRow"];
 /** How many are loaded first, to fill the screen. */
 const FIRST_PAGE = 100;
 
-export const monitors = queryOptions({
+export const monitorsQuery = queryOptions({
   queryKey: ["monitors"],
   queryFn: async ({ signal, client, queryKey }): Promise<MonitorRow[]> => {
     if (client.getQueryData(queryKey) === undefined) {
@@ -29,6 +29,6 @@ export type ChangeMonitors = components["schemas"]["ChangeMonitors"];
 /** Changes many monitors in one transaction, without touching what the request does not name. */
 export async function change(client: QueryClient, body: ChangeMonitors): Promise<{ changed: number }> {
   const answer = await unwrap(POST("/api/v1/monitors/change", { body }));
-  await Promise.all([monitors.queryKey, ["monitor"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+  await Promise.all([monitorsQuery.queryKey, ["monitor"]].map((queryKey) => client.invalidateQueries({ queryKey })));
   return answer;
 }

@@ -8,7 +8,7 @@ import { useMe } from "./session";
 export type Notifier = components["schemas"]["Notifier"];
 
 /** With their settings, which contain passwords: the cache drops them soon after the last page that shows them. */
-export const notifiers = queryOptions({
+export const notifiersQuery = queryOptions({
   queryKey: ["notifiers"],
   gcTime: 10_000,
   queryFn: ({ signal }) => unwrap(GET("/api/v1/notifiers", { signal })).then((answer) => answer.notifiers),
@@ -17,14 +17,14 @@ export const notifiers = queryOptions({
 /** The user's personal notifier, if there is one, and whether it makes sense to offer it: without a mail server, emails become files. */
 export function useAccountNotifier(): { stored: Notifier | undefined; offered: boolean } {
   const { userid, mail_server } = useMe();
-  const { data } = useQuery(notifiers);
+  const { data } = useQuery(notifiersQuery);
   return { stored: data?.find(({ account }) => account?.userid === userid), offered: mail_server };
 }
 
 /** Creates the user's personal notifier. The service returns the existing one if there is one by now. */
 export async function createAccountNotifier(client: QueryClient, isdefault: boolean): Promise<Notifier> {
   const saved = await unwrap(POST("/api/v1/notifier/save", { body: { type: "account", isdefault } }));
-  void client.invalidateQueries({ queryKey: notifiers.queryKey });
+  void client.invalidateQueries({ queryKey: notifiersQuery.queryKey });
   return saved;
 }
 
@@ -35,9 +35,9 @@ export type NotifierSummary = Pick<Notifier, "notifierid" | "name" | "isactive" 
 const HEALTH_INTERVAL = 300_000;
 const HEALTH_INTERVAL_WHILE_FAILING = 60_000;
 
-/** Fetched again with `notifiers`, and soon after a monitor has changed its status. */
-export const notifierSummaries = queryOptions({
-  queryKey: [...notifiers.queryKey, "summaries"],
+/** Fetched again with `notifiersQuery`, and soon after a monitor has changed its status. */
+export const notifierSummariesQuery = queryOptions({
+  queryKey: [...notifiersQuery.queryKey, "summaries"],
   queryFn: async ({ signal }): Promise<NotifierSummary[]> =>
     (await unwrap(GET("/api/v1/notifiers", { signal }))).notifiers.map((notifier) => {
       const { notifierid, name, isactive, health } = notifier;

@@ -1702,7 +1702,7 @@ export interface components {
             mfa: boolean;
             /** @description As given at sign-up; may be empty. */
             name: string;
-            /** @description What the caller may do: the permissions of the role that the scope also has. */
+            /** @description What the caller may do: the permissions that both the role and the scope include. */
             permissions: components["schemas"]["Permission"][];
             /** @description The role in the team. */
             role: components["schemas"]["Role"];
@@ -2067,7 +2067,7 @@ export interface components {
             created: string;
             /** Format: date-time */
             disabled?: string | null;
-            /** @description Why it was turned off; empty while it is on. */
+            /** @description Why it was disabled; empty while it is enabled. */
             disabled_reason: string;
             /** @description For type email. */
             email?: components["schemas"]["NotifierEmail"];
@@ -2147,7 +2147,7 @@ export interface components {
             /**
              * Format: date-time
              * @description The first of the failed attempts in a row, the first success after a failure, or when
-             *     the notifier was turned off; null if it is unused.
+             *     the notifier was disabled; null if it is unused.
              */
             since?: string | null;
             state: components["schemas"]["HealthState"];
@@ -2360,14 +2360,14 @@ export interface components {
             accepted: number;
             /**
              * @description The recipients that have not been accepted. While the delivery is waiting, those with
-             *     a 4xx answer are retried.
+             *     a 4xx response are retried.
              */
             refused: components["schemas"]["RefusedRecipient"][];
             total: number;
         };
         RefusedRecipient: {
             address: string;
-            /** @description The server's latest reply, such as `550 5.1.1 no such user`. */
+            /** @description The server's latest response, such as `550 5.1.1 no such user`. */
             answer: string;
         };
         Region: {
@@ -4001,7 +4001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Its notifier is turned off */
+            /** @description Its notifier is disabled */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -7,7 +7,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { isUnsaved } from "../lib/unsaved";
 import { onUnauthenticated } from "./client";
-import { signedOut, me, type Me } from "./session";
+import { signedOut, meQuery, type Me } from "./session";
 
 /** `prompt`: a login dialog covers the view. `expired`: the user was sent to the login page. */
 type SessionExpiry = "prompt" | "expired" | null;
@@ -32,7 +32,7 @@ export function useSessionExpiry(): SessionExpiry {
 export function watchSessionExpiry(client: QueryClient): void {
   onUnauthenticated(() => {
     // Guests get a 401 too, but have no session to lose.
-    if (!client.getQueryData(me.queryKey)) return;
+    if (!client.getQueryData(meQuery.queryKey)) return;
     if (isUnsaved()) set("prompt");
     else redirectToLogin(client);
   });
@@ -46,7 +46,7 @@ export function redirectToLogin(client: QueryClient): void {
 
 /** The same user has logged in again: refetches everything; the open form is untouched. */
 export function resumeSession(client: QueryClient, user: Me): void {
-  client.setQueryData(me.queryKey, user);
+  client.setQueryData(meQuery.queryKey, user);
   set(null);
   void client.invalidateQueries();
 }

@@ -9,7 +9,7 @@ export type Permission = components["schemas"]["Permission"];
 export type Role = components["schemas"]["Role"];
 
 /** The user, or null if not logged in. */
-export const me = queryOptions({
+export const meQuery = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
     const { user, first_signup } = await unwrap(GET("/api/v1/session", { signal }));
@@ -31,7 +31,7 @@ export function isFirstSignup(client: QueryClient): boolean {
 
 /** The user, in views that require a login. */
 export function useMe(): Me {
-  const { data } = useQuery(me);
+  const { data } = useQuery(meQuery);
   if (!data) throw new Error("this view is shown to logged-in users only");
   return data;
 }
@@ -52,8 +52,8 @@ export function signedOut(client: QueryClient): void {
 
 /** Replaces the user, which the route guards read, and clears everything else from the cache. */
 function setUser(client: QueryClient, user: Me | null): void {
-  client.removeQueries({ predicate: (query) => query.queryKey[0] !== me.queryKey[0] });
-  client.setQueryData(me.queryKey, user);
+  client.removeQueries({ predicate: (query) => query.queryKey[0] !== meQuery.queryKey[0] });
+  client.setQueryData(meQuery.queryKey, user);
 }
 
 export async function logOut(client: QueryClient, everywhere: boolean): Promise<void> {

@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { GET, unwrap } from "./client";
 
-export const team = queryOptions({
+export const teamQuery = queryOptions({
   queryKey: ["team"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/team/members", { signal })).then((answer) => answer.members),
 });

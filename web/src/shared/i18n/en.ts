@@ -560,7 +560,7 @@ export const en = {
     offHelp: "All features are available free of charge.",
     current: "Current plan",
     freePlan: "Free",
-    states: { active: "Active", cancelled: "Cancelled", past_due: "Payment declined" } satisfies Record<
+    states: { active: "Active", cancelled: "Canceled", past_due: "Payment declined" } satisfies Record<
       Exclude<MembershipState, "none">,
       string
     >,
@@ -575,8 +575,8 @@ export const en = {
     stop: "Cancel plan",
     stopTitle: (plan: string) => `Cancel ${plan}?`,
     stopHelp: (plan: string, day: string) => `You keep ${plan} until ${day}. You won’t be charged again.`,
-    stopped: "Plan cancelled. You won’t be charged again.",
-    stoppedUntil: (plan: string, day: string) => `${plan} cancelled. It stays active until ${day}.`,
+    stopped: "Plan canceled. You won’t be charged again.",
+    stoppedUntil: (plan: string, day: string) => `${plan} canceled. It stays active until ${day}.`,
     subscribed: (plan: string, day: string | null) => (day === null ? `You’re on ${plan}.` : `You’re on ${plan}, paid until ${day}.`),
     stopNow: "You won’t be charged again.",
     plans: "Plans",

@@ -3,7 +3,7 @@ import styles from "./badge.module.css";
 
 export type Tone = "up" | "down" | "wait" | "rest" | "accent";
 
-/** A state as one word, in the colours of monitor statuses. */
+/** A state as one word, in the colors of monitor statuses. */
 export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span className={styles.badge} data-tone={tone}>

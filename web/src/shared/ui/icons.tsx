@@ -66,7 +66,7 @@ export const Play = icon(<path d="M5 3.25v9.5l7.5-4.75z" />);
 export const Pencil = icon(
   <path d="m2.5 13.5.75-3.25 7.5-7.5a1.25 1.25 0 0 1 1.75 0l.75.75a1.25 1.25 0 0 1 0 1.75l-7.5 7.5zM9.5 4l2.5 2.5" />,
 );
-export const Twins = icon(
+export const Duplicate = icon(
   <>
     <rect x="2.5" y="2.5" width="8" height="8" rx="1.5" />
     <path d="M13.5 5.5v6.5a1.5 1.5 0 0 1-1.5 1.5H5.5" />

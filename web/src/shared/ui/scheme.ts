@@ -1,4 +1,4 @@
-/** The colour scheme: that of the system, unless the user has chosen one. */
+/** The color scheme: that of the system, unless the user has chosen one. */
 import { useCallback, useSyncExternalStore } from "react";
 
 export type Choice = "system" | "light" | "dark";
@@ -22,7 +22,7 @@ function scheme(): "light" | "dark" {
   return chosen === "system" ? (dark.matches ? "dark" : "light") : chosen;
 }
 
-/** Updates the document before notifying listeners, which read the colours from it. */
+/** Updates the document before notifying listeners, which read the colors from it. */
 function change() {
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   for (const listener of listeners) listener();

@@ -1,4 +1,4 @@
-/** Defaults of the component library. Its colours are in tokens.css. */
+/** Defaults of the component library. Its colors are in tokens.css. */
 import { createTheme } from "@mantine/core";
 
 export const theme = createTheme({

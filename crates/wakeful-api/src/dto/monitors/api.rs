@@ -1,4 +1,4 @@
-//! Monitors of type api.
+//! Push monitors (type api).
 
 use wakeful_core::monitors::spec::{ApiSpec, Spec};
 use wakeful_core::monitors::timing;

@@ -130,15 +130,15 @@ pub(crate) fn timeout(fields: &mut Fields, stored: Option<&Monitor>) -> Duration
     timing::effective_timeout(set, interval.unwrap_or(Interval::DEFAULT))
 }
 
-/// At most `most` distinct notifiers. A malformed id gets the same error as an unknown one.
-pub(super) fn notifiers(fields: &mut Fields, field: &str, most: usize) -> Option<Vec<NotifierId>> {
+/// At most `max` distinct notifiers. A malformed id gets the same error as an unknown one.
+pub(super) fn notifiers(fields: &mut Fields, field: &str, max: usize) -> Option<Vec<NotifierId>> {
     let items = fields.optional_items(field, Some("notifierid"))?;
     let mut ids = Vec::new();
     for item in items.iter().map(|item| item.trim()).filter(|item| !item.is_empty()) {
         match NotifierId::parse(item) {
             Some(id) if ids.contains(&id) => {}
-            Some(_) if ids.len() >= most => {
-                fields.refuse(field, format!("must be at most {most} notifiers"));
+            Some(_) if ids.len() >= max => {
+                fields.refuse(field, format!("must be at most {max} notifiers"));
                 return None;
             }
             Some(id) => ids.push(id),

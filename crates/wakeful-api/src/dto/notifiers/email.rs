@@ -104,7 +104,7 @@ pub(super) fn read(fields: &mut Fields, old: Option<&Channel>, engine: &Engine) 
     }))
 }
 
-pub(super) fn own_template(fields: &mut Fields) -> Option<(&'static str, UserTemplate)> {
+pub(super) fn custom_template(fields: &mut Fields) -> Option<(&'static str, UserTemplate)> {
     let subject = fields.optional("subject", Subject::parse)?;
     Some(("email.subject", subject.template()?.clone()))
 }

@@ -60,7 +60,7 @@ pub(super) fn read(fields: &mut Fields, old: Option<&Channel>, engine: &Engine) 
     }))
 }
 
-pub(super) fn own_template(fields: &mut Fields) -> Option<(&'static str, UserTemplate)> {
+pub(super) fn custom_template(fields: &mut Fields) -> Option<(&'static str, UserTemplate)> {
     let template = fields.optional("template", Template::parse)?;
     Some(("webhook.template", template.custom()?.clone()))
 }

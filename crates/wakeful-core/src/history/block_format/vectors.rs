@@ -176,9 +176,9 @@ fn extremes() -> Vec<Entry> {
 /// Four hours of checks, with an outage in the second and a gap before the last.
 fn a_day() -> Vec<Entry> {
     let mut dice = 1_u64;
-    let mut roll = |most: u64| {
+    let mut roll = |max: u64| {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (dice >> 33) % most
+        (dice >> 33) % max
     };
     let check = |number: i64| {
         let hour = if number < 180 { number / 60 } else { 4 };

@@ -1,5 +1,5 @@
-//! Api: passive. The target reports to Wakeful, and is late after interval and
-//! grace.
+//! Api: a push monitor, which is not checked. A job reports to it, and is late after
+//! interval and grace.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -24,7 +24,7 @@ named_enum! {
         Healthy = "healthy",
         /// The latest message did not arrive.
         Failing = "failing",
-        /// Turned off: nothing is sent.
+        /// Disabled: nothing is sent.
         Off = "off",
         /// Nothing has been sent with these settings yet.
         Unused = "unused",
@@ -43,7 +43,7 @@ impl Notifier {
     pub fn health(&self) -> Health {
         let AttemptRecord { failing_since, healthy_since, last_error } = &self.attempts;
         let (state, since) = match (&self.disabled, failing_since, healthy_since) {
-            (Some(off), _, _) => (HealthState::Off, Some(off.at)),
+            (Some(disabled), _, _) => (HealthState::Off, Some(disabled.at)),
             (None, Some(since), _) => (HealthState::Failing, Some(*since)),
             (None, None, Some(since)) => (HealthState::Healthy, Some(*since)),
             (None, None, None) => (HealthState::Unused, None),
@@ -56,7 +56,7 @@ impl Notifier {
 /// Which records of earlier attempts a change of a notifier makes meaningless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptReset {
-    /// It was turned on or off, or sends to another receiver.
+    /// It was enabled or disabled, or sends to another receiver.
     pub failures: bool,
     /// It sends to another receiver.
     pub successes: bool,

@@ -1,6 +1,6 @@
 //! Bundles messages and records the outcome of attempts. An outage that could not be
 //! delivered in time is combined with its recovery, and a notifier whose receiver is dead is
-//! turned off and its team notified.
+//! disabled and its team notified.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -205,7 +205,7 @@ async fn try_record_outcome(
     if matches!(outcome, Outcome::Gone(_)) {
         return disable(engine, notifier, "its receiver responded with 410 Gone").await;
     }
-    // A message that failed for the first time is retried before its notifier is turned off,
+    // A message that failed for the first time is retried before its notifier is disabled,
     // and the message with it.
     let is_first = attempts == 1 && next_try.is_some();
     if !is_first && retry::should_disable(since, now) {
@@ -239,7 +239,7 @@ fn next_try(attempts: u32, failure: &Failure, now: Millis) -> Option<Millis> {
     retry::delay(attempts, failure, jitter).map(|wait| now.after(wait))
 }
 
-/// Turns a notifier off and notifies its team, once.
+/// Disables a notifier and notifies its team, once.
 async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
     let members = engine.store().team(notifier.team).members().await?;
     let mails: Vec<_> = members
@@ -251,7 +251,7 @@ async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> 
         .collect();
     if engine.store().disable_notifier(notifier.id, why, &mails, engine.now()).await? {
         let id = notifier.id;
-        tracing::warn!(notifier.id = %id, "turned off notifier {id}: {why}");
+        tracing::warn!(notifier.id = %id, "disabled notifier {id}: {why}");
         engine.0.mail_queued.notify_one();
     }
     Ok(())

@@ -4,7 +4,7 @@
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wakeful_testkit::{Engine, Setup};
+use wakeful_testkit::{DatabaseKind, Setup};
 
 use super::choose;
 
@@ -34,7 +34,7 @@ fn stands_alone(bytes: &[u8], digits: &[u8]) -> bool {
 
 #[tokio::test]
 async fn no_file_contains_a_card_number_or_a_code() {
-    let app = Setup::on(Engine::Sqlite).start().await;
+    let app = Setup::on(DatabaseKind::Sqlite).start().await;
     let ann = app.sign_up("ann@example.com").await.client;
     for (number, cvc) in [(NUMBER, "9173"), (SPACED, "9173")] {
         let mut body = choose("pro");

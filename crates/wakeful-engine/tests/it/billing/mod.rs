@@ -16,7 +16,7 @@ use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
 use wakeful_core::token::{self, Digest};
 use wakeful_engine::billing;
 use wakeful_store::{Mail, NewAccount, NewSession};
-use wakeful_testkit::{App, Client, Engine, Setup, User, both_engines};
+use wakeful_testkit::{App, Client, DatabaseKind, Setup, User, both_databases};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -54,7 +54,7 @@ async fn later(app: &App, user: &User, span: Duration) -> Client {
     user.log_in(&app.anonymous()).await.client
 }
 
-both_engines! {
+both_databases! {
     async fn a_lost_response_leads_to_one_charge_and_one_invoice(setup: Setup) {
         let (app, processor, ann) = started(setup).await;
         for fault in [Fault::LoseAnswer, Fault::Refuse] {
@@ -262,7 +262,7 @@ both_engines! {
 
     async fn a_year_of_many_teams_adds_up_to_the_cent(setup: Setup) {
         let (app, processor, _) = started(setup).await;
-        let teams = teams(app.database.engine());
+        let teams = teams(app.database.kind());
         for number in 0..teams {
             let token = member(&app, number).await;
             let client = app.anonymous().with_token(&token);
@@ -294,9 +294,9 @@ both_engines! {
 const PLANS: [(&str, i64); 3] = [("starter", 900), ("pro", 2_900), ("business", 9_900)];
 
 /// As many as the test suite has time for. `WAKEFUL_TEST_TEAMS=10000` takes much longer.
-fn teams(engine: Engine) -> usize {
+fn teams(kind: DatabaseKind) -> usize {
     let teams = std::env::var("WAKEFUL_TEST_TEAMS").ok().and_then(|text| text.parse().ok());
-    teams.unwrap_or(if engine == Engine::Sqlite { 60 } else { 15 })
+    teams.unwrap_or(if kind == DatabaseKind::Sqlite { 60 } else { 15 })
 }
 
 /// Adds a team with one user, without hashing a password; returns a token.

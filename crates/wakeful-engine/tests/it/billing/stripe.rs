@@ -16,7 +16,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_engine::billing::{self, Processor, Stripe};
 use wakeful_outbound::payment::{Decline, Order, PaymentError};
-use wakeful_testkit::{Client, Engine, Setup, TestClock, until};
+use wakeful_testkit::{Client, DatabaseKind, Setup, TestClock, until};
 
 use super::{DAY, choose, invoiced, later, state};
 
@@ -88,7 +88,7 @@ fn signature(seconds: i64, body: &str, secret: &str) -> String {
 #[tokio::test]
 async fn plans_are_paid_renewed_and_declined_at_stripe() {
     let stripe = Localstripe::start().await;
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
     let app = setup.start().await;
     let ann = app.sign_up("ann@example.com").await;
@@ -136,7 +136,7 @@ async fn plans_are_paid_renewed_and_declined_at_stripe() {
 #[tokio::test]
 async fn a_callback_requires_a_valid_and_recent_signature() {
     let stripe = Localstripe::start().await;
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
     let app = setup.start().await;
     let ann = app.sign_up("ann@example.com").await;
@@ -175,7 +175,7 @@ async fn a_callback_requires_a_valid_and_recent_signature() {
 
 #[tokio::test]
 async fn a_charge_is_found_again_and_refunded() {
-    let app = Setup::on(Engine::Sqlite).start().await;
+    let app = Setup::on(DatabaseKind::Sqlite).start().await;
     let stripe = Localstripe::start().await;
     let processor = stripe.processor(Arc::default());
     let customer = processor.customer("k0", TeamId::new(Millis(1), [7; 10])).await.unwrap();
@@ -221,7 +221,7 @@ async fn a_charge_is_found_again_and_refunded() {
 #[tokio::test]
 async fn a_customer_removed_at_stripe_is_recreated() {
     let stripe = Localstripe::start().await;
-    let mut setup = Setup::on(Engine::Sqlite);
+    let mut setup = Setup::on(DatabaseKind::Sqlite);
     setup.settings.billing.processor = Arc::new(stripe.processor(Arc::default()));
     let app = setup.start().await;
     let ann = app.sign_up("ann@example.com").await;

@@ -52,8 +52,7 @@ pub enum ResendOutcome {
     Queued,
     /// The team has no such delivery.
     Missing,
-    /// Its notifier is turned off.
-    Off,
+    NotifierDisabled,
 }
 
 impl TeamStore<'_> {
@@ -119,6 +118,6 @@ impl TeamStore<'_> {
                 .fetch_optional(db)
                 .await
         })?;
-        Ok(found.map_or(ResendOutcome::Missing, |_| ResendOutcome::Off))
+        Ok(found.map_or(ResendOutcome::Missing, |_| ResendOutcome::NotifierDisabled))
     }
 }

@@ -25,7 +25,7 @@ use crate::monitors::json;
 use crate::{Result, Store};
 
 impl Store {
-    /// Ids as one text in the format that suits the engine. With an array,
+    /// Ids as one text in the format that suits the database. With an array,
     /// PostgreSQL uses the index whatever its statistics say.
     pub(crate) fn id_list(&self, ids: &[DeliveryId]) -> String {
         let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();

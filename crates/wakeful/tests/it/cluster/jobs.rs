@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
-use wakeful_testkit::{Client, Engine, Hook, PostgresServer, Receiver, User, until};
+use wakeful_testkit::{Client, DatabaseKind, Hook, PostgresServer, Receiver, User, until};
 
 use super::testbed::KEY;
 use crate::process::{Installation, Server};
@@ -95,7 +95,7 @@ impl JobCluster {
 }
 
 async fn node(postgres: &PostgresServer) -> Installation {
-    Installation::new(Engine::Sqlite)
+    Installation::new(DatabaseKind::Sqlite)
         .await
         .without_limits()
         .set("DATABASE_URL", &postgres.url())
@@ -161,7 +161,8 @@ async fn reporting_jobs_stay_up_when_a_node_dies_or_the_database_is_down() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_nodes_of_one_name_at_one_path_do_not_evict_each_other() {
-    let installation = Installation::new(Engine::Postgres).await.set("SECRETS_MASTER_KEY", KEY);
+    let installation =
+        Installation::new(DatabaseKind::Postgres).await.set("SECRETS_MASTER_KEY", KEY);
     let first = installation.serve().await;
     // As on a clone of the machine: the same path, but another folder.
     let (data, before) = (installation.data(), installation.data().with_extension("first"));

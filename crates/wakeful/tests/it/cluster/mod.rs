@@ -8,7 +8,7 @@ mod testbed;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
-use wakeful_testkit::Engine;
+use wakeful_testkit::DatabaseKind;
 
 use crate::process::Installation;
 use testbed::{EU, NODES, Testbed, US};
@@ -159,7 +159,7 @@ async fn every_node_accepts_reports_and_on_demand_checks_and_shows_results_of_ot
 #[tokio::test]
 async fn a_postgres_that_may_lose_commits_is_rejected_unless_allowed() {
     let installation =
-        Installation::new(Engine::Postgres).await.set("DATABASE_ALLOW_UNSAFE", "false");
+        Installation::new(DatabaseKind::Postgres).await.set("DATABASE_ALLOW_UNSAFE", "false");
     let refused = installation.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();
     assert!(refused.starts_with("PostgreSQL runs with fsync = off"), "{refused}");
     let installation = installation.set("DATABASE_ALLOW_UNSAFE", "true");

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use wakeful_testkit::{
-    Client, CuttableProxy, Database, Engine, Hook, NatsServer, PostgresServer, Receiver, User,
-    until,
+    Client, CuttableProxy, Database, DatabaseKind, Hook, NatsServer, PostgresServer, Receiver,
+    User, until,
 };
 
 use crate::process::{Installation, Probe, Server, signal};
@@ -141,7 +141,7 @@ impl Testbed {
             let url = server.url();
             (Some(server), None, url)
         } else {
-            let database = Database::new(Engine::Postgres).await;
+            let database = Database::new(DatabaseKind::Postgres).await;
             let url = database.url().to_owned();
             (None, Some(database), url)
         };
@@ -152,7 +152,7 @@ impl Testbed {
             node.start().await;
             nodes.push(node);
         }
-        let probe_home = Installation::new(Engine::Sqlite)
+        let probe_home = Installation::new(DatabaseKind::Sqlite)
             .await
             .set("NATS_URL", &nats.url())
             .set("CLUSTER_KEY", KEY);
@@ -465,7 +465,7 @@ async fn start_node(database_url: &str, nats: &NatsServer, size: Size) -> NodePr
     let (port, name) = rest.split_once('/').expect("a database");
     let database = CuttableProxy::to(([127, 0, 0, 1], port.parse().unwrap()).into()).await;
     let bus = CuttableProxy::to(([127, 0, 0, 1], nats.port()).into()).await;
-    let installation = Installation::new(Engine::Sqlite)
+    let installation = Installation::new(DatabaseKind::Sqlite)
         .await
         .without_limits()
         .set("DATABASE_URL", &format!("{before}@{}/{name}", database.address))

@@ -7,7 +7,7 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, Panel } from "../../../shared/ui/page";
-import { allAlerts } from "../data";
+import { allAlertsQuery } from "../data";
 import { Reports } from "../report-menu";
 import { AlertRows } from "./rows";
 
@@ -17,7 +17,7 @@ const LIMITS = [200, 500, 1000] as const;
 export function Component() {
   const t = useTexts();
   const [limit, setLimit] = useState<number>(LIMITS[0]);
-  const { data, error, isPending, refetch } = useQuery(allAlerts(limit));
+  const { data, error, isPending, refetch } = useQuery(allAlertsQuery(limit));
   return (
     <Page title={t.nav.alerts} lead={t.alerts.lead} actions={<Reports />}>
       {isPending && <Loading />}

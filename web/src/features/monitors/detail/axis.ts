@@ -34,7 +34,7 @@ export function timeTicks(from: number, to: number, width: number, measure: Meas
   const position = ({ at }: Tick) => ((at - from) / (to - from)) * width;
   for (const [unit, count] of steps) {
     if ((to - from) / (SECONDS[unit] * count) > MAX_TICKS || (SECONDS[unit] < SECONDS.day && to - from > MAX_HOURS_RANGE)) continue;
-    const ticks = labelled(roundTimes(from, to, unit, count), unit, locale);
+    const ticks = labeled(roundTimes(from, to, unit, count), unit, locale);
     if (fit(ticks, position, measure)) return ticks;
   }
   return [];
@@ -90,7 +90,7 @@ const formats: Record<Unit, (locale: string) => Intl.DateTimeFormat> = {
 const january = format({ month: "short", year: "numeric" });
 
 /** Each label says what is new: midnight is shown as its date, and January with its year. */
-function labelled(times: readonly number[], unit: Unit, locale: string): Tick[] {
+function labeled(times: readonly number[], unit: Unit, locale: string): Tick[] {
   const formatOf = (date: Date) => {
     if (unit === "month" && date.getMonth() === 0) return january;
     const midnight = date.getHours() + date.getMinutes() + date.getSeconds() === 0;

@@ -6,14 +6,14 @@ import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
 import { Day } from "../../../shared/ui/time";
-import { certificate, type Monitor } from "../data";
+import { certificateQuery, type Monitor } from "../data";
 import styles from "./detail.module.css";
 import { certificateNames, daysLeft, distrustReason, shortName, toneOf } from "./expiry";
 
 export function CertificatePanel({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const now = useNow();
-  const { data, refetch } = useQuery(certificate(monitor));
+  const { data, refetch } = useQuery(certificateQuery(monitor));
   const { last_check } = monitor;
   // There are no events for certificates, so the first one is fetched after a check.
   const awaited = data === null && monitor.http?.url.startsWith("https:") === true;

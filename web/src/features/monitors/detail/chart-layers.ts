@@ -38,7 +38,7 @@ export function leaveOutOutages(plot: uPlot, down: readonly Outage[]) {
 const HATCH = 8;
 
 /** Hatches the time before the first check. */
-export function hatchUntil(plot: uPlot, first: number, colour: string) {
+export function hatchUntil(plot: uPlot, first: number, color: string) {
   const { ctx, bbox } = plot;
   const [left, width] = boxOf(plot, { from: -Infinity, to: first });
   const distance = HATCH * devicePixelRatio;
@@ -46,7 +46,7 @@ export function hatchUntil(plot: uPlot, first: number, colour: string) {
   ctx.beginPath();
   ctx.rect(left, bbox.top, width, bbox.height);
   ctx.clip();
-  ctx.strokeStyle = colour;
+  ctx.strokeStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.beginPath();
   for (let x = left - bbox.height; x < left + width; x += distance) {

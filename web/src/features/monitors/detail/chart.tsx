@@ -10,7 +10,7 @@ import { LOCAL } from "../regions";
 import { timeTicks, valueTicks, type Measure } from "./axis";
 import { hatchUntil, leaveOutOutages, placeLabels, shadeOutages } from "./chart-layers";
 import styles from "./detail.module.css";
-import { byRegion, percentiles, phases, regionColour, stacked, withGaps, type Outage } from "./series";
+import { byRegion, percentiles, phases, regionColor, stacked, withGaps, type Outage } from "./series";
 
 const HEIGHT = 240;
 /** The distance of the values' labels from the lines. */
@@ -40,8 +40,8 @@ export default function Chart({ title, series, down, first, mode, interval, zoom
   useEffect(() => {
     zoomed.current = zoom;
   });
-  const most = Math.max(0, ...series.points.map((point) => point.max ?? 0));
-  const label = t.detail.chartLabel(title, series.points.length, millis(most, locale), down.length);
+  const max = Math.max(0, ...series.points.map((point) => point.max ?? 0));
+  const label = t.detail.chartLabel(title, series.points.length, millis(max, locale), down.length);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -61,20 +61,20 @@ export default function Chart({ title, series, down, first, mode, interval, zoom
   );
 }
 
-/** Reads colours of the current scheme. */
+/** Reads colors of the current scheme. */
 function palette() {
   const style = getComputedStyle(document.documentElement);
   return (name: string) => style.getPropertyValue(name).trim();
 }
 
 function draw(element: HTMLElement, { title, series, down, first, mode, interval, zoom }: Props, t: Texts, locale: string): uPlot {
-  const colour = palette();
+  const color = palette();
   const { at, points } = withGaps(series, interval);
   const lines = series.regions ?? [];
   const columns = mode === "regions" ? byRegion(points, lines) : mode === "phases" ? stacked(points) : percentiles(points);
   const [from, to] = [Date.parse(series.from) / 1000, Date.parse(series.to) / 1000];
   const values = valueTicks(Math.max(0, ...columns.flat().map((value) => value ?? 0)), locale);
-  const measure = measureIn(`12px ${colour("--font-text")}`);
+  const measure = measureIn(`12px ${color("--font-text")}`);
   const bare: uPlot.Axis = { ticks: { show: false }, values: (_, ticks) => ticks.map(() => "") };
   return new uPlot(
     {
@@ -84,22 +84,22 @@ function draw(element: HTMLElement, { title, series, down, first, mode, interval
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false, drag: { x: true, y: false, setScale: false } },
       scales: { x: { range: () => [from, to] }, y: { range: () => [0, values.at(-1)?.at || 1] } },
-      series: [{}, ...linesOf(mode, colour, points, lines.length)],
-      bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(colour) : percentileBands(colour),
+      series: [{}, ...linesOf(mode, color, points, lines.length)],
+      bands: mode === "regions" ? [] : mode === "phases" ? phaseBands(color) : percentileBands(color),
       axes: [
         { ...bare, size: 28, grid: { show: false } },
         {
           ...bare,
           size: Math.max(...values.map(({ label }) => measure(label))) + LABEL_SPACE,
           splits: () => values.map((tick) => tick.at),
-          grid: { stroke: colour("--line"), width: 1 },
+          grid: { stroke: color("--line"), width: 1 },
         },
       ],
       hooks: {
         drawClear: [
           (plot) => {
-            if (first !== null) hatchUntil(plot, first, colour("--line"));
-            shadeOutages(plot, down, colour("--down-bar"));
+            if (first !== null) hatchUntil(plot, first, color("--line"));
+            shadeOutages(plot, down, color("--down-bar"));
           },
         ],
         drawAxes: [(plot) => leaveOutOutages(plot, down)],
@@ -157,43 +157,43 @@ function enableTouch(plot: uPlot) {
   });
 }
 
-type Colour = (name: string) => string;
+type Color = (name: string) => string;
 
-function linesOf(mode: Mode, colour: Colour, points: readonly (Point | null)[], regions: number): uPlot.Series[] {
-  if (mode === "phases") return phaseLines(colour);
-  if (mode === "percentiles") return percentileLines(colour, points);
+function linesOf(mode: Mode, color: Color, points: readonly (Point | null)[], regions: number): uPlot.Series[] {
+  if (mode === "phases") return phaseLines(color);
+  if (mode === "percentiles") return percentileLines(color, points);
   const dots = { show: points.length < 40, size: 5 };
-  return Array.from({ length: regions }, (_, index) => ({ stroke: colour(`--${regionColour(index)}`), width: 1.75, points: dots }));
+  return Array.from({ length: regions }, (_, index) => ({ stroke: color(`--${regionColor(index)}`), width: 1.75, points: dots }));
 }
 
-function percentileLines(colour: Colour, points: readonly (Point | null)[]): uPlot.Series[] {
+function percentileLines(color: Color, points: readonly (Point | null)[]): uPlot.Series[] {
   const thin = { stroke: "transparent", width: 0, points: { show: false } };
-  const line = { stroke: colour("--accent"), width: 1.75, points: { show: points.length < 40, size: 5 } };
+  const line = { stroke: color("--accent"), width: 1.75, points: { show: points.length < 40, size: 5 } };
   return [thin, thin, line];
 }
 
-function percentileBands(colour: Colour): uPlot.Band[] {
+function percentileBands(color: Color): uPlot.Band[] {
   return [
-    { series: [1, 2], fill: `${colour("--accent")}1f` },
-    { series: [2, 3], fill: `${colour("--accent")}40` },
+    { series: [1, 2], fill: `${color("--accent")}1f` },
+    { series: [2, 3], fill: `${color("--accent")}40` },
   ];
 }
 
-function phaseLines(colour: Colour): uPlot.Series[] {
+function phaseLines(color: Color): uPlot.Series[] {
   return phases.toReversed().map((phase, index) => ({
-    stroke: colour(`--phase-${phase}`),
+    stroke: color(`--phase-${phase}`),
     width: 1,
     points: { show: false },
     // The lowest phase is filled down to zero; the bands fill the others down to the one below.
-    ...(index === phases.length - 1 && { fill: `${colour(`--phase-${phase}`)}99` }),
+    ...(index === phases.length - 1 && { fill: `${color(`--phase-${phase}`)}99` }),
   }));
 }
 
-function phaseBands(colour: Colour): uPlot.Band[] {
+function phaseBands(color: Color): uPlot.Band[] {
   return phases
     .toReversed()
     .slice(0, -1)
-    .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${colour(`--phase-${phase}`)}99` }));
+    .map((phase, index) => ({ series: [index + 1, index + 2], fill: `${color(`--phase-${phase}`)}99` }));
 }
 
 /** Shows a tooltip for the point under the cursor. */

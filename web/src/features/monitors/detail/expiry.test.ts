@@ -33,7 +33,7 @@ describe("a certificate", () => {
     expect(distrustReason({ ...until("2027-01-01T00:00:00Z", false), issuer: "CN=a.example" }, now)).toBe("selfSigned");
   });
 
-  test("is named by its common name and organisation", () => {
+  test("is named by its common name and organization", () => {
     expect(shortName("C=US, O=Let's Encrypt, CN=R11")).toBe("R11 (Let's Encrypt)");
     expect(shortName("CN=a.example")).toBe("a.example");
     expect(shortName("O=Example, Inc., C=US")).toBe("Example, Inc.");

@@ -1,4 +1,4 @@
-/** How a certificate is presented: names, days left, and the colour of its badge. */
+/** How a certificate is presented: names, days left, and the color of its badge. */
 import type { Certificate } from "../data";
 
 const DAY = 86_400_000;
@@ -24,12 +24,12 @@ export function distrustReason({ expires, trusted, subject, issuer }: Certificat
   return subject !== "" && subject === issuer ? "selfSigned" : "other";
 }
 
-/** A distinguished name in short: the common name and the organisation. */
+/** A distinguished name in short: the common name and the organization. */
 export function shortName(name: string): string {
   const part = (key: string) => new RegExp(`(?:^|, )${key}=(.*?)(?=, [A-Za-z0-9.]+=|$)`).exec(name)?.[1];
-  const [common, organisation] = [part("CN"), part("O")];
-  if (common !== undefined && organisation !== undefined && common !== organisation) return `${common} (${organisation})`;
-  return common ?? organisation ?? name;
+  const [common, organization] = [part("CN"), part("O")];
+  if (common !== undefined && organization !== undefined && common !== organization) return `${common} (${organization})`;
+  return common ?? organization ?? name;
 }
 
 /** The names it is valid for, or its subject if there are none. */

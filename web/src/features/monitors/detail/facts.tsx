@@ -5,7 +5,7 @@ import { exact, interval, span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { Fact, Facts } from "../../../shared/ui/detail-layout";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
-import { beats, MAX_BARS, series, stateOf, type Monitor } from "../data";
+import { beatsQuery, MAX_BARS, seriesQuery, stateOf, type Monitor } from "../data";
 import { earlierRange, pausedSince, statusSince } from "./since";
 
 export function MonitorFacts({ monitor }: { monitor: Monitor }) {
@@ -51,10 +51,10 @@ function PausedSince({ monitor }: { monitor: Monitor }) {
 }
 
 function useStatusSince(monitor: Monitor, now: number): number | null {
-  const { data } = useQuery(beats(monitor.monitorid, MAX_BARS));
+  const { data } = useQuery(beatsQuery(monitor.monitorid, MAX_BARS));
   const checks = timesOf(data);
   const range = earlierRange(monitor, checks);
-  const { data: earlier } = useQuery({ ...series(monitor.monitorid, range ?? { last: 0 }, false), enabled: range !== null });
+  const { data: earlier } = useQuery({ ...seriesQuery(monitor.monitorid, range ?? { last: 0 }, false), enabled: range !== null });
   if (range && earlier) return statusSince(monitor, timesOf(earlier.points), range.to, earlier.step);
   return statusSince(monitor, checks, now);
 }

@@ -1,7 +1,7 @@
 /** Who is notified about a monitor, and a warning if it is down and no one is. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { notifiers, receiverOf } from "../../../shared/api/notifiers";
+import { notifiersQuery, receiverOf } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
@@ -11,7 +11,7 @@ import styles from "./detail.module.css";
 
 export function DownUnnotified({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
-  const { data } = useQuery(notifiers);
+  const { data } = useQuery(notifiersQuery);
   if (stateOf(monitor) !== "down" || isAnyoneNotified(idsOf(monitor), data)) return null;
   return (
     <p className={styles.warning} role="status">
@@ -22,7 +22,7 @@ export function DownUnnotified({ monitor }: { monitor: Monitor }) {
 
 export function Notified({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
-  const { data } = useQuery(notifiers);
+  const { data } = useQuery(notifiersQuery);
   const linked = monitor.notifiers.toSorted((a, b) => a.name.localeCompare(b.name));
   return (
     <Panel title={t.notifiers.title} lead={t.notifiers.chooseHelp}>
@@ -52,6 +52,6 @@ function AddNotifiers({ monitor: { monitorid } }: { monitor: Monitor }) {
   return <Link to={`/monitor/${monitorid}/edit`}>{t.notifiers.add}</Link>;
 }
 
-function idsOf({ notifiers: linked }: Monitor): string[] {
-  return linked.map(({ notifierid }) => notifierid);
+function idsOf({ notifiers }: Monitor): string[] {
+  return notifiers.map(({ notifierid }) => notifierid);
 }

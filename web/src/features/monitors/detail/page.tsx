@@ -11,7 +11,7 @@ import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Badge } from "../../../shared/ui/badge";
 import { Confirm } from "../../../shared/ui/confirm";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { More, Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/ui/icons";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
@@ -24,11 +24,11 @@ import { useErrorMessage } from "../../../shared/ui/error-message";
 import { AlertRows } from "../alerts/rows";
 import { HeartbeatBars } from "../heartbeat-bars";
 import {
-  alertsOf,
-  beats,
+  alertsOfQuery,
+  beatsQuery,
   checkNow,
   MAX_BARS,
-  monitor,
+  monitorQuery,
   remove,
   save,
   stateOf,
@@ -58,7 +58,7 @@ const LOG_LIMITS = [50, MAX_BARS] as const;
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
-  const { data, error, isPending, refetch } = useQuery(monitor(id));
+  const { data, error, isPending, refetch } = useQuery(monitorQuery(id));
   if (isPending || (!data && !isNotFound(error))) {
     return <Page title={t.nav.monitors}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
@@ -67,66 +67,66 @@ export function Component() {
   return <Detail key={id} monitor={data} />;
 }
 
-function Detail({ monitor: shown }: { monitor: Monitor }) {
+function Detail({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
-  const state = stateOf(shown);
-  const url = shown.http?.url;
+  const state = stateOf(monitor);
+  const url = monitor.http?.url;
   return (
     <DetailLayout
-      title={shown.name}
+      title={monitor.name}
       badge={<StatusBadge state={state} />}
       back={["/", t.nav.monitors]}
       under={
         <>
-          <span>{typeName(shown.type, t)}</span>
+          <span>{typeName(monitor.type, t)}</span>
           {url ? (
             <a href={url} target="_blank" rel="noreferrer noopener">
               {url}
             </a>
           ) : (
-            targetOf(shown) !== "" && <span className="code">{targetOf(shown)}</span>
+            targetOf(monitor) !== "" && <span className="code">{targetOf(monitor)}</span>
           )}
-          {shown.upside_down_mode && (
+          {monitor.upside_down_mode && (
             <span title={t.form.invertedHelp}>
               <Badge tone="accent">{t.form.inverted}</Badge>
             </span>
           )}
-          {shown.tags.map((tag) => (
+          {monitor.tags.map((tag) => (
             <Link key={tag} to={`/?tag=${encodeURIComponent(tag)}`} className={styles.tag}>
               {tag}
             </Link>
           ))}
         </>
       }
-      actions={<Actions monitor={shown} />}
+      actions={<Actions monitor={monitor} />}
     >
-      <DownUnnotified monitor={shown} />
-      {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
-      {shown.isactive && shown.blocked && (
+      <DownUnnotified monitor={monitor} />
+      {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
+      {monitor.isactive && monitor.blocked && (
         <p className={styles.blocked} role="status">
-          {t.detail.blocked(shown.blocked)}
+          {t.detail.blocked(monitor.blocked)}
         </p>
       )}
-      <MonitorFacts monitor={shown} />
-      <Recent monitor={shown} />
-      {hasRemoteRegions(shown) && <RegionsPanel monitor={shown} room={MAX_BARS} />}
-      <ResponseTimePanel monitor={shown} />
-      <Uptime id={shown.monitorid} />
-      <CertificatePanel monitor={shown} />
-      <Notified monitor={shown} />
-      <Alerts id={shown.monitorid} />
+      <MonitorFacts monitor={monitor} />
+      <Recent monitor={monitor} />
+      {hasRemoteRegions(monitor) && <RegionsPanel monitor={monitor} room={MAX_BARS} />}
+      <ResponseTimePanel monitor={monitor} />
+      <Uptime id={monitor.monitorid} />
+      <CertificatePanel monitor={monitor} />
+      <Notified monitor={monitor} />
+      <Alerts id={monitor.monitorid} />
     </DetailLayout>
   );
 }
 
-function Actions({ monitor: shown }: { monitor: Monitor }) {
+function Actions({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
   const client = useQueryClient();
   const navigate = useNavigate();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState<"check" | "pause" | null>(null);
   const [confirming, setConfirming] = useState(false);
-  const { monitorid } = shown;
+  const { monitorid } = monitor;
   const run = (what: "check" | "pause", act: () => Promise<unknown>) => {
     setBusy(what);
     act()
@@ -140,23 +140,23 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
     const beat = await checkNow(monitorid);
     showToast(t.detail.checked(beat.message), beat.status === "down");
     await client.invalidateQueries({ queryKey: ["beats", monitorid] });
-    await client.invalidateQueries({ queryKey: monitor(monitorid).queryKey });
+    await client.invalidateQueries({ queryKey: monitorQuery(monitorid).queryKey });
     await client.invalidateQueries({ queryKey: ["certificate", monitorid] });
   };
   return (
     <>
-      {shown.type !== "api" && shown.isactive && (
+      {monitor.type !== "api" && monitor.isactive && (
         <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
           {t.detail.check}
         </Button>
       )}
       <Button
         variant="default"
-        leftSection={shown.isactive ? <Pause /> : <Play />}
+        leftSection={monitor.isactive ? <Pause /> : <Play />}
         loading={busy === "pause"}
-        onClick={() => run("pause", () => save(client, { monitorid, isactive: !shown.isactive }))}
+        onClick={() => run("pause", () => save(client, { monitorid, isactive: !monitor.isactive }))}
       >
-        {shown.isactive ? t.monitors.pause : t.monitors.resume}
+        {monitor.isactive ? t.monitors.pause : t.monitors.resume}
       </Button>
       <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
         {t.detail.edit}
@@ -169,7 +169,7 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
           </Button>
         }
       >
-        <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+        <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
           {t.detail.duplicate}
         </Menu.Item>
         <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
@@ -178,13 +178,13 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
       </ActionMenu>
       {confirming && (
         <Confirm
-          title={t.detail.deleteTitle(shown.name)}
+          title={t.detail.deleteTitle(monitor.name)}
           action={t.monitors.delete}
-          typed={shown.name}
+          typed={monitor.name}
           close={() => setConfirming(false)}
           run={async () => {
             await remove(client, monitorid);
-            showToast(t.detail.deleted(shown.name));
+            showToast(t.detail.deleted(monitor.name));
             await navigate("/", { replace: true });
           }}
         >
@@ -197,18 +197,18 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
 
 const NO_BEATS: never[] = [];
 
-function Recent({ monitor: shown }: { monitor: Monitor }) {
+function Recent({ monitor }: { monitor: Monitor }) {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(beats(shown.monitorid, MAX_BARS));
+  const { data, error, isPending, refetch } = useQuery(beatsQuery(monitor.monitorid, MAX_BARS));
   const [open, setOpen] = useState(false);
   const phone = useMediaQuery("(max-width: 720px)");
   return (
-    <Panel title={t.detail.recent} lead={shown.last_message === "" ? undefined : <Last monitor={shown} />}>
+    <Panel title={t.detail.recent} lead={monitor.last_message === "" ? undefined : <Last monitor={monitor} />}>
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}
       <div className={styles.bars}>
         <HeartbeatBars beats={data ?? NO_BEATS} room={phone ? MAX_BARS_ON_PHONES : MAX_BARS} height={32} />
       </div>
-      {!isPending && data?.length === 0 && <p className={styles.quiet}>{shown.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
+      {!isPending && data?.length === 0 && <p className={styles.quiet}>{monitor.type === "api" ? t.detail.noReports : t.detail.noBeats}</p>}
       {data && data.length > 0 && (
         <details className={styles.log} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{t.detail.showBeats}</summary>
@@ -219,18 +219,18 @@ function Recent({ monitor: shown }: { monitor: Monitor }) {
   );
 }
 
-function Last({ monitor: shown }: { monitor: Monitor }) {
+function Last({ monitor }: { monitor: Monitor }) {
   return (
-    <span className={shown.status === "down" ? styles.bad : undefined}>
-      <ExpandableText text={shown.last_message} />
+    <span className={monitor.status === "down" ? styles.bad : undefined}>
+      <ExpandableText text={monitor.last_message} />
     </span>
   );
 }
 
-function Log({ beats: list }: { beats: Heartbeat[] }) {
+function Log({ beats }: { beats: Heartbeat[] }) {
   const t = useTexts();
   const [limit, setLimit] = useState<number>(LOG_LIMITS[0]);
-  const newest = list.toReversed().slice(0, limit);
+  const newest = beats.toReversed().slice(0, limit);
   return (
     <>
       <ol className={styles.beats}>
@@ -276,7 +276,7 @@ function RegionResults({ beat }: { beat: Heartbeat }) {
 
 function Alerts({ id }: { id: string }) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(alertsOf(id));
+  const { data, error, refetch } = useQuery(alertsOfQuery(id));
   return (
     <Panel title={t.nav.alerts} flush>
       {error && <ErrorNotice error={error} retry={() => void refetch()} />}

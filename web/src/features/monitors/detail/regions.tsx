@@ -4,15 +4,15 @@ import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
 import { Panel } from "../../../shared/ui/page";
 import { Milliseconds, Moment } from "../../../shared/ui/time";
-import { beats, stateOfBeat, type Heartbeat, type Monitor } from "../data";
-import { LOCAL, regions } from "../regions";
+import { beatsQuery, stateOfBeat, type Heartbeat, type Monitor } from "../data";
+import { LOCAL, regionsQuery } from "../regions";
 import { StatusMark } from "../status";
 import styles from "./detail.module.css";
 
 export function RegionsPanel({ monitor, room }: { monitor: Monitor; room: number }) {
   const t = useTexts();
-  const { data: list } = useQuery(beats(monitor.monitorid, room));
-  const { data: known } = useQuery(regions);
+  const { data: list } = useQuery(beatsQuery(monitor.monitorid, room));
+  const { data: known } = useQuery(regionsQuery);
   const last = list?.findLast((beat) => beat.regions.length > 0);
   return (
     <Panel title={t.regions.title} lead={t.regions.quorum(monitor.quorum, monitor.regions.length)}>

@@ -9,12 +9,12 @@ import { Back } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
-import { alertsIn, series, stats, type Monitor, type RegionLine } from "../data";
+import { alertsInQuery, seriesQuery, statsQuery, type Monitor, type RegionLine } from "../data";
 import { hasRemoteRegions, LOCAL } from "../regions";
 import type { Mode } from "./chart";
 import styles from "./detail.module.css";
 import { isZoom, rangeOf, ranges, windowOf, withoutZoom, withRange, withZoom, zoomOf, type Range } from "./range";
-import { firstCheck, outages, phases, regionColour } from "./series";
+import { firstCheck, outages, phases, regionColor } from "./series";
 
 const Chart = lazy(() => import("./chart"));
 
@@ -22,7 +22,7 @@ const names = Object.keys(ranges) as Range[];
 
 /** Nothing is requested from a push monitor: there is a chart only if its reports contain a duration. */
 export function ResponseTimePanel({ monitor }: { monitor: Monitor }) {
-  const { data } = useQuery(stats(monitor.monitorid));
+  const { data } = useQuery(statsQuery(monitor.monitorid));
   const measured = typeof monitor.load_time === "number" || data?.some((span) => typeof span.load_time?.p50 === "number");
   return monitor.type !== "api" || measured ? <ResponseTime monitor={monitor} /> : null;
 }
@@ -37,8 +37,8 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   const [mode, setMode] = useState<Mode>("percentiles");
   const window = windowOf(search);
   const split = hasRemoteRegions(monitor);
-  const { data, error, refetch, isPlaceholderData } = useQuery(series(monitorid, window, split && mode === "regions"));
-  const { data: alerts } = useQuery(alertsIn(monitorid, window));
+  const { data, error, refetch, isPlaceholderData } = useQuery(seriesQuery(monitorid, window, split && mode === "regions"));
+  const { data: alerts } = useQuery(alertsInQuery(monitorid, window));
   const down = useMemo(() => (data ? outages(alerts ?? [], data) : []), [alerts, data]);
   const first = data ? firstCheck(data, created) : null;
   const phased = data?.points.some((point) => phases.some((phase) => typeof point.phases[phase] === "number")) ?? false;
@@ -97,7 +97,7 @@ function Legend({ mode, lines, young }: { mode: Mode; lines: readonly RegionLine
   const t = useTexts();
   const marks: [string, string][] =
     mode === "regions"
-      ? lines.map(({ region }, index) => [regionColour(index), region === LOCAL ? t.regions.local : region])
+      ? lines.map(({ region }, index) => [regionColor(index), region === LOCAL ? t.regions.local : region])
       : mode === "phases"
         ? phases.map((phase) => [phase, t.monitors.phases[phase]])
         : t.detail.percentiles.map(([mark, word]) => [mark, word]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Point } from "../data";
-import { byRegion, firstCheck, outages, percentiles, regionColour, stacked, withGaps } from "./series";
+import { byRegion, firstCheck, outages, percentiles, regionColor, stacked, withGaps } from "./series";
 
 const time = (second: number) => new Date(second * 1000).toISOString();
 const none = { resolve: null, connect: null, tls: null, first_byte: null, transfer: null };
@@ -102,5 +102,5 @@ test("each region has a line, with a gap where it has no successful check", () =
     [5, null, 6, 7],
     [90, null, null, null],
   ]);
-  expect([0, 5, 6].map(regionColour)).toEqual(["place-0", "place-5", "place-0"]);
+  expect([0, 5, 6].map(regionColor)).toEqual(["place-0", "place-5", "place-0"]);
 });

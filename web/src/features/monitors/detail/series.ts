@@ -72,11 +72,11 @@ export function byRegion(points: readonly (Point | null)[], lines: readonly Regi
   });
 }
 
-/** There are colours for six regions; further regions reuse them. */
-const COLOURS = 6;
+/** There are colors for six regions; further regions reuse them. */
+const COLORS = 6;
 
-export function regionColour(index: number): string {
-  return `place-${index % COLOURS}`;
+export function regionColor(index: number): string {
+  return `place-${index % COLORS}`;
 }
 
 /** Start and end of an outage, in seconds. */

@@ -6,14 +6,14 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Loading } from "../../../shared/ui/loading";
 import { Panel } from "../../../shared/ui/page";
 import { Milliseconds } from "../../../shared/ui/time";
-import { stats, type Span } from "../data";
+import { statsQuery, type Span } from "../data";
 import styles from "./detail.module.css";
 
 const hours: Partial<Record<string, number>> = { "24h": 24, "7d": 168, "30d": 720, "90d": 2160, "365d": 8760 };
 
 export function Uptime({ id }: { id: string }) {
   const t = useTexts();
-  const { data, error, refetch } = useQuery(stats(id));
+  const { data, error, refetch } = useQuery(statsQuery(id));
   return (
     <Panel title={t.detail.uptime} lead={t.detail.uptimeHelp} flush>
       {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}

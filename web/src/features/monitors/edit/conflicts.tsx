@@ -1,7 +1,7 @@
 /** What someone else has saved while this form was open. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { notifiers } from "../../../shared/api/notifiers";
+import { notifiersQuery } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
 import type { Form } from "../../../shared/ui/form";
 import { formOf } from "../types";
@@ -44,7 +44,7 @@ export function Conflicts({ conflicts, form }: { conflicts: readonly Conflict[];
 /** A value in words. */
 function useShown(): (field: keyof Values, value: unknown) => string {
   const t = useTexts();
-  const { data } = useQuery(notifiers);
+  const { data } = useQuery(notifiersQuery);
   const name = (id: string) => data?.find(({ notifierid }) => notifierid === id)?.name ?? id;
   return (field, value) => {
     if (typeof value === "boolean") return value ? t.notifiers.on : t.notifiers.off;

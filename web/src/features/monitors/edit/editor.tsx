@@ -12,9 +12,9 @@ import { Page, Panel } from "../../../shared/ui/page";
 import { UnsavedChangesGuard } from "../../../shared/ui/unsaved-changes";
 import { FieldPair } from "../../../shared/ui/form-layout";
 import { showToast } from "../../../shared/ui/toast";
-import { monitors, types, type Monitor } from "../data";
+import { monitorsQuery, types, type Monitor } from "../data";
 import { NotifierPicker } from "../notifier-picker";
-import { LOCAL, regions } from "../regions";
+import { LOCAL, regionsQuery } from "../regions";
 import { formOf } from "../types";
 import { duration, number } from "../types/fields";
 import { Conflicts } from "./conflicts";
@@ -125,7 +125,7 @@ const intervals = [10, 20, 30, 60, 120, 300, 600, 1800, 3600, 86_400];
 function Timing({ form }: { form: MonitorForm }) {
   const t = useTexts();
   const client = useQueryClient();
-  const known = [...new Set(client.getQueryData(monitors.queryKey)?.flatMap((monitor) => monitor.tags))];
+  const known = [...new Set(client.getQueryData(monitorsQuery.queryKey)?.flatMap((monitor) => monitor.tags))];
   const { type, heartbeat_interval: chosen } = form.values;
   const { Passive } = formOf(type);
   return (
@@ -191,7 +191,7 @@ function Presets({ chosen, choose }: { chosen: number | null; choose: (preset: n
 /** Shown if there are probes or the monitor has regions: where to check from, and the quorum. */
 function Regions({ form }: { form: MonitorForm }) {
   const t = useTexts();
-  const { data } = useQuery(regions);
+  const { data } = useQuery(regionsQuery);
   const { type, regions: chosen, quorum } = form.values;
   const names = [...new Set([LOCAL, ...(data ?? []).map(({ region }) => region), ...chosen])];
   if (formOf(type).Passive || names.length === 1) return null;

@@ -7,7 +7,7 @@ import { isNotFound } from "../../../shared/api/error";
 import {
   createAccountNotifier,
   kindOfNotifier,
-  notifiers,
+  notifiersQuery,
   receiverOf,
   useAccountNotifier,
   type Notifier,
@@ -23,14 +23,14 @@ import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
 import { Page, Panel } from "../../../shared/ui/page";
 import { showToast } from "../../../shared/ui/toast";
-import { monitor, save, type Monitor } from "../data";
+import { monitorQuery, save, type Monitor } from "../data";
 import styles from "./edit.module.css";
 
 export function Component() {
   const t = useTexts();
   const { id = "" } = useParams();
-  const stored = useQuery(monitor(id));
-  const known = useQuery(notifiers);
+  const stored = useQuery(monitorQuery(id));
+  const known = useQuery(notifiersQuery);
   const error = stored.error ?? known.error;
   if (isNotFound(stored.error)) return <NotFound instead={["/", t.nav.monitors]} />;
   return (

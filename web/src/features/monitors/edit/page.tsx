@@ -7,8 +7,8 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";
 import { Page } from "../../../shared/ui/page";
-import { notifiers } from "../../../shared/api/notifiers";
-import { monitor, type Type } from "../data";
+import { notifiersQuery } from "../../../shared/api/notifiers";
+import { monitorQuery, type Type } from "../data";
 import { Editor } from "./editor";
 import { initial, typeOf, valuesOf } from "./values";
 
@@ -17,7 +17,7 @@ export function Component() {
   const { id } = useParams();
   const [search] = useSearchParams();
   const from = id ?? search.get("from");
-  const { data, error, refetch } = useQuery({ ...monitor(from ?? ""), enabled: from !== null });
+  const { data, error, refetch } = useQuery({ ...monitorQuery(from ?? ""), enabled: from !== null });
   if (from === null) return <New type={typeOf(search.get("type"))} />;
   if (!data && isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
   if (!data) {
@@ -34,7 +34,7 @@ export function Component() {
 /** A new monitor starts with the team's default notifiers. */
 function New({ type }: { type: Type }) {
   const t = useTexts();
-  const { data, isPending } = useQuery(notifiers);
+  const { data, isPending } = useQuery(notifiersQuery);
   if (isPending) {
     return (
       <Page title={t.form.newTitle}>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ApiError } from "../../../shared/api/error";
 import { parseDuration } from "../../../shared/lib/duration";
 import type { Form } from "../../../shared/ui/form";
-import { monitor, save, type Monitor, type SaveMonitor } from "../data";
+import { monitorQuery, save, type Monitor, type SaveMonitor } from "../data";
 import { defaultGrace } from "../types/push";
 import { changesOf, conflictsOf, type Conflict } from "./changes";
 import { bodyOf, suggestedName, valuesOf, type Values } from "./values";
@@ -22,7 +22,7 @@ export function useSave(stored: Monitor | undefined) {
     } catch (error) {
       if (!on || !(error instanceof ApiError) || !error.has("changed_meanwhile")) throw unnamed(values, error);
     }
-    const fresh = await client.query({ ...monitor(on.monitorid), staleTime: 0 });
+    const fresh = await client.query({ ...monitorQuery(on.monitorid), staleTime: 0 });
     const found = conflictsOf(valuesOf(on), valuesOf(fresh), values);
     setBase(fresh);
     setConflicts(found);

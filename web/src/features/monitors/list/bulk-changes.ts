@@ -2,7 +2,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { POST, unwrap } from "../../../shared/api/client";
 import type { components } from "../../../shared/api/schema";
-import { forget, monitors } from "../data";
+import { forget, monitorsQuery } from "../data";
 
 export type Change = Omit<components["schemas"]["ChangeMonitors"], "ids" | "filter" | "dry_run">;
 
@@ -37,14 +37,14 @@ export async function changeMonitors(
       done(some);
     }
   } finally {
-    for (const queryKey of [monitors.queryKey, ["monitor"]]) void client.invalidateQueries({ queryKey });
+    for (const queryKey of [monitorsQuery.queryKey, ["monitor"]]) void client.invalidateQueries({ queryKey });
   }
   return changed;
 }
 
 /** Shows monitors as paused or resumed while the list is fetched again. */
 function showActive(client: QueryClient, ids: ReadonlySet<string>, isactive: boolean) {
-  client.setQueryData(monitors.queryKey, (old) => old?.map((row) => (ids.has(row.monitorid) ? { ...row, isactive } : row)));
+  client.setQueryData(monitorsQuery.queryKey, (old) => old?.map((row) => (ids.has(row.monitorid) ? { ...row, isactive } : row)));
 }
 
 /** Deletes the monitors; `done` is called with those of each completed request. */

@@ -2,7 +2,7 @@
 import { Button, MultiSelect, NativeSelect, NumberInput, TagsInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { notifiers, receiverOf, type Notifier } from "../../../shared/api/notifiers";
+import { notifiersQuery, receiverOf, type Notifier } from "../../../shared/api/notifiers";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { useExtraTexts } from "../../../shared/i18n/extra";
 import { interval } from "../../../shared/lib/time";
@@ -33,7 +33,7 @@ export function BulkEdit({ list, close, deselect }: Props) {
   const t = useTexts();
   const { bulk } = useExtraTexts();
   const client = useQueryClient();
-  const { data: all = [] } = useQuery(notifiers);
+  const { data: all = [] } = useQuery(notifiersQuery);
   const ids = list.map(({ monitorid }) => monitorid);
   const form = useForm(unchanged, async (values) => {
     const change = changeOf(values);

@@ -12,7 +12,7 @@ import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
 import { Page, useTitle } from "../../../shared/ui/page";
-import { monitors, states, types, type MonitorRow, type State, type Type } from "../data";
+import { monitorsQuery, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
@@ -28,7 +28,7 @@ const ViewsMenu = lazy(() => import("./views-menu"));
 
 export function Component() {
   const t = useTexts();
-  const { data, error, isPending, refetch } = useQuery(monitors);
+  const { data, error, isPending, refetch } = useQuery(monitorsQuery);
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
   useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
   if (!data) {

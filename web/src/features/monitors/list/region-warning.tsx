@@ -1,12 +1,12 @@
 /** A warning on the dashboard about regions without a probe. */
 import { useQuery } from "@tanstack/react-query";
 import { useTexts } from "../../../shared/i18n";
-import { missing, regions } from "../regions";
+import { missing, regionsQuery } from "../regions";
 import styles from "./list.module.css";
 
 export function RegionWarning() {
   const t = useTexts();
-  const { data } = useQuery(regions);
+  const { data } = useQuery(regionsQuery);
   const gone = missing(data ?? []);
   if (gone.length === 0) return null;
   return (

@@ -7,7 +7,7 @@ import { useTexts } from "../../../shared/i18n";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
 import { useErrorMessage } from "../../../shared/ui/error-message";
-import { Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../shared/ui/icons";
+import { Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/ui/icons";
 import { showToast } from "../../../shared/ui/toast";
 import { checkNow, remove, save, type MonitorRow } from "../data";
 
@@ -41,7 +41,7 @@ export default function RowActions({ monitor, button }: { monitor: MonitorRow; b
         <Menu.Item leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
           {t.detail.edit}
         </Menu.Item>
-        <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+        <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
           {t.detail.duplicate}
         </Menu.Item>
         <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>

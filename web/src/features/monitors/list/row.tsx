@@ -10,7 +10,7 @@ import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
 import { responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
-import { BEATS, summary } from "../summary";
+import { BEATS, summaryQuery } from "../summary";
 import styles from "./list.module.css";
 import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
@@ -145,7 +145,7 @@ function History({ id }: { id: string }) {
   const { locale } = useLanguage();
   const [idle, setIdle] = useState(false);
   useEffect(() => whenScrollIdle(() => setIdle(true)), []);
-  const { data } = useQuery({ ...summary(id), enabled: idle });
+  const { data } = useQuery({ ...summaryQuery(id), enabled: idle });
   const uptime = (value: number | null | undefined) => (typeof value === "number" ? percent(value, locale) : "–");
   return (
     <>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import { Link } from "react-router";
-import { notifierSummaries } from "../../../shared/api/notifiers";
+import { notifierSummariesQuery } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
 import { stateOf, type MonitorRow } from "../data";
 import { isAnyoneNotified } from "../notified";
@@ -12,7 +12,7 @@ const MAX_NAMES = 3;
 
 export default function Unnotified({ list }: { list: readonly MonitorRow[] }) {
   const t = useTexts();
-  const { data } = useQuery(notifierSummaries);
+  const { data } = useQuery(notifierSummariesQuery);
   const found = list.filter((monitor) => stateOf(monitor) === "down" && !isAnyoneNotified(monitor.notifiers, data));
   if (found.length === 0) return null;
   return (

@@ -12,7 +12,7 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back, Screen } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
 import { useTitle } from "../../../shared/ui/page";
-import { monitors, states, type MonitorRow } from "../data";
+import { monitorsQuery, states, type MonitorRow } from "../data";
 import { countStates, shown, viewOf } from "../list/view";
 import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
@@ -35,7 +35,7 @@ export function Component() {
 function Wallboard() {
   const t = useTexts();
   const [search] = useSearchParams();
-  const { data, error } = useQuery(monitors);
+  const { data, error } = useQuery(monitorsQuery);
   const rows = useMemo(() => shown(data ?? [], viewOf(search)), [data, search]);
   useTitle(t.nav.wallboard);
   useWakeLock();
