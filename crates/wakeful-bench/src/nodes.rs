@@ -62,7 +62,10 @@ async fn open(url: &str, key: &std::path::Path) -> Outcome<Store> {
 /// Creates one monitor through the store, the others as its copies.
 async fn fill(store: &Store, url: &str) -> Outcome<()> {
     let (team, _) = seed::sign_up(store).await?;
-    store.team(team).add_monitor(&seed::MonitorSet::paced(1, 60, 9).monitor(team, 0)?).await?;
+    store
+        .team(&seed::whole(team))
+        .add_monitor(&seed::MonitorSet::paced(1, 60, 9).monitor(team, 0)?)
+        .await?;
     let mut db = PgConnection::connect(url).await?;
     sqlx::query(
         "with made as (

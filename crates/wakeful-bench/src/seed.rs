@@ -10,6 +10,7 @@ use sqlx::{Connection as _, SqliteConnection};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wakeful_core::access::TeamAccess;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MailId, NotifierId, SessionId, TeamId, UserId};
 use wakeful_core::monitors::headers::Headers;
@@ -141,7 +142,7 @@ pub async fn seed(data: &Path, monitors_to_seed: &MonitorSet) -> Outcome<String>
     let store = Store::open(&options, keyring).await?;
     let (team, token) = sign_up(&store).await?;
     if monitors_to_seed.count > 0 {
-        store.team(team).add_monitor(&monitors_to_seed.monitor(team, 0)?).await?;
+        store.team(&whole(team)).add_monitor(&monitors_to_seed.monitor(team, 0)?).await?;
     }
     let notifier = match monitors_to_seed.hook {
         Some(port) => Some(add_notifier(&store, team, port).await?),
@@ -173,8 +174,14 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         created: now,
         modified: now,
     };
-    store.team(team).add_notifier(&notifier).await?;
+    store.team(&whole(team)).add_notifier(&notifier).await?;
     Ok(notifier.id)
+}
+
+/// Everything in a team.
+#[expect(clippy::disallowed_methods, reason = "a benchmark has no caller")]
+pub fn whole(team: TeamId) -> TeamAccess {
+    TeamAccess::whole(team)
 }
 
 pub fn database(data: &Path) -> PathBuf {

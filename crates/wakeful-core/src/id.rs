@@ -61,6 +61,8 @@ ids! {
     MailId,
     ContactId,
     MonitorId,
+    /// The monitors that a member or an API key is limited to.
+    MonitorFilterId,
     NotifierId,
     HeartbeatId,
     /// An outage or a warning.

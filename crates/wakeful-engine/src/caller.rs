@@ -39,8 +39,8 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
-use wakeful_core::access::{Need, Permission, Permissions, Role, Scope};
-use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess};
+use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_store::{Authority, Credential};
 
 use crate::{Error, Result};
@@ -48,7 +48,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Caller {
     user: UserId,
-    team: TeamId,
+    team_access: TeamAccess,
     email: String,
     role: Role,
     scope: Scope,
@@ -66,6 +66,8 @@ pub enum Via {
 pub(crate) struct Identity {
     pub(crate) user: UserId,
     pub(crate) team: TeamId,
+    /// The monitors that the member or the API key is limited to.
+    pub(crate) filter: Option<MonitorFilterId>,
     pub(crate) email: String,
     pub(crate) role: Role,
     pub(crate) scope: Scope,
@@ -74,9 +76,11 @@ pub(crate) struct Identity {
 
 impl Caller {
     /// Only for `auth.rs`, which has verified the credentials.
+    #[expect(clippy::disallowed_methods, reason = "the only place that knows the caller's filter")]
     pub(crate) fn new(identity: Identity) -> Self {
-        let Identity { user, team, email, role, scope, via } = identity;
-        Self { user, team, email, role, scope, via }
+        let Identity { user, team, filter, email, role, scope, via } = identity;
+        let team_access = TeamAccess::of_caller(team, filter);
+        Self { user, team_access, email, role, scope, via }
     }
 
     pub fn user(&self) -> UserId {
@@ -84,7 +88,12 @@ impl Caller {
     }
 
     pub fn team(&self) -> TeamId {
-        self.team
+        self.team_access.team()
+    }
+
+    /// What the caller can access in the team.
+    pub fn team_access(&self) -> &TeamAccess {
+        &self.team_access
     }
 
     pub fn email(&self) -> &str {

@@ -23,7 +23,7 @@ pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, signup::*,
     team::*,
 };
-pub use bus::{Event, Subscription};
+pub use bus::Event;
 pub use caller::{Authorized, Caller, Via};
 pub use error::Error;
 pub use history::*;

@@ -1,6 +1,6 @@
 //! The only crate with SQL. One `Store` for SQLite and PostgreSQL, with the same
 //! SQL for both; the differences are in `dialect.rs` and in the two folders of
-//! migrations. A team's data is only accessible through `store.team(id)`.
+//! migrations. A team's data is only accessible through `store.team(access)`.
 
 mod accounts;
 mod alerting;
@@ -23,7 +23,7 @@ mod transfer;
 
 pub use accounts::{
     account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, members::*,
-    mfa::*, operator::*, rate_limits::*, sessions::*, team::*,
+    mfa::*, monitor_filters::*, operator::*, rate_limits::*, sessions::*, team::*,
 };
 pub use alerting::alerts::*;
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
@@ -39,7 +39,7 @@ pub use key_rotation::Resealed;
 pub use keyring::{Keyring, KeyringError};
 pub use mail::*;
 pub use monitors::{
-    BulkEdit, LinkedNotifier, MonitorFilter, MonitorSelection, SaveOutcome, StoredMonitor,
+    BulkEdit, LinkedNotifier, MonitorQuery, MonitorSelection, SaveOutcome, StoredMonitor,
     StoredSettings, certificates::*, save::MAX_LONG_REQUEST_BYTES,
 };
 pub use notifications::{deliveries::*, notifiers::*, reminders::*};
@@ -49,7 +49,8 @@ pub use transfer::{TransferError, TransferProgress, TransferStep, open_for_trans
 use dialect::Pool;
 use notifications::deliveries::OutboxSignal;
 use std::sync::Arc;
-use wakeful_core::id::{NodeId, TeamId};
+use wakeful_core::access::TeamAccess;
+use wakeful_core::id::NodeId;
 
 /// The context that sealed messages between nodes are bound to.
 const NODE_MESSAGE_CONTEXT: &str = "bus:nodes";
@@ -68,9 +69,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// The data of one team. There is no other way to access it.
-    pub fn team(&self, id: TeamId) -> TeamStore<'_> {
-        TeamStore::new(self, id)
+    /// The data of one team, as far as it is accessible. There is no other way to it.
+    pub fn team(&self, access: &TeamAccess) -> TeamStore<'_> {
+        TeamStore::new(self, access)
     }
 
     /// The same store with claims made for this node.

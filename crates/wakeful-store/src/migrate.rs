@@ -55,6 +55,7 @@ const STEPS: &[Step] = steps![
     "0024_verified_email",
     "0025_members",
     "0026_long_requests",
+    "0027_monitor_filters",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

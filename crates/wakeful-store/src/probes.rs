@@ -4,6 +4,7 @@ use wakeful_core::region::{ProbeName, Regions};
 use wakeful_core::time::Millis;
 
 use crate::dialect::{read, write};
+use crate::monitors::visible::is_visible;
 use crate::{Result, Store, StoreError, TeamStore};
 
 impl TeamStore<'_> {
@@ -11,13 +12,15 @@ impl TeamStore<'_> {
     /// monitors for each set.
     pub async fn regions_in_use(&self) -> Result<Vec<(Regions, usize)>> {
         let rows: Vec<(String, i64)> = read!(self.store, |db| {
-            sqlx::query_as(
-                "select regions, count(*)
-                 from monitors
-                 where team_id = $1 and isactive
-                 group by regions",
-            )
+            sqlx::query_as(concat!(
+                "select m.regions, count(*)
+                 from monitors m
+                 where m.team_id = $1 and m.isactive and ",
+                is_visible!("2"),
+                " group by m.regions"
+            ))
             .bind(self.team.uuid())
+            .bind(self.filter)
             .fetch_all(db)
             .await
         })?;

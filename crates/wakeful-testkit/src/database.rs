@@ -3,7 +3,15 @@
 
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::path::PathBuf;
+use wakeful_core::access::TeamAccess;
+use wakeful_core::id::TeamId;
 use wakeful_store::{Keyring, Location, Options, Store};
+
+/// Everything in a team, for tests that use the store directly.
+#[expect(clippy::disallowed_methods, reason = "a test has no caller")]
+pub fn whole(team: TeamId) -> TeamAccess {
+    TeamAccess::whole(team)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseKind {

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wakeful_core::access::Scope;
-use wakeful_core::id::ApiKeyId;
+use wakeful_core::access::{Expiry, MonitorFilter, Scope};
+use wakeful_core::id::{ApiKeyId, TeamId};
 use wakeful_core::time::Millis;
-use wakeful_engine::{ApiKey, NewKeyPair};
+use wakeful_engine::{ApiKeyView, NewKeyPair};
 
 use super::enums;
 use super::fields::{Fields, FromFields};
+use super::monitor_filter::{self, MonitorFilterBody};
 use crate::query::NextCursor;
 
 /// A key pair to create (without `apikeyid`) or to rename.
@@ -22,6 +23,21 @@ pub(crate) struct SaveApiKey {
     /// Default: full.
     #[schema(value_type = Option<enums::Scope>)]
     pub(crate) scope: Scope,
+    /// Limits the key to monitors with one of these tags; not together with `monitors`.
+    /// Comma-separated tags, or an array of strings. Up to 20.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    tags: (),
+    /// Limits the key to these monitors; not together with `tags`. Up to 100 ids.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    monitors: (),
+    #[schema(ignore)]
+    pub(crate) filter: Option<MonitorFilter>,
+    /// When the key becomes invalid: a time such as `2027-01-31T00:00:00Z`, or a number of
+    /// days. Default: never.
+    #[schema(value_type = Option<String>)]
+    pub(crate) expires: Option<Expiry>,
 }
 
 impl FromFields for SaveApiKey {
@@ -29,7 +45,10 @@ impl FromFields for SaveApiKey {
         let apikeyid = fields.optional_text("apikeyid");
         let scope = fields.optional("scope", Scope::parse);
         let name = fields.short_text("name", 255);
-        Some(Self { apikeyid, name: name?, scope: scope.unwrap_or(Scope::Full) })
+        let filter = monitor_filter::read(fields);
+        let expires = fields.optional_text_or_number("expires", Expiry::parse);
+        let scope = scope.unwrap_or(Scope::Full);
+        Some(Self { apikeyid, name: name?, scope, tags: (), monitors: (), filter, expires })
     }
 }
 
@@ -57,19 +76,30 @@ pub(crate) struct ListedKey {
     /// What the key may do at most.
     #[schema(value_type = enums::Scope)]
     scope: &'static str,
+    /// The monitors that the key is limited to; null if it is not.
+    monitor_filter: Option<MonitorFilterBody>,
+    /// When the key becomes, or became, invalid; null if never.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires: Option<Millis>,
+    /// The team's id.
+    #[schema(value_type = String, format = Uuid)]
+    groupid: TeamId,
 }
 
 impl ApiKeyList {
-    pub(crate) fn of(keys: Vec<ApiKey>, next_cursor: NextCursor) -> Self {
+    pub(crate) fn of(team: TeamId, keys: Vec<ApiKeyView>, next_cursor: NextCursor) -> Self {
         let apikeys = keys
             .into_iter()
-            .map(|key| ListedKey {
+            .map(|ApiKeyView { key, filter }| ListedKey {
                 apikeyid: key.id,
                 name: key.name,
                 created: key.created,
                 last_used: key.last_used,
                 prefix: key.prefix,
                 scope: key.scope.as_str(),
+                monitor_filter: filter.map(MonitorFilterBody::from),
+                expires: key.expires,
+                groupid: team,
             })
             .collect();
         Self { success: true, apikeys, next_cursor }

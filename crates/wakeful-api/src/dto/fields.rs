@@ -80,6 +80,11 @@ impl Fields {
         }
     }
 
+    /// Whether the field is present, but null.
+    pub(crate) fn is_null(&self, field: &str) -> bool {
+        self.values.get(field).is_some_and(Value::is_null)
+    }
+
     pub(crate) fn has(&self, field: &str) -> bool {
         self.values.get(field).is_some_and(|value| !value.is_null())
     }

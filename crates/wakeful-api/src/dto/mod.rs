@@ -12,6 +12,7 @@ mod fields;
 pub(crate) mod history;
 pub(crate) mod membership;
 pub(crate) mod mfa;
+mod monitor_filter;
 pub(crate) mod monitors;
 pub(crate) mod notifiers;
 pub(crate) mod passwords;

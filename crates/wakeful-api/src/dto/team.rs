@@ -7,11 +7,12 @@ use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
-use wakeful_engine::Member;
+use wakeful_engine::{FilterDraft, MemberDraft, MemberView};
 
 use super::accounts::{optional_passwords, passwords};
 use super::enums;
 use super::fields::{Fields, FromFields};
+use super::monitor_filter::{self, MonitorFilterBody};
 use crate::query::NextCursor;
 
 /// The most users in one call.
@@ -68,6 +69,59 @@ impl SaveUser {
             }
             (None, None) => None,
         }
+    }
+}
+
+/// A change to a member; fields that are omitted stay as they are.
+#[derive(ToSchema)]
+pub(crate) struct SaveMember {
+    userid: String,
+    /// At most the caller's own.
+    #[schema(value_type = Option<enums::Role>)]
+    role: Option<Role>,
+    /// A suspended member keeps the account, but cannot act in the team.
+    suspended: Option<bool>,
+    /// Limits a viewer or responder to monitors with one of these tags; not together with
+    /// `monitors`. Comma-separated tags, or an array of strings. Up to 20.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    tags: (),
+    /// Limits a viewer or responder to these monitors; not together with `tags`. Up to 100 ids.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    monitors: (),
+    /// Null removes the limit.
+    #[schema(value_type = Option<MonitorFilterBody>)]
+    #[expect(dead_code, reason = "for the schema; read as `filter`")]
+    monitor_filter: (),
+    #[schema(ignore)]
+    filter: FilterDraft,
+}
+
+impl FromFields for SaveMember {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let userid = fields.text("userid");
+        let role = fields.optional("role", Role::parse);
+        let suspended = fields.optional_flag("suspended");
+        let filter = match monitor_filter::read(fields) {
+            Some(filter) => FilterDraft::Set(filter),
+            None if fields.is_null("monitor_filter") => FilterDraft::Remove,
+            None => FilterDraft::Unchanged,
+        };
+        if fields.has("monitor_filter") {
+            fields.refuse("monitor_filter", "must be null; set a limit with tags or monitors");
+        }
+        let (tags, monitors, monitor_filter) = ((), (), ());
+        Some(Self { userid: userid?, role, suspended, tags, monitors, monitor_filter, filter })
+    }
+}
+
+impl SaveMember {
+    /// The requested change; `None` if the `userid` is malformed.
+    pub(crate) fn wanted(self) -> Option<MemberDraft> {
+        let user = UserId::parse(&self.userid)?;
+        let Self { role, suspended, filter, .. } = self;
+        Some(MemberDraft { user, role, suspended, filter })
     }
 }
 
@@ -129,20 +183,25 @@ pub(crate) struct ListedMember {
     name: String,
     #[schema(value_type = enums::Role)]
     role: &'static str,
+    /// The monitors that the member is limited to; null if to none.
+    monitor_filter: Option<MonitorFilterBody>,
+    suspended: bool,
     /// The time of joining the team.
     #[schema(value_type = String, format = DateTime)]
     created: Millis,
 }
 
 impl MemberList {
-    pub(crate) fn of(members: Vec<Member>, next_cursor: NextCursor) -> Self {
+    pub(crate) fn of(members: Vec<MemberView>, next_cursor: NextCursor) -> Self {
         let members = members
             .into_iter()
-            .map(|member| ListedMember {
+            .map(|MemberView { member, filter }| ListedMember {
                 userid: member.user,
                 email: member.email,
                 name: member.name,
                 role: member.role.as_str(),
+                monitor_filter: filter.map(MonitorFilterBody::from),
+                suspended: member.suspended,
                 created: member.created,
             })
             .collect();
@@ -151,10 +210,10 @@ impl MemberList {
 }
 
 impl TeamList {
-    pub(crate) fn of(members: Vec<Member>, next_cursor: NextCursor) -> Self {
+    pub(crate) fn of(members: Vec<MemberView>, next_cursor: NextCursor) -> Self {
         let message = members
             .into_iter()
-            .map(|member| TeamUser { email: member.email, userid: member.user })
+            .map(|MemberView { member, .. }| TeamUser { email: member.email, userid: member.user })
             .collect();
         Self { success: true, message, next_cursor }
     }

@@ -6,7 +6,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::ApiKeyId;
-use wakeful_engine::Authorized;
+use wakeful_engine::{ApiKeyDraft, Authorized};
 
 use crate::app::Api;
 use crate::body::Body;
@@ -39,8 +39,8 @@ async fn list_api_keys(
 ) -> ApiResult<ApiKeyList> {
     let part = ListPage::read(query, ApiKeyId::parse)?;
     let keys = api.engine().api_keys(&caller).await?;
-    let (keys, next) = part.paginate(keys, |key| key.id, |id| id.to_string());
-    Ok(Json(ApiKeyList::of(keys, next)))
+    let (keys, next) = part.paginate(keys, |view| view.key.id, |id| id.to_string());
+    Ok(Json(ApiKeyList::of(caller.team(), keys, next)))
 }
 
 /// Creates an API key pair, whose keys are shown only once, or renames the one with the
@@ -56,7 +56,9 @@ async fn create_or_rename_api_key(
     Body(wanted): Body<SaveApiKey>,
 ) -> ApiResult<ApiKeySaved> {
     let Some(apikeyid) = wanted.apikeyid else {
-        let pair = api.engine().create_api_key(&caller, &wanted.name, wanted.scope).await?;
+        let SaveApiKey { name, scope, filter, expires, .. } = wanted;
+        let draft = ApiKeyDraft { name, scope, filter, expires };
+        let pair = api.engine().create_api_key(&caller, draft).await?;
         return Ok(Json(ApiKeySaved::made(&pair)));
     };
     let id = id(&apikeyid)?;

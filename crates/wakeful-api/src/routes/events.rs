@@ -8,10 +8,9 @@ use std::time::Instant;
 use tokio::time::{Interval, MissedTickBehavior};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use wakeful_core::access::{Permission, permission};
+use wakeful_core::access::{Permission, TeamAccess, permission};
 use wakeful_core::client_network::ClientNetwork;
-use wakeful_engine::Authorized;
-use wakeful_engine::Subscription;
+use wakeful_engine::{Authorized, LiveEvents};
 
 use crate::app::Api;
 use crate::caller::{Credentials, needs};
@@ -40,8 +39,9 @@ async fn stream_events(
     })?;
     let mut recheck = tokio::time::interval(CHECK_INTERVAL);
     recheck.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = api.engine().subscribe(&caller);
-    let live = Live { api, credentials, events, recheck, stream };
+    let events = api.engine().subscribe(&caller).await?;
+    let access = *caller.team_access();
+    let live = Live { api, credentials, access, events, recheck, stream };
     let events = futures_util::stream::unfold(live, |mut live| async {
         live.next().await.map(|event| (Ok(event), live))
     });
@@ -51,7 +51,8 @@ async fn stream_events(
 struct Live {
     api: Api,
     credentials: Credentials,
-    events: Subscription,
+    access: TeamAccess,
+    events: LiveEvents,
     recheck: Interval,
     stream: EventStream,
 }
@@ -66,8 +67,11 @@ impl Live {
                 () = shutdown.cancelled() => return None,
                 _ = self.recheck.tick() => {
                     let found = self.credentials.caller(self.api.engine());
+                    let access = self.access;
                     if !self.stream.is_valid(Instant::now(), async {
-                        found.await.is_ok_and(|caller| caller.may(Permission::View))
+                        found.await.is_ok_and(|caller| {
+                            caller.may(Permission::View) && *caller.team_access() == access
+                        })
                     }).await {
                         return None;
                     }

@@ -18,7 +18,7 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::Kind;
 use wakeful_engine::Authorized;
-use wakeful_engine::{Error, MonitorFilter, MonitorView};
+use wakeful_engine::{Error, MonitorQuery, MonitorView};
 
 use crate::app::Api;
 use crate::caller::needs;
@@ -83,8 +83,8 @@ async fn list_monitor_rows(
     ListStream::begin(api, caller, query, |_, view, text| append(text, &row(view)))?.respond().await
 }
 
-fn filter(query: &mut Fields) -> MonitorFilter {
-    MonitorFilter {
+fn filter(query: &mut Fields) -> MonitorQuery {
+    MonitorQuery {
         kind: query.optional("type", Kind::parse),
         status: query.optional("status", parse_status),
         tag: query.optional_text("tag"),
@@ -110,7 +110,7 @@ struct ListStream {
     api: Api,
     caller: Authorized<permission::View>,
     /// Selects the monitors that are still to be read.
-    filter: MonitorFilter,
+    filter: MonitorQuery,
     /// Whether this is a page of the list, which ends with `next_cursor`.
     is_page: bool,
     write: Write,
@@ -183,7 +183,7 @@ impl ListStream {
 
     async fn chunk(&mut self) -> Result<Vec<u8>, Error> {
         let limit = self.filter.limit.map_or(CHUNK_SIZE, |left| left.min(CHUNK_SIZE));
-        let asked = MonitorFilter { limit: Some(limit), ..self.filter.clone() };
+        let asked = MonitorQuery { limit: Some(limit), ..self.filter.clone() };
         let page = self.api.engine().monitors(&self.caller, &asked).await?;
         let mut text = Vec::new();
         if self.at == Position::Start {
@@ -196,7 +196,7 @@ impl ListStream {
             (self.write)(&self.api, view, &mut text);
         }
         let left = self.filter.limit.map(|left| left - limit);
-        self.filter = MonitorFilter { limit: left, after: page.next, ..asked };
+        self.filter = MonitorQuery { limit: left, after: page.next, ..asked };
         self.at = Position::Middle;
         if page.next.is_none() || left == Some(0) {
             self.at = Position::End;

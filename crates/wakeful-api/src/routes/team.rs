@@ -14,7 +14,7 @@ use crate::caller::needs;
 use crate::client_ip::ClientIp;
 use crate::dto::Ack;
 use crate::dto::accounts::UserSaved;
-use crate::dto::team::{MemberList, SaveUser, TeamList, Users};
+use crate::dto::team::{MemberList, SaveMember, SaveUser, TeamList, Users};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::query::{ListPage, Query};
 
@@ -22,6 +22,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .routes(needs(Permission::Myself, routes!(list_members)))
         .routes(needs(Permission::Myself, routes!(list_members_with_roles)))
+        .routes(needs(Permission::People, routes!(save_user)))
         .routes(needs(Permission::People, routes!(save_member)))
         .routes(needs(Permission::People, routes!(revoke_members)))
         .routes(needs(Permission::People, routes!(delete_members)))
@@ -42,7 +43,7 @@ async fn list_members(
 ) -> ApiResult<TeamList> {
     let part = ListPage::read(query, UserId::parse)?;
     let members = api.engine().members(&caller).await?;
-    let (members, next) = part.paginate(members, |member| member.user, |id| id.to_string());
+    let (members, next) = part.paginate(members, |view| view.member.user, |id| id.to_string());
     Ok(Json(TeamList::of(members, next)))
 }
 
@@ -61,7 +62,7 @@ async fn list_members_with_roles(
 ) -> ApiResult<MemberList> {
     let part = ListPage::read(query, UserId::parse)?;
     let members = api.engine().members(&caller).await?;
-    let (members, next) = part.paginate(members, |member| member.user, |id| id.to_string());
+    let (members, next) = part.paginate(members, |view| view.member.user, |id| id.to_string());
     Ok(Json(MemberList::of(members, next)))
 }
 
@@ -72,7 +73,7 @@ async fn list_members_with_roles(
         (status = 403, description = "The team's plan does not allow it", body = ErrorBody),
         (status = 404, description = "The team has no such user", body = ErrorBody),
         (status = 409, description = "Another user has this email", body = ErrorBody)))]
-async fn save_member(
+async fn save_user(
     State(api): State<Api>,
     caller: Authorized<permission::People>,
     ClientIp(from): ClientIp,
@@ -81,6 +82,23 @@ async fn save_member(
     let wanted = wanted.wanted().ok_or_else(no_user)?;
     let user = api.engine().save_user(&caller, &wanted, from).await?;
     Ok(Json(UserSaved::of(user)))
+}
+
+/// Changes the role of a member, the monitors they are limited to, or suspends them.
+#[utoipa::path(post, path = "/api/v1/member/save", tag = "Team", request_body = SaveMember,
+    responses(
+        (status = 200, description = "Saved", body = Ack),
+        (status = 403, description = "The role is above the caller's own", body = ErrorBody),
+        (status = 404, description = "The team has no such user", body = ErrorBody),
+        (status = 409, description = "The team would have no owner", body = ErrorBody)))]
+async fn save_member(
+    State(api): State<Api>,
+    caller: Authorized<permission::People>,
+    Body(wanted): Body<SaveMember>,
+) -> ApiResult<Ack> {
+    let wanted = wanted.wanted().ok_or_else(no_user)?;
+    api.engine().save_member(&caller, wanted).await?;
+    Ack::with_message("Member saved.")
 }
 
 /// Ends all sessions and deletes all API keys of the listed users. If one of them is not in

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wakeful_core::id::{NotifierId, TeamId};
-use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently};
+use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, whole};
 
 const ROUNDS: usize = 20;
 
@@ -50,7 +50,7 @@ async fn listed(client: &Client, list: &str, id: (&str, &Value)) -> Value {
 async fn signing_secret(app: &App, ann: &User, id: &Value) -> String {
     let team = TeamId::parse(&ann.team).unwrap();
     let id = NotifierId::parse(id.as_str().unwrap()).unwrap();
-    let notifier = app.store.team(team).notifier(id).await.unwrap().unwrap();
+    let notifier = app.store.team(&whole(team)).notifier(id).await.unwrap().unwrap();
     notifier.channel.keys().expect("a webhook").current.expose().to_owned()
 }
 

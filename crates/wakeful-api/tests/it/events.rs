@@ -1,6 +1,6 @@
 //! events: the stream of events of the team's monitors.
 
-use reqwest::Response;
+use reqwest::{RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -16,8 +16,16 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) async fn open(app: &App, user: &User) -> Self {
+        Self::send(app, |request| request.bearer_auth(&user.token)).await
+    }
+
+    /// With other credentials.
+    pub(crate) async fn send(
+        app: &App,
+        sign: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> Self {
         let address = format!("{}/api/v1/events", app.url);
-        let request = reqwest::Client::new().get(address).bearer_auth(&user.token);
+        let request = sign(reqwest::Client::new().get(address));
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use wakeful_testkit::{Answer, App, Client, PASSWORD, Receiver, User, both_databases, until};
 
+use crate::monitor_filters;
 use crate::payment_methods::card;
 
 pub(crate) const UNKNOWN: &str = "01997b1e-0000-7000-8000-000000000000";
@@ -170,6 +171,8 @@ struct Team {
     /// A monitor that has a push URL.
     push_monitorid: String,
     notifierid: String,
+    /// The notifier of that monitor.
+    used_notifierid: String,
     deliveryid: String,
     methodid: String,
     reset: String,
@@ -187,7 +190,7 @@ impl Team {
         let receiver = Receiver::start().await;
         let hook = webhook(None, &receiver.url);
         let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
-        let (push_monitorid, deliveryid) = Self::deliver(&user, &hook).await;
+        let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
         let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let methodid = text(&saved["methodid"]);
         let reset = app.request_password_reset(&user, 0).await;
@@ -199,6 +202,7 @@ impl Team {
             monitorid,
             push_monitorid,
             notifierid,
+            used_notifierid,
             deliveryid,
             methodid,
             reset,
@@ -214,7 +218,7 @@ impl Team {
     }
 
     /// A push monitor and the delivery of its outage, by another notifier.
-    async fn deliver(user: &User, hook: &Value) -> (String, String) {
+    async fn deliver(user: &User, hook: &Value) -> (String, String, String) {
         let notifier = user.client.post("notifier/save", hook).await.json();
         let body = json!({"type": "api", "name": "job", "heartbeat_interval": 86400,
             "isactive": true, "upside_down_mode": false, "notifiers": notifier["notifierid"]});
@@ -228,7 +232,7 @@ impl Team {
             list["deliveries"].get(0).map(|delivery| text(&delivery["deliveryid"]))
         })
         .await;
-        (monitorid, deliveryid)
+        (monitorid, text(&notifier["notifierid"]), deliveryid)
     }
 }
 
@@ -295,6 +299,7 @@ const ROWS: &[Row] = &[
     },
     Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/revoke", "userids") },
     Row { body: |id| json!({"userids": [id]}), ..of_user("POST /api/v1/team/delete", "userids") },
+    Row { body: |id| json!({"userid": id}), ..of_user("POST /api/v1/member/save", "userid") },
     Row {
         operation: "DELETE /api/v1/integrations/apikey/{apikeyid}/delete",
         takes: "apikeyid",
@@ -435,6 +440,39 @@ both_databases! {
         bob.user.log_in(&app.anonymous()).await;
         let body = json!({"email": bob.user.email, "password1": PASSWORD, "password2": PASSWORD, "tokenid": bob.reset});
         app.anonymous().post("password/update", &body).await.ok();
+    }
+
+    async fn a_monitor_outside_the_filter_gets_the_same_response_as_an_unknown_id(setup: Setup) {
+        let app = setup.start().await;
+        let ann = Team::make(&app, "ann@example.com").await;
+        let viewer = monitor_filters::viewer(&app, &ann.user, &json!({"tags": ["mine"]})).await;
+        let key = json!({"name": "terraform", "scope": "editor", "tags": "mine"});
+        let key = monitor_filters::key(&app, &ann.user, &key).await;
+        let mut compared = 0;
+        for operation in operations() {
+            let Some(row) = row(&operation) else { continue };
+            let concerns_monitors = [ann.monitorid.as_str(), &ann.push_monitorid, &ann.deliveryid];
+            if !concerns_monitors.contains(&(row.id)(&ann)) {
+                continue;
+            }
+            for client in [&viewer.client, &key] {
+                let hidden = send(client, &operation, row, (row.id)(&ann)).await;
+                let unknown = send(client, &operation, row, row.unknown).await;
+                assert_eq!(hidden.shape(), unknown.shape(), "{}", row.operation);
+                compared += 1;
+            }
+            let by_key = send(&key, &operation, row, (row.id)(&ann)).await;
+            assert_eq!(by_key.status, row.status, "{}: {}", row.operation, by_key.text);
+        }
+        assert!(compared >= 28, "{compared}");
+        let list = ann.user.client.get("monitors").await.ok();
+        assert_eq!(list["monitors"].as_array().unwrap().len(), 2, "nothing was deleted");
+        monitor_filters::sees_nothing(&viewer.client).await;
+        monitor_filters::sees_nothing(&key).await;
+        let path = format!("notifier/{}/delete", ann.used_notifierid);
+        let refused = key.delete(&path).await;
+        refused.refused(409, "notifier_linked");
+        assert!(!refused.text.contains("job"), "{}", refused.text);
     }
 
     async fn ones_own_id_is_accepted_by_every_covered_operation(setup: Setup) {

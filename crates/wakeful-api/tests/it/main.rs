@@ -18,6 +18,7 @@ mod http2;
 mod lists;
 mod membership;
 mod mfa;
+mod monitor_filters;
 mod monitors;
 mod monitors_bulk;
 mod notifiers;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, until};
+use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, until, whole};
 
 /// A monitor that reports its status, so that no check runs.
 fn job(name: &str, extra: &Value) -> Value {
@@ -55,7 +55,7 @@ fn refused_field(answer: &Answer) -> String {
 
 /// Adds this many copies of a monitor to the store.
 async fn multiply(app: &App, user: &User, id: &str, number: usize) {
-    let team = app.store.team(TeamId::parse(&user.team).unwrap());
+    let team = app.store.team(&whole(TeamId::parse(&user.team).unwrap()));
     let (stored, _) = team.monitor(MonitorId::parse(id).unwrap()).await.unwrap().unwrap();
     for copy in 0..number {
         let mut random = [0; 10];

@@ -47,7 +47,10 @@ impl Database {
     ) -> Outcome<String> {
         let (team, token) = seed::sign_up(store).await?;
         for number in 0..monitors_to_seed.count {
-            store.team(team).add_monitor(&monitors_to_seed.monitor(team, number)?).await?;
+            store
+                .team(&seed::whole(team))
+                .add_monitor(&monitors_to_seed.monitor(team, number)?)
+                .await?;
         }
         let now = crate::clock::wall_millis();
         let known =

@@ -1,10 +1,16 @@
 //! Who may do what: permissions, the roles of a team's members and the scopes of API keys.
 //! A caller has only the permissions that both the role and the scope include.
 
+mod expiry;
+mod monitor_filter;
 pub mod permission;
 mod role;
 mod scope;
+mod team_access;
 
+pub use expiry::Expiry;
+pub use monitor_filter::MonitorFilter;
 pub use permission::{Need, Permission, Permissions};
 pub use role::Role;
 pub use scope::Scope;
+pub use team_access::TeamAccess;

@@ -22,6 +22,11 @@ impl Role {
         found.ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|role| role.as_str())))
     }
 
+    /// Whether a member with this role can be limited to some monitors.
+    pub const fn may_have_filter(self) -> bool {
+        matches!(self, Self::Responder | Self::Viewer)
+    }
+
     pub const fn permissions(self) -> Permissions {
         use Permission::{Bills, Edit, Known, Myself, Operate, Pay, Report, Respond, View};
         match self {

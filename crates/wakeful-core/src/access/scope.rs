@@ -6,10 +6,11 @@ use super::permission::{Permission, Permissions};
 use crate::{Invalid, named_enum};
 
 named_enum! {
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Scope {
         /// Everything that its holder may do.
+        #[default]
         Full = "full",
         Editor = "editor",
         Responder = "responder",
@@ -25,6 +26,12 @@ impl Scope {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.iter().copied().find(|scope| scope.as_str() == text);
         found.ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|scope| scope.as_str())))
+    }
+
+    /// Whether a key with this scope can be limited to some monitors. With `full`, it could
+    /// create another key without the limit.
+    pub const fn may_have_filter(self) -> bool {
+        matches!(self, Self::Editor | Self::Responder | Self::Viewer | Self::Push)
     }
 
     pub const fn permissions(self) -> Permissions {

@@ -50,6 +50,10 @@ impl Tags {
         self.0.is_empty()
     }
 
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.iter().any(|tag| other.contains(tag))
+    }
+
     fn contains(&self, tag: &str) -> bool {
         self.iter().any(|known| known == tag)
     }

@@ -1,22 +1,41 @@
 //! API key pairs: their owner creates, renames, lists and deletes them. Both keys are shown
 //! once; the identity behind the API key is sealed with the Enc key.
 
-use wakeful_core::access::{Scope, permission};
+use std::collections::HashMap;
+use wakeful_core::Invalid;
+use wakeful_core::access::{Expiry, MonitorFilter, Scope, permission};
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
 use wakeful_core::id::ApiKeyId;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::NewApiKey;
+use wakeful_store::{AddKeyOutcome, NewApiKey};
 
 pub use wakeful_store::ApiKey;
 
 use crate::accounts::auth::{ApiKeyIdentity, seal_context};
-use crate::caller::Authorized;
+use crate::accounts::team::unknown_monitors;
+use crate::caller::{Authorized, Caller};
 use crate::{Engine, Error, Result, random};
 
 /// How much of the API key a list shows, to distinguish keys.
 const PREFIX_LEN: usize = "wka_".len() + 6;
+
+/// What a new key may do.
+#[derive(Clone, Debug)]
+pub struct ApiKeyDraft {
+    pub name: String,
+    pub scope: Scope,
+    pub filter: Option<MonitorFilter>,
+    pub expires: Option<Expiry>,
+}
+
+/// A key with the monitors that it is limited to.
+#[derive(Clone, Debug)]
+pub struct ApiKeyView {
+    pub key: ApiKey,
+    pub filter: Option<MonitorFilter>,
+}
 
 #[derive(Clone, Debug)]
 pub struct NewKeyPair {
@@ -26,37 +45,81 @@ pub struct NewKeyPair {
 }
 
 impl Engine {
-    pub async fn api_keys(&self, caller: &Authorized<permission::Myself>) -> Result<Vec<ApiKey>> {
-        Ok(self.store().api_keys(caller.user()).await?)
+    pub async fn api_keys(
+        &self,
+        caller: &Authorized<permission::Myself>,
+    ) -> Result<Vec<ApiKeyView>> {
+        let keys = self.store().api_keys(caller.user()).await?;
+        let mut filters = if keys.iter().any(|key| key.filter.is_some()) {
+            self.store().team(caller.team_access()).monitor_filters().await?
+        } else {
+            HashMap::new()
+        };
+        let view = |key: ApiKey| {
+            let filter = key.filter.and_then(|id| filters.remove(&id));
+            ApiKeyView { key, filter }
+        };
+        Ok(keys.into_iter().map(view).collect())
     }
 
     pub async fn create_api_key(
         &self,
         caller: &Authorized<permission::Myself>,
-        name: &str,
-        scope: Scope,
+        draft: ApiKeyDraft,
     ) -> Result<NewKeyPair> {
-        if scope != Scope::Full {
+        let ApiKeyDraft { name, scope, filter, expires } = draft;
+        if scope != Scope::Full || filter.is_some() || expires.is_some() {
             self.require_roles_on_all_nodes().await?;
         }
+        if filter.is_some() {
+            self.check_key_filter(caller, scope)?;
+        }
+        let expires = expires.map(|expiry| expiry.resolve(self.now())).transpose();
+        let expires = expires.map_err(|Invalid(why)| refused("expires", &why))?;
         let id = ApiKeyId::new(self.now(), random::bytes());
         let apikey = Kind::ApiKey.issue(random::bytes());
         let enc: [u8; 32] = random::bytes();
-        let sealed_identity = ApiKeyIdentity { user: caller.user(), team: caller.team(), scope };
+        let filter = filter.map(|filter| self.new_filter(filter));
+        let sealed_identity = ApiKeyIdentity {
+            user: caller.user(),
+            team: caller.team(),
+            scope,
+            filter: filter.as_ref().map(|filter| filter.id),
+            expires: expires.map(|at| at.0),
+        };
         let plain = serde_json::to_vec(&sealed_identity).expect("an identity is plain data");
         let key = NewApiKey {
             id,
             user: caller.user(),
-            name: name.to_owned(),
+            team: caller.team(),
+            name,
             scope,
+            filter,
+            expires,
             prefix: apikey.expose()[..PREFIX_LEN].to_owned(),
             digest: Digest::of(apikey.expose()),
             sealed_identity: Key::new(enc).seal(random::bytes(), &seal_context(id), &plain),
         };
-        if !self.store().add_api_key(&key, caller.credential(), self.now()).await? {
-            return Err(Error::FixedLimit { max: MAX_API_KEYS_PER_USER, of: "API keys per user" });
+        match self.store().add_api_key(&key, caller.credential(), self.now()).await? {
+            AddKeyOutcome::Done => Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) }),
+            AddKeyOutcome::Full => {
+                Err(Error::FixedLimit { max: MAX_API_KEYS_PER_USER, of: "API keys per user" })
+            }
+            AddKeyOutcome::UnknownMonitors => Err(unknown_monitors()),
         }
-        Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) })
+    }
+
+    fn check_key_filter(&self, caller: &Caller, scope: Scope) -> Result<()> {
+        if !scope.may_have_filter() {
+            let why = "limits a key to some monitors, which needs the scope editor, responder, \
+                       viewer or push";
+            return Err(refused("scope", why));
+        }
+        if caller.team_access().filter().is_some() {
+            let why = "cannot be limited further: your keys have the limit of your membership";
+            return Err(refused("scope", why));
+        }
+        Ok(())
     }
 
     /// Renames one of the caller's keys; its permissions remain.
@@ -84,4 +147,8 @@ impl Engine {
             Err(Error::NotFound("API key"))
         }
     }
+}
+
+fn refused(field: &'static str, why: &str) -> Error {
+    Error::Refused { field, why: why.to_owned() }
 }

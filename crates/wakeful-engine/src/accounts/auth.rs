@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
-use wakeful_core::access::{Role, Scope, permission};
+use wakeful_core::access::{Scope, permission};
 use wakeful_core::accounts::password;
 use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
-use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::one_line::one_line;
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
@@ -50,11 +50,17 @@ pub struct KeyPair {
 }
 
 /// The data that is sealed with an Enc key.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, PartialEq)]
 pub(crate) struct ApiKeyIdentity {
     pub(crate) user: UserId,
     pub(crate) team: TeamId,
+    // Keys of earlier versions have none of these.
+    #[serde(default)]
     pub(crate) scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) filter: Option<MonitorFilterId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<i64>,
 }
 
 impl Engine {
@@ -185,17 +191,20 @@ impl Engine {
         let now = self.now();
         if now.since(session.last_used) >= self.settings().session_idle
             || now.since(session.created) >= self.settings().session_max
+            || is_expired(session.expires, now)
         {
             return Err(Error::NotAuthenticated);
         }
         if needs_touch(session.last_used, now) {
             self.store().touch_session(session.id, now).await?;
         }
+        let member = active_member(session.membership)?;
         Ok(Caller::new(Identity {
             user: session.user,
             team: session.team,
+            filter: single_filter(member.filter, session.filter, session.scope)?,
             email: session.email,
-            role: active_role(session.membership)?,
+            role: member.role,
             scope: session.scope,
             via: Via::Session(session.id),
         }))
@@ -211,19 +220,27 @@ impl Engine {
         let opened = opened.ok_or(Error::NotAuthenticated)?;
         let sealed_identity: ApiKeyIdentity =
             serde_json::from_slice(&opened).map_err(|_| Error::NotAuthenticated)?;
-        let copied = (found.user, found.team, found.scope);
-        if copied != (sealed_identity.user, sealed_identity.team, sealed_identity.scope) {
+        let copied = ApiKeyIdentity {
+            user: found.user,
+            team: found.team,
+            scope: found.scope,
+            filter: found.filter,
+            expires: found.expires.map(|at| at.0),
+        };
+        let now = self.now();
+        if copied != sealed_identity || is_expired(found.expires, now) {
             return Err(Error::NotAuthenticated);
         }
-        let now = self.now();
         if found.last_used.is_none_or(|used| needs_touch(used, now)) {
             self.store().touch_api_key(found.id, now).await?;
         }
+        let member = active_member(found.membership)?;
         Ok(Caller::new(Identity {
             user: sealed_identity.user,
             team: sealed_identity.team,
+            filter: single_filter(member.filter, sealed_identity.filter, sealed_identity.scope)?,
             email: found.email,
-            role: active_role(found.membership)?,
+            role: member.role,
             scope: sealed_identity.scope,
             via: Via::ApiKey(found.id),
         }))
@@ -316,13 +333,30 @@ impl Engine {
     }
 }
 
-/// The role of a member who is not suspended.
-fn active_role(membership: Option<Membership>) -> Result<Role> {
+/// A membership that is not suspended.
+fn active_member(membership: Option<Membership>) -> Result<Membership> {
     match membership {
         None => Err(Error::NoTeam),
         Some(Membership { suspended: true, .. }) => Err(Error::Suspended),
-        Some(Membership { role, .. }) => Ok(role),
+        Some(member) => Ok(member),
     }
+}
+
+/// The filter of the member or of the API key. A statement applies one, so a key with its own
+/// is refused once its holder has one, too.
+fn single_filter(
+    of_member: Option<MonitorFilterId>,
+    of_key: Option<MonitorFilterId>,
+    scope: Scope,
+) -> Result<Option<MonitorFilterId>> {
+    match (of_member, of_key) {
+        (Some(_), Some(_)) => Err(Error::KeyScope(scope)),
+        (of_member, of_key) => Ok(of_member.or(of_key)),
+    }
+}
+
+fn is_expired(expires: Option<Millis>, now: Millis) -> bool {
+    expires.is_some_and(|at| at <= now)
 }
 
 pub(crate) fn seal_context(id: ApiKeyId) -> String {

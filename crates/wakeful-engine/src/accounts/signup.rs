@@ -122,6 +122,8 @@ impl Engine {
             caller: caller.user(),
             credential: caller.credential(),
         };
-        require_done(self.store().team(caller.team()).change_user(&change, self.now()).await?)
+        require_done(
+            self.store().team(caller.team_access()).change_user(&change, self.now()).await?,
+        )
     }
 }

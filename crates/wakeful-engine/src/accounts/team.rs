@@ -1,18 +1,21 @@
 //! Operations on the users of a team and their roles.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use wakeful_core::access::{Role, permission};
+use wakeful_core::access::{MonitorFilter, Role, permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::UserId;
-use wakeful_store::{AddUserOutcome, MemberOutcome, NewMember};
+use wakeful_core::id::{MonitorFilterId, UserId};
+use wakeful_store::{
+    AddUserOutcome, FilterChange, MemberChange, MemberOutcome, NewMember, StoredMonitorFilter,
+};
 
 pub use wakeful_store::Member;
 
 use wakeful_core::cluster::version::Version;
 
 use crate::caller::{Authorized, Caller};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, random};
 
 /// Nodes of earlier versions let every member do everything.
 const FIRST_WITH_ROLES: Version = Version(0, 2, 0);
@@ -35,9 +38,71 @@ pub enum SaveUser {
     },
 }
 
+/// A member with the monitors they are limited to.
+#[derive(Clone, Debug)]
+pub struct MemberView {
+    pub member: Member,
+    pub filter: Option<MonitorFilter>,
+}
+
+/// A change to a member; what is `None` stays as it is.
+#[derive(Clone, Debug)]
+pub struct MemberDraft {
+    pub user: UserId,
+    pub role: Option<Role>,
+    pub suspended: Option<bool>,
+    pub filter: FilterDraft,
+}
+
+#[derive(Clone, Debug)]
+pub enum FilterDraft {
+    Unchanged,
+    Remove,
+    Set(MonitorFilter),
+}
+
 impl Engine {
-    pub async fn members(&self, caller: &Authorized<permission::Myself>) -> Result<Vec<Member>> {
-        Ok(self.store().team(caller.team()).members().await?)
+    pub async fn members(
+        &self,
+        caller: &Authorized<permission::Myself>,
+    ) -> Result<Vec<MemberView>> {
+        let team = self.store().team(caller.team_access());
+        let members = team.members().await?;
+        let mut filters = if members.iter().any(|member| member.filter.is_some()) {
+            team.monitor_filters().await?
+        } else {
+            HashMap::new()
+        };
+        let view = |member: Member| {
+            let filter = member.filter.and_then(|id| filters.remove(&id));
+            MemberView { member, filter }
+        };
+        Ok(members.into_iter().map(view).collect())
+    }
+
+    /// Changes the role, the monitor filter or the suspension of a member.
+    pub async fn save_member(
+        &self,
+        caller: &Authorized<permission::People>,
+        draft: MemberDraft,
+    ) -> Result<()> {
+        let MemberDraft { user, role, suspended, filter } = draft;
+        self.check_nodes_know(role).await?;
+        let filter = match filter {
+            FilterDraft::Unchanged => FilterChange::Unchanged,
+            FilterDraft::Remove => FilterChange::Remove,
+            FilterDraft::Set(filter) => {
+                self.require_roles_on_all_nodes().await?;
+                FilterChange::Set(self.new_filter(filter))
+            }
+        };
+        let change = MemberChange { user, caller: caller.authority(), role, suspended, filter };
+        let team = self.store().team(caller.team_access());
+        require_done(team.change_member(&change, self.now()).await?)
+    }
+
+    pub(super) fn new_filter(&self, filter: MonitorFilter) -> StoredMonitorFilter {
+        StoredMonitorFilter { id: MonitorFilterId::new(self.now(), random::bytes()), filter }
     }
 
     pub async fn save_user(
@@ -59,7 +124,7 @@ impl Engine {
                 let hash = self.hash_new(password, "password1", from).await?;
                 let account = self.new_account(email, hash, "");
                 let new = NewMember { account: &account, role: *role, limit };
-                let team = self.store().team(caller.team());
+                let team = self.store().team(caller.team_access());
                 match team.add_user(&new, caller.authority(), self.now()).await? {
                     AddUserOutcome::Done => Ok(account.user),
                     AddUserOutcome::Full => Err(self.too_many_users(plan.as_ref())),
@@ -77,7 +142,7 @@ impl Engine {
     ) -> Result<()> {
         let revoked = self
             .store()
-            .team(caller.team())
+            .team(caller.team_access())
             .revoke(&distinct(users), caller.authority(), self.now())
             .await?;
         require_done(revoked)
@@ -94,7 +159,7 @@ impl Engine {
 
     pub(super) async fn remove_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
         let by = Some(caller.authority());
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         require_done(team.delete_users(&distinct(users), by, self.now()).await?)
     }
 
@@ -124,11 +189,21 @@ fn distinct(users: &[UserId]) -> Vec<UserId> {
     users
 }
 
+pub(super) fn unknown_monitors() -> Error {
+    Error::Refused { field: "monitors", why: "contains monitors that do not exist".to_owned() }
+}
+
 pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
     match outcome {
         MemberOutcome::Done => Ok(()),
         MemberOutcome::NoUser => Err(Error::NotFound("user")),
         MemberOutcome::RoleTooHigh => Err(Error::RoleTooHigh),
         MemberOutcome::LastOwner => Err(Error::LastOwner),
+        MemberOutcome::FilterNotAllowed => {
+            let why =
+                "can only be viewer or responder for a member who is limited to some monitors";
+            Err(Error::Refused { field: "role", why: why.to_owned() })
+        }
+        MemberOutcome::UnknownMonitors => Err(unknown_monitors()),
     }
 }

@@ -272,7 +272,7 @@ impl Engine {
 
     /// A mail to the longest-standing member of the team.
     pub(super) async fn emails_to_owner(&self, team: TeamId, text: EmailText) -> Result<Vec<Mail>> {
-        let members = self.store().team(team).members().await?;
+        let members = self.billed_team(team).members().await?;
         Ok(members.first().map(|member| self.new_mail(&member.email, text)).into_iter().collect())
     }
 }

@@ -55,7 +55,7 @@ impl Engine {
     /// transaction that adds the user checks again.
     pub(crate) async fn check_user_limit(&self, team: TeamId) -> Result<Option<Plan>> {
         let Some(plan) = self.limiting_plan(team).await? else { return Ok(None) };
-        let used = self.store().team(team).usage(plan.limits.shortest_interval).await?;
+        let used = self.billed_team(team).usage(plan.limits.shortest_interval).await?;
         match plan.limits.users {
             Some(max) if used.users >= i64::from(max) => Err(self.too_many_users(Some(&plan))),
             _ => Ok(Some(plan)),
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     async fn enforce_limits(&self, team: TeamId) -> Result<()> {
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         let plan = self.current_plan(team).await?;
         let used = store.usage(plan.limits.shortest_interval).await?;
         let now = self.now();
@@ -126,7 +126,7 @@ impl Engine {
     }
 
     async fn deactivate_newest(&self, team: TeamId, plan: &Plan, now: Millis) -> Result<()> {
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         let max = plan.limits.monitors.unwrap_or(u32::MAX);
         let deactivated =
             store.deactivate_over_limit(max, plan.limits.shortest_interval, now).await?;

@@ -82,7 +82,7 @@ impl Engine {
     }
 
     pub async fn invoices(&self, caller: &Authorized<permission::Bills>) -> Result<Vec<Invoice>> {
-        Ok(self.store().team(caller.team()).invoices().await?)
+        Ok(self.store().team(caller.team_access()).invoices().await?)
     }
 
     /// Subscribes the team to a plan and charges its first period, or changes the plan or the
@@ -95,7 +95,7 @@ impl Engine {
         with: &PayWith,
     ) -> Result<ChosenPlan> {
         let plan = self.find_plan(plan)?;
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         // Refuse invalid choices before a card is sent anywhere.
         step(
             &self.current_membership(caller.team()).await?.state,
@@ -117,7 +117,7 @@ impl Engine {
         let plan = self.find_plan(plan)?;
         let before = self.current_membership(caller.team()).await?.state;
         let next = step(&before, Event::Choose(&plan), self.now())?;
-        if self.store().team(caller.team()).has_pending_payment().await? {
+        if self.store().team(caller.team_access()).has_pending_payment().await? {
             return Err(Error::PaymentUnderWay);
         }
         Ok(match next.action {
@@ -141,7 +141,7 @@ impl Engine {
     async fn pay(&self, team: TeamId, plan: &Plan, with: &PayWith) -> Result<ChosenPlan> {
         match with {
             PayWith::Saved(id) => {
-                let method = self.store().team(team).payment_method(*id).await?;
+                let method = self.billed_team(team).payment_method(*id).await?;
                 let method = method.ok_or(Error::NotFound("payment method"))?;
                 if method.processor != self.processor_name() {
                     return Err(Error::Declined(Decline::MethodGone));
@@ -259,12 +259,14 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Bills>,
     ) -> Result<MembershipView> {
-        let stored = self.store().team(caller.team()).membership().await?;
-        let payment_under_way = self.store().team(caller.team()).has_pending_payment().await?;
+        let stored = self.store().team(caller.team_access()).membership().await?;
+        let payment_under_way =
+            self.store().team(caller.team_access()).has_pending_payment().await?;
         let state = stored.as_ref().map(|stored| stored.state.clone()).unwrap_or_default();
         let now = self.now();
         let plan = self.plan_or_none(state.serving(now)).clone();
-        let usage = self.store().team(caller.team()).usage(plan.limits.shortest_interval).await?;
+        let usage =
+            self.store().team(caller.team_access()).usage(plan.limits.shortest_interval).await?;
         let held = state.subscription.as_ref();
         let set_by_operator =
             held.is_some_and(|held| held.status == SubscriptionStatus::SetByOperator);
@@ -335,7 +337,7 @@ impl Engine {
 
     /// The membership of a team; the default for one that never had a plan.
     pub(super) async fn current_membership(&self, team: TeamId) -> Result<StoredMembership> {
-        let stored = self.store().team(team).membership().await?;
+        let stored = self.billed_team(team).membership().await?;
         Ok(stored.unwrap_or_else(|| StoredMembership {
             id: MembershipId::new(self.now(), random::bytes()),
             state: State::default(),

@@ -20,11 +20,27 @@ pub use wakeful_store::{Invoice, PaymentMethod};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use wakeful_core::access::TeamAccess;
+use wakeful_core::id::TeamId;
+use wakeful_store::TeamStore;
+
+use crate::Engine;
 
 /// Longer than all calls of one attempt may take.
 const LEASE: Duration = Duration::from_secs(120);
 /// How often a change is retried after a concurrent one.
 const MAX_ATTEMPTS: u32 = 10;
+
+impl Engine {
+    /// A team's data for billing.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "billing concerns the whole team, and mostly has no caller"
+    )]
+    fn billed_team(&self, team: TeamId) -> TeamStore<'_> {
+        self.store().team(&TeamAccess::whole(team))
+    }
+}
 
 /// The settings of billing.
 #[derive(Clone)]

@@ -17,7 +17,7 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Bills>,
     ) -> Result<Vec<PaymentMethod>> {
-        Ok(self.store().team(caller.team()).payment_methods().await?)
+        Ok(self.store().team(caller.team_access()).payment_methods().await?)
     }
 
     /// Saves a card; the team's first becomes the default.
@@ -29,7 +29,10 @@ impl Engine {
     ) -> Result<PaymentMethodId> {
         let added = self.add_method(caller.team(), source);
         let method = self.with_card_limit(caller.team(), from, added).await?;
-        self.store().team(caller.team()).finish_payment_method(method.id, self.now()).await?;
+        self.store()
+            .team(caller.team_access())
+            .finish_payment_method(method.id, self.now())
+            .await?;
         Ok(method.id)
     }
 
@@ -38,7 +41,12 @@ impl Engine {
         caller: &Authorized<permission::Pay>,
         id: PaymentMethodId,
     ) -> Result<()> {
-        if self.store().team(caller.team()).set_default_payment_method(id, self.now()).await? {
+        if self
+            .store()
+            .team(caller.team_access())
+            .set_default_payment_method(id, self.now())
+            .await?
+        {
             Ok(())
         } else {
             Err(Error::NotFound("payment method"))
@@ -52,7 +60,7 @@ impl Engine {
         caller: &Authorized<permission::Pay>,
         id: PaymentMethodId,
     ) -> Result<Vec<PaymentMethodId>> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let known = team.payment_method(id).await?.is_some();
         if !known || !team.delete_payment_method(id, self.now()).await? {
             return Err(Error::NotFound("payment method"));
@@ -81,7 +89,7 @@ impl Engine {
             expiry_year,
             cardholder_name: created.name,
         };
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         let begun =
             store.begin_payment_method(&stored, self.now()).await.map_err(missing_team_error)?;
         if !begun {
@@ -121,7 +129,7 @@ impl Engine {
 
     /// Deletes a method that was not used. If this fails, the billing loop deletes it later.
     pub(super) async fn discard_method(&self, team: TeamId, id: PaymentMethodId) {
-        if let Err(error) = self.store().team(team).delete_payment_method(id, self.now()).await {
+        if let Err(error) = self.billed_team(team).delete_payment_method(id, self.now()).await {
             tracing::warn!(method.id = %id, error = %ErrorChain(&error), "deleting payment method {id} failed, retrying later");
             return;
         }
@@ -129,7 +137,7 @@ impl Engine {
     }
 
     pub(super) async fn customer(&self, team: TeamId) -> Result<String> {
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         match store.customer(self.processor().name()).await? {
             Some(known) => Ok(known),
             None => self.new_customer(team, &format!("customer-{team}")).await,
@@ -139,7 +147,7 @@ impl Engine {
     async fn new_customer(&self, team: TeamId, key: &str) -> Result<String> {
         let processor = self.processor();
         let customer = processor.customer(key, team).await?;
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         store.save_customer(processor.name(), &customer).await.map_err(missing_team_error)?;
         Ok(customer)
     }

@@ -59,9 +59,9 @@ pub async fn run_due(engine: &Engine) -> Result<()> {
 impl Engine {
     /// Renews a due plan, or ends it.
     async fn renew(&self, team: TeamId) -> Result<()> {
-        let Some(before) = self.store().team(team).membership().await? else { return Ok(()) };
+        let Some(before) = self.billed_team(team).membership().await? else { return Ok(()) };
         let mut method = match before.method {
-            Some(id) => self.store().team(team).payment_method(id).await?,
+            Some(id) => self.billed_team(team).payment_method(id).await?,
             None => None,
         };
         // A method of another processor cannot be charged.

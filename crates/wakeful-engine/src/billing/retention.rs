@@ -12,7 +12,7 @@ impl Engine {
     /// How many days of history are currently retained for a team; `None`: all of them.
     pub(crate) async fn retention_days(&self, team: TeamId) -> Result<Option<u32>> {
         let Some(plan) = self.limiting_plan(team).await? else { return Ok(None) };
-        let store = self.store().team(team);
+        let store = self.billed_team(team);
         let before = store.history_retention().await?;
         if before == Retention::of_days(plan.limits.history_days) {
             return Ok(before.days);

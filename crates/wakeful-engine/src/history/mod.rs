@@ -27,7 +27,7 @@ impl Engine {
         span: &HeartbeatRange,
     ) -> Result<Page<Heartbeat, HeartbeatKey>> {
         let range = HeartbeatRange { limit: limit_plus_one(span.limit), ..*span };
-        let found = self.store().team(caller.team()).heartbeats(monitor, &range).await?;
+        let found = self.store().team(caller.team_access()).heartbeats(monitor, &range).await?;
         let page = Page::of(found.ok_or(Error::NotFound("monitor"))?, span.limit, |(at, _)| *at);
         let items = page.items.into_iter().map(|(_, heartbeat)| heartbeat).collect();
         Ok(Page { items, next: page.next })
@@ -41,7 +41,7 @@ impl Engine {
         before: Option<AlertId>,
         limit: Option<u32>,
     ) -> Result<Page<ListedAlert, AlertId>> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let found = match monitor {
             None => team.alerts(before, limit_plus_one(limit)).await?,
             Some(monitor) => {

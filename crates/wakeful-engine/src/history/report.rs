@@ -15,7 +15,7 @@ use wakeful_store::TeamStore;
 use super::spans::read_consistently;
 use super::stats::{MAX_CONCURRENT, tally};
 use crate::caller::Authorized;
-use crate::{Engine, MonitorFilter, Result};
+use crate::{Engine, MonitorQuery, Result};
 
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -74,8 +74,8 @@ impl Engine {
         let _turn = self.bulk_turn(caller).await?;
         let now = self.now();
         let to = period.to.min(now).max(period.from);
-        let filter = MonitorFilter { tag: tag.clone(), ..MonitorFilter::default() };
-        let team = self.store().team(caller.team());
+        let filter = MonitorQuery { tag: tag.clone(), ..MonitorQuery::default() };
+        let team = self.store().team(caller.team_access());
         let monitors = team.monitors(&filter).await?;
         let monitors = monitors.into_iter().map(|(stored, _)| stored.monitor);
         let monitors = monitors.filter(|monitor| monitor.created < period.to);

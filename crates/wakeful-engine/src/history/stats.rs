@@ -84,7 +84,7 @@ impl Engine {
         caller: &Authorized<permission::View>,
         monitor: MonitorId,
     ) -> Result<Vec<Stats>> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let now = self.now();
         read_consistently(&past, now, Detail::Full, |reader| {
@@ -101,7 +101,7 @@ impl Engine {
         from: Millis,
         to: Millis,
     ) -> Result<Stats> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         read_consistently(&past, self.now(), Detail::Full, |reader| {
             Box::pin(stats_of(reader, from, to))
@@ -117,7 +117,7 @@ impl Engine {
         span: Range<Millis>,
         points: u32,
     ) -> Result<Series> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let depth = Detail::Means;
         read_consistently(&past, self.now(), depth, |reader| {
@@ -137,7 +137,7 @@ impl Engine {
         if series.source != Source::Raw {
             return Ok(Vec::new());
         }
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let past = team.history(monitor).await?.ok_or(Error::NotFound("monitor"))?;
         let until = series.to.min(Millis(self.now().0 + 1));
         let entries = past.heartbeats(series.from, until).await?;
@@ -151,7 +151,7 @@ impl Engine {
         monitors: &[MonitorId],
         beats: u32,
     ) -> Result<Vec<Summary>> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let now = self.now();
         let each =
             stream::iter(monitors.to_vec()).map(|monitor| summary(&team, monitor, now, beats));

@@ -48,7 +48,7 @@ impl Engine {
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let mut found = self.selected(caller, which).await?;
             if change.affects_notifiers() {
-                self.store().team(caller.team()).add_notifiers_to(&mut found).await?;
+                self.store().team(caller.team_access()).add_notifiers_to(&mut found).await?;
             }
             let matched = found.len();
             let edits = edits(found, change)?;
@@ -66,6 +66,9 @@ impl Engine {
         edits: &[BulkEdit],
         dry_run: bool,
     ) -> Result<bool> {
+        for BulkEdit { after, .. } in edits {
+            self.check_filter(caller, &after.tags, Some("tags_remove")).await?;
+        }
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
             for BulkEdit { before, after } in edits {
@@ -75,7 +78,7 @@ impl Engine {
             }
         }
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         if dry_run {
             return match limit {
                 Some(limit) if team.would_exceed(edits, limit).await? => {
@@ -127,7 +130,7 @@ impl Engine {
 
     /// False if one of the monitors does not exist; then none is deleted.
     async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         team.delete_monitor_deliveries(ids).await?;
         if !team.delete_monitors(ids).await? {
             return Ok(false);
@@ -147,7 +150,7 @@ impl Engine {
         caller: &Caller,
         which: &MonitorSelection,
     ) -> Result<Vec<StoredSettings>> {
-        let found = self.store().team(caller.team()).bulk_settings(which).await?;
+        let found = self.store().team(caller.team_access()).bulk_settings(which).await?;
         match which {
             MonitorSelection::Ids(ids) if found.len() < ids.len() => {
                 Err(Error::NotFound("monitor"))
@@ -161,7 +164,7 @@ impl Engine {
             ("notifiers_add", &change.notifiers_add),
             ("notifiers_remove", &change.notifiers_remove),
         ] {
-            let unknown = self.store().team(caller.team()).unknown_notifiers(ids).await?;
+            let unknown = self.store().team(caller.team_access()).unknown_notifiers(ids).await?;
             if let Some(id) = unknown.first() {
                 let why = format!("contains an unknown notifier: {id}");
                 return Err(Error::Refused { field, why });

@@ -2,14 +2,16 @@
 //! checks. Changes reach the scheduler over the bus.
 
 mod bulk;
+mod live_events;
 
 pub use bulk::BulkOutcome;
+pub use live_events::LiveEvents;
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
-use wakeful_core::access::{Permission, permission};
+use wakeful_core::access::{MonitorFilter, Permission, TeamAccess, permission};
 use wakeful_core::billing::Plan;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
@@ -23,9 +25,9 @@ use wakeful_outbound::checks;
 use wakeful_outbound::net::Deadline;
 use wakeful_store::{MAX_LONG_REQUEST_BYTES, SaveOutcome, StoreError, StoredMonitor};
 
-pub use wakeful_store::{LinkedNotifier, MonitorFilter, MonitorSelection, StoredCertificate};
+pub use wakeful_store::{LinkedNotifier, MonitorQuery, MonitorSelection, StoredCertificate};
 
-use crate::bus::{Event, Subscription};
+use crate::bus::Event;
 use crate::caller::{Authorized, Caller};
 use crate::cluster::OwnerRequest;
 use crate::probes;
@@ -124,9 +126,11 @@ impl Engine {
         caller: &Caller,
         mut draft: MonitorDraft,
     ) -> Result<MonitorView> {
+        self.check_filter(caller, &draft.tags, None).await?;
         let uses_defaults = draft.notifiers.is_none();
         if uses_defaults {
-            draft.notifiers = Some(self.store().team(caller.team()).default_notifiers().await?);
+            draft.notifiers =
+                Some(self.store().team(caller.team_access()).default_notifiers().await?);
         }
         let plan = self.limiting_plan(caller.team()).await?;
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
@@ -135,7 +139,8 @@ impl Engine {
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), None)?;
         }
-        let added = self.store().team(caller.team()).add_monitor_with_limit(&monitor, limit).await;
+        let added =
+            self.store().team(caller.team_access()).add_monitor_with_limit(&monitor, limit).await;
         let saved = added.map_err(|error| match error {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
@@ -165,6 +170,7 @@ impl Engine {
         if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
             return self.monitor_view(caller, id).await.map(Some);
         }
+        self.check_filter(caller, &monitor.tags, Some("tags")).await?;
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), Some(activity(&before)))?;
@@ -173,12 +179,35 @@ impl Engine {
         if monitor.heartbeat_interval != before.heartbeat_interval {
             self.compact_before_change(id).await;
         }
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let saved = team.change_monitor_with_limit(&monitor, revision, limit).await?;
         if self.publish_saved(caller, id, saved, plan.as_ref())? {
             self.monitor_view(caller, id).await.map(Some)
         } else {
             Ok(None)
+        }
+    }
+
+    /// Fails if a monitor with these tags would not match the filter of the caller. `changed`
+    /// is the field of an existing monitor that has been changed; without it, the monitor is
+    /// new, and is not one of those that a filter names.
+    async fn check_filter(
+        &self,
+        caller: &Caller,
+        tags: &Tags,
+        changed: Option<&'static str>,
+    ) -> Result<()> {
+        let Some(id) = caller.team_access().filter() else { return Ok(()) };
+        let filters = self.store().team(caller.team_access()).monitor_filters().await?;
+        match (filters.get(&id), changed) {
+            (Some(MonitorFilter::Tags(allowed)), _) if tags.intersects(allowed) => Ok(()),
+            (Some(MonitorFilter::Tags(allowed)), _) => {
+                let allowed: Vec<&str> = allowed.iter().collect();
+                let why = format!("must contain one of your tags: {}", allowed.join(", "));
+                Err(Error::Refused { field: changed.unwrap_or("tags"), why })
+            }
+            (Some(MonitorFilter::Monitors(_)), Some(_)) => Ok(()),
+            (Some(MonitorFilter::Monitors(_)) | None, _) => Err(Error::KeyScope(caller.scope())),
         }
     }
 
@@ -204,7 +233,7 @@ impl Engine {
     }
 
     async fn stored_monitor(&self, caller: &Caller, id: MonitorId) -> Result<StoredMonitor> {
-        let found = self.store().team(caller.team()).monitor(id).await?;
+        let found = self.store().team(caller.team_access()).monitor(id).await?;
         found.map(|(stored, _)| stored).ok_or(Error::NotFound("monitor"))
     }
 
@@ -259,7 +288,8 @@ impl Engine {
             let token = new_push_token();
             monitor.push_token = Some(token.clone());
             monitor.modified = self.now();
-            match self.store().team(caller.team()).change_monitor(&monitor, revision).await? {
+            match self.store().team(caller.team_access()).change_monitor(&monitor, revision).await?
+            {
                 SaveOutcome::Done => {
                     self.bus().publish_event(caller.team(), || Event::Saved(id));
                     return Ok(token);
@@ -294,7 +324,7 @@ impl Engine {
     }
 
     async fn monitor_view(&self, caller: &Caller, id: MonitorId) -> Result<MonitorView> {
-        let found = self.store().team(caller.team()).monitor(id).await?;
+        let found = self.store().team(caller.team_access()).monitor(id).await?;
         found.map(MonitorView::from).ok_or(Error::NotFound("monitor"))
     }
 
@@ -305,17 +335,17 @@ impl Engine {
         caller: &Authorized<permission::View>,
         id: MonitorId,
     ) -> Result<Option<StoredCertificate>> {
-        Ok(self.store().team(caller.team()).certificate(id).await?)
+        Ok(self.store().team(caller.team_access()).certificate(id).await?)
     }
 
     /// The team's monitors that match, in the order of creation.
     pub async fn monitors(
         &self,
         caller: &Authorized<permission::View>,
-        filter: &MonitorFilter,
+        filter: &MonitorQuery,
     ) -> Result<Page<MonitorView, MonitorId>> {
-        let query = MonitorFilter { limit: limit_plus_one(filter.limit), ..filter.clone() };
-        let found = self.store().team(caller.team()).monitors(&query).await?;
+        let query = MonitorQuery { limit: limit_plus_one(filter.limit), ..filter.clone() };
+        let found = self.store().team(caller.team_access()).monitors(&query).await?;
         let views = found.into_iter().map(|found| MonitorView::from(found).visible_to(caller));
         let views = views.collect();
         Ok(Page::of(views, filter.limit, |view: &MonitorView| view.monitor.id))
@@ -330,7 +360,7 @@ impl Engine {
         report: Report,
         payload: Option<Value>,
     ) -> Result<Option<Heartbeat>> {
-        self.load_active(caller.team(), id).await?;
+        self.load_active(caller.team_access(), id).await?;
         self.accept_report(id, report, payload).await
     }
 
@@ -341,13 +371,14 @@ impl Engine {
     }
 
     /// Like `report_status`, authenticated by the push URL instead of a caller.
+    #[expect(clippy::disallowed_methods, reason = "the push URL is of this monitor")]
     pub async fn report_by_push_token(
         &self,
         target: PushTarget,
         report: Report,
     ) -> Result<Option<Heartbeat>> {
         let PushTarget { team, id } = target;
-        match self.load_active(team, id).await {
+        match self.load_active(&TeamAccess::whole(team), id).await {
             // The push URL must not reveal more than that it does not work.
             Err(Error::Inactive) => Err(Error::NotFound("monitor")),
             Err(error) => Err(error),
@@ -375,7 +406,7 @@ impl Engine {
         caller: &Authorized<permission::Respond>,
         id: MonitorId,
     ) -> Result<Heartbeat> {
-        let monitor = self.load_active(caller.team(), id).await?;
+        let monitor = self.load_active(caller.team_access(), id).await?;
         if matches!(monitor.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
@@ -448,14 +479,9 @@ impl Engine {
         Ok(step(&State::default(), seen, &policy, self.now()).heartbeat)
     }
 
-    /// Subscribes to the events of the caller's monitors.
-    pub fn subscribe(&self, caller: &Authorized<permission::View>) -> Subscription {
-        self.bus().subscribe(caller.team())
-    }
-
     /// An active monitor of the team; the scheduler is updated with its stored state.
-    async fn load_active(&self, team: TeamId, id: MonitorId) -> Result<Monitor> {
-        let found = self.store().team(team).monitor(id).await?;
+    async fn load_active(&self, access: &TeamAccess, id: MonitorId) -> Result<Monitor> {
+        let found = self.store().team(access).monitor(id).await?;
         let (stored, _) = found.ok_or(Error::NotFound("monitor"))?;
         if !stored.monitor.isactive {
             return Err(Error::Inactive);

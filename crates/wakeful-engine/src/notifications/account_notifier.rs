@@ -27,7 +27,7 @@ impl Engine {
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
         for _ in 0..MAX_SAVE_ATTEMPTS {
-            let team = self.store().team(caller.team());
+            let team = self.store().team(caller.team_access());
             let stored = team.account_notifier(caller.user()).await.map_err(Error::from)?;
             let draft = merge(stored.as_ref())?;
             let saved = match &stored {
@@ -49,7 +49,7 @@ impl Engine {
         draft: NotifierDraft,
     ) -> Result<Option<NotifierView>> {
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        match self.store().team(caller.team()).add_notifier(&notifier).await {
+        match self.store().team(caller.team_access()).add_notifier(&notifier).await {
             Err(StoreError::Taken) => return Ok(None),
             Ok(false) => return Err(too_many_notifiers()),
             Ok(true) => {}

@@ -86,12 +86,12 @@ impl Engine {
         &self,
         caller: &Authorized<permission::View>,
     ) -> Result<Vec<NotifierView>> {
-        let found = self.store().team(caller.team()).notifiers().await?;
+        let found = self.store().team(caller.team_access()).notifiers().await?;
         Ok(found.into_iter().map(|found| NotifierView::from(found).visible_to(caller)).collect())
     }
 
     pub(super) async fn notifier(&self, caller: &Caller, id: NotifierId) -> Result<Notifier> {
-        let found = self.store().team(caller.team()).notifier(id).await?;
+        let found = self.store().team(caller.team_access()).notifier(id).await?;
         found.ok_or(Error::NotFound("notifier"))
     }
 
@@ -137,7 +137,7 @@ impl Engine {
     async fn create_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        if !self.store().team(caller.team()).add_notifier(&notifier).await? {
+        if !self.store().team(caller.team_access()).add_notifier(&notifier).await? {
             return Err(too_many_notifiers());
         }
         let secret = signing_secret(&notifier).cloned();
@@ -167,7 +167,7 @@ impl Engine {
 
     /// False if the notifier was changed since it was read.
     async fn store_notifier(&self, caller: &Caller, notifier: &Notifier) -> Result<bool> {
-        match self.store().team(caller.team()).change_notifier(notifier).await? {
+        match self.store().team(caller.team_access()).change_notifier(notifier).await? {
             ChangeNotifierOutcome::Done => Ok(true),
             ChangeNotifierOutcome::Conflict => Ok(false),
             ChangeNotifierOutcome::Missing => Err(Error::NotFound("notifier")),
@@ -326,7 +326,7 @@ impl Engine {
         id: NotifierId,
     ) -> Result<()> {
         require_own_notifier(caller, &self.notifier(caller, id).await?)?;
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         team.delete_notifier_deliveries(id).await?;
         match team.delete_notifier(id).await {
             Ok(DeleteNotifierOutcome::Done) => Ok(()),
@@ -346,7 +346,7 @@ impl Engine {
         before: Option<DeliveryId>,
         limit: Option<u32>,
     ) -> Result<Page<ListedDelivery, DeliveryId>> {
-        let team = self.store().team(caller.team());
+        let team = self.store().team(caller.team_access());
         let found = team.notifier_deliveries(id, before, limit_plus_one(limit)).await?;
         let found = found.ok_or(Error::NotFound("notifier"))?;
         Ok(Page::of(found, limit, |listed| listed.id))
@@ -358,7 +358,7 @@ impl Engine {
         caller: &Authorized<permission::Respond>,
         id: DeliveryId,
     ) -> Result<()> {
-        match self.store().team(caller.team()).resend_delivery(id, self.now()).await? {
+        match self.store().team(caller.team_access()).resend_delivery(id, self.now()).await? {
             ResendOutcome::Queued => Ok(()),
             ResendOutcome::Missing => Err(Error::NotFound("delivery")),
             ResendOutcome::NotifierDisabled => Err(Error::NotifierDisabled),

@@ -46,7 +46,7 @@ pub struct ProbeView {
 impl Engine {
     /// The regions with live probes, and those that the team's monitors use.
     pub async fn regions(&self, caller: &Authorized<permission::View>) -> Result<Vec<RegionView>> {
-        let named = self.store().team(caller.team()).regions_in_use().await?;
+        let named = self.store().team(caller.team_access()).regions_in_use().await?;
         let mut views = vec![self.own_region()];
         // Without the bus, the probes that were connected cannot be reached.
         if let Some(probes) = self.probes().filter(|probes| probes.is_connected()) {

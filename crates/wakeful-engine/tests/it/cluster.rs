@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::timeout;
 use wakeful_engine::bus::nats::{Nats, NatsSettings, connect};
-use wakeful_engine::{Event, Subscription};
+use wakeful_engine::{Event, LiveEvents};
 use wakeful_testkit::{
     App, DatabaseKind, Hook, NatsServer, Receiver, Setup, TestClock, User, until,
 };
@@ -68,9 +68,9 @@ async fn save(ann: &User, name: &str) -> String {
     saved["monitor"]["monitorid"].as_str().unwrap().to_owned()
 }
 
-async fn page(app: &App, ann: &User) -> Subscription {
+async fn page(app: &App, ann: &User) -> LiveEvents {
     let caller = app.engine.caller_by_token(&ann.token).await.unwrap();
-    app.engine.subscribe(&caller.authorize().unwrap())
+    app.engine.subscribe(&caller.authorize().unwrap()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -112,7 +112,7 @@ async fn a_page_receives_results_of_another_node_and_the_bus_carries_nothing_in_
 
 /// Sends a report for each of these monitors, and waits until the page has received events of
 /// all. Returns the number of heartbeats it received.
-async fn reported(ann: &User, pages: &mut Subscription, monitors: &[String]) -> usize {
+async fn reported(ann: &User, pages: &mut LiveEvents, monitors: &[String]) -> usize {
     for id in monitors {
         let path = format!("monitor/notify/{id}");
         ann.client.post(&path, &json!({"status": "down"})).await.ok();

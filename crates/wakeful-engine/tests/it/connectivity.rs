@@ -53,7 +53,7 @@ async fn in_namespace(test: &str, set_up: &str) {
 
 async fn inside() {
     let fixture = Fixture::start(&Setup::on(DatabaseKind::Sqlite)).await;
-    let mut events = fixture.events();
+    let mut events = fixture.events().await;
     let mut remote = Vec::new();
     for host in 1..=6_u8 {
         let draft = MonitorDraft { retries: 2, ..tcp(([192, 0, 2, host], 80).into()) };

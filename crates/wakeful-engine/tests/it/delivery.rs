@@ -17,6 +17,7 @@ use wakeful_engine::{janitor, notifications::delivery};
 use wakeful_store::{DeliveryClaim, NewEvent, Record};
 use wakeful_testkit::{
     DatabaseKind, HttpsServer, Receiver, Setup, SmtpSecurity, SmtpServer, both_databases, until,
+    whole,
 };
 
 use crate::delivery_fixture::{DeliveryFixture, HOUR, all_are, hook, job, mail, report};
@@ -473,7 +474,7 @@ both_databases! {
         let first = fixture.monitor("first").await;
         let first = MonitorId::parse(&first).unwrap();
         let known = fixture.app.store.monitors_by_id(&[first]).await.unwrap();
-        let team = fixture.app.store.team(known[0].monitor.team);
+        let team = fixture.app.store.team(&whole(known[0].monitor.team));
         let mut records = Vec::new();
         for number in 0..STORM {
             let [high, low] = number.to_be_bytes();
@@ -536,7 +537,7 @@ both_databases! {
             let first = MonitorId::parse(&first).unwrap();
             let known = app.store.monitors_by_id(&[first]).await.unwrap();
             let monitor = known[0].monitor.clone();
-            let store = app.store.team(monitor.team);
+            let store = app.store.team(&whole(monitor.team));
             for number in 0..MONITORS {
                 let random = [u8::try_from(team).unwrap(), number, 1, 1, 1, 1, 1, 1, 1, 1];
                 let id = MonitorId::new(app.engine.now(), random);

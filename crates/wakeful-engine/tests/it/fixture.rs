@@ -22,14 +22,14 @@ use wakeful_core::notifications::notifier::{
 use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Status;
 use wakeful_engine::{
-    Authorized, Caller, Engine, Error, Event, MonitorDraft, MonitorView, Origin, Settings, SignUp,
-    Subscription, Via, scheduler,
+    Authorized, Caller, Engine, Error, Event, LiveEvents, MonitorDraft, MonitorView, Origin,
+    Settings, SignUp, Via, scheduler,
 };
 use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::Store;
-use wakeful_testkit::{Database, Setup};
+use wakeful_testkit::{Database, Setup, whole};
 
 /// Longer than anything here should take.
 const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -124,8 +124,8 @@ impl Fixture {
         self.engine.monitor(&self.ann(), id).await.expect("read")
     }
 
-    pub(crate) fn events(&self) -> Subscription {
-        self.engine.subscribe(&self.ann())
+    pub(crate) async fn events(&self) -> LiveEvents {
+        self.engine.subscribe(&self.ann()).await.expect("subscribed")
     }
 
     pub(crate) async fn notifier(&self) -> NotifierId {
@@ -147,7 +147,7 @@ impl Fixture {
             created: now,
             modified: now,
         };
-        self.store.team(self.caller.team()).add_notifier(&notifier).await.expect("added");
+        self.store.team(&whole(self.caller.team())).add_notifier(&notifier).await.expect("added");
         notifier.id
     }
 
@@ -215,7 +215,7 @@ pub(crate) fn tcp(address: SocketAddr) -> MonitorDraft {
 }
 
 /// Waits until a monitor has changed to this status.
-pub(crate) async fn wait_for_status(events: &mut Subscription, id: MonitorId, wanted: Status) {
+pub(crate) async fn wait_for_status(events: &mut LiveEvents, id: MonitorId, wanted: Status) {
     let waiting = async {
         while let Some(event) = events.next().await {
             if matches!(event, Event::Heartbeat { monitor, status, previous: Some(_), .. }
@@ -231,7 +231,7 @@ pub(crate) async fn wait_for_status(events: &mut Subscription, id: MonitorId, wa
 }
 
 /// Waits until this many heartbeats of a monitor are recorded.
-pub(crate) async fn wait_for_heartbeats(events: &mut Subscription, id: MonitorId, count: usize) {
+pub(crate) async fn wait_for_heartbeats(events: &mut LiveEvents, id: MonitorId, count: usize) {
     let waiting = async {
         let mut seen = 0;
         while seen < count {

@@ -7,8 +7,8 @@ use wakeful_core::heartbeat::Beat;
 use wakeful_core::monitors::spec::{ApiSpec, HttpSpec, HttpUrl};
 use wakeful_core::monitors::{Name, Spec};
 use wakeful_core::verdict::{Report, Status};
-use wakeful_engine::{Error, Event, MonitorDraft, MonitorFilter};
-use wakeful_testkit::both_databases;
+use wakeful_engine::{Error, Event, MonitorDraft, MonitorQuery};
+use wakeful_testkit::{both_databases, whole};
 
 use crate::fixture::{Fixture, Target, tcp};
 
@@ -34,9 +34,9 @@ both_databases! {
         let target = Target::new().await;
         let inactive = MonitorDraft { isactive: false, ..tcp(target.address) };
         let id = fixture.save(inactive.clone()).await.monitor.id;
-        let team = fixture.store.team(fixture.caller.team());
+        let team = fixture.store.team(&whole(fixture.caller.team()));
         let revision = async || team.monitor(id).await.expect("read").expect("found").0.revision;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         fixture.change(id, inactive.clone()).await;
         assert_eq!(revision().await, 1);
         let renamed = MonitorDraft { name: Name::parse("other").expect("a name"), ..inactive };
@@ -108,7 +108,7 @@ both_databases! {
         for _ in 0..5 {
             fixture.save(MonitorDraft { isactive: false, ..tcp(target.address) }).await;
         }
-        let mut filter = MonitorFilter { limit: Some(2), ..MonitorFilter::default() };
+        let mut filter = MonitorQuery { limit: Some(2), ..MonitorQuery::default() };
         let mut sizes = Vec::new();
         loop {
             let page = fixture.engine.monitors(&fixture.ann(), &filter).await.expect("read");

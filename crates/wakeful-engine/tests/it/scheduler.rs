@@ -9,7 +9,7 @@ use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Event, MonitorDraft};
-use wakeful_testkit::{Setup, both_databases, until};
+use wakeful_testkit::{Setup, both_databases, until, whole};
 
 use crate::fixture::{Fixture, Target, sign_up, tcp, wait_for_heartbeats, wait_for_status};
 
@@ -18,7 +18,7 @@ both_databases! {
         let fixture = Fixture::start(&setup).await;
         let mut target = Target::new().await;
         let hook = fixture.notifier().await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         let site = fixture.save(MonitorDraft { notifiers: Some(vec![hook]), ..tcp(target.address) }).await;
         let id = site.monitor.id;
         wait_for_status(&mut events, id, Status::Up).await;
@@ -52,13 +52,13 @@ both_databases! {
         let mut target = Target::new().await;
         target.go_down().await;
         let hook = fixture.notifier().await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         let site = fixture.save(MonitorDraft { notifiers: Some(vec![hook]), ..tcp(target.address) }).await;
         let id = site.monitor.id;
         wait_for_status(&mut events, id, Status::Down).await;
 
         let fixture = fixture.restart(&setup.settings).await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         wait_for_heartbeats(&mut events, id, 3).await;
         assert_eq!(fixture.view(id).await.state.status, Status::Down);
         assert_eq!(fixture.notified_kinds(id).await, ["monitor.down"]);
@@ -72,7 +72,7 @@ both_databases! {
     async fn silence_is_no_outage_while_the_store_is_down(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         // Its heartbeats show how much time has passed.
         let site = fixture.save(tcp(target.address)).await.monitor.id;
         let second = Some(Duration::from_secs(1));
@@ -92,7 +92,7 @@ both_databases! {
     async fn a_deleted_team_is_no_longer_checked(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
         let target = Target::new().await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         let site = fixture.save(tcp(target.address)).await;
         wait_for_status(&mut events, site.monitor.id, Status::Up).await;
         assert_eq!(fixture.engine.monitor_count(), 1);
@@ -105,7 +105,7 @@ both_databases! {
         let fixture = Fixture::start(&setup).await;
         let mut target = Target::new().await;
         let other = Target::new().await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         let hourly = MonitorDraft {
             heartbeat_interval: Interval::new(3_600).expect("an interval"),
             retries: 0,
@@ -152,14 +152,14 @@ both_databases! {
 
         fixture.wall_clock.push(3_598_000);
         let fixture = fixture.restart(&setup.settings).await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         wait_for_status(&mut events, id, Status::Down).await;
         fixture.stop().await;
     }
 
     async fn a_missed_report_is_down_and_the_next_report_up(setup: Setup) {
         let fixture = Fixture::start(&setup).await;
-        let mut events = fixture.events();
+        let mut events = fixture.events().await;
         let job = MonitorDraft {
             spec: Spec::Api(ApiSpec { grace: Some(Duration::from_secs(0)) }),
             ..tcp(([127, 0, 0, 1], 1).into())
@@ -206,7 +206,12 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
             created: fixture.wall_clock.now(),
             modified: fixture.wall_clock.now(),
         };
-        fixture.store.team(fixture.caller.team()).add_monitor(&monitor).await.expect("added");
+        fixture
+            .store
+            .team(&whole(fixture.caller.team()))
+            .add_monitor(&monitor)
+            .await
+            .expect("added");
     }
 }
 
@@ -229,7 +234,7 @@ async fn a_jump_of_the_wall_clock_causes_no_burst_no_stall_and_no_change() {
     let setup = Setup::on(wakeful_testkit::DatabaseKind::Sqlite);
     let fixture = Fixture::start(&setup).await;
     let target = Target::new().await;
-    let mut events = fixture.events();
+    let mut events = fixture.events().await;
     let id = fixture.save(tcp(target.address)).await.monitor.id;
     let hourly = Interval::new(3_600).expect("an interval");
     let job = MonitorDraft {
@@ -290,7 +295,8 @@ async fn another_team_receives_no_events() {
     let fixture = Fixture::start(&setup).await;
     let eve = sign_up(&fixture.engine, "eve@example.com").await;
     let eve = eve.authorize().expect("an owner");
-    let (mut hers, mut ours) = (fixture.engine.subscribe(&eve), fixture.events());
+    let (mut hers, mut ours) =
+        (fixture.engine.subscribe(&eve).await.expect("subscribed"), fixture.events().await);
     let target = Target::new().await;
     let id = fixture.save(tcp(target.address)).await.monitor.id;
     wait_for_status(&mut ours, id, Status::Up).await;

@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection
 use wakeful_core::monitors::bulk::BulkChange;
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Error, MonitorDraft};
-use wakeful_store::{MonitorFilter, MonitorSelection};
+use wakeful_store::{MonitorQuery, MonitorSelection};
 use wakeful_testkit::{DatabaseKind, Setup};
 
 use crate::fixture::{Fixture, Target, tcp, wait_for_status};
@@ -25,7 +25,7 @@ async fn a_locked_database_changes_no_status_and_hides_no_outage() {
     let fixture = Fixture::start(&setup).await;
     let hook = fixture.notifier().await;
     let (healthy, mut failing) = (Target::new().await, Target::new().await);
-    let mut events = fixture.events();
+    let mut events = fixture.events().await;
     let healthy_id = fixture
         .save(MonitorDraft { notifiers: Some(vec![hook]), ..tcp(healthy.address) })
         .await
@@ -78,7 +78,7 @@ async fn a_dry_run_does_not_wait_for_writers() {
     fixture.save(tcp(target.address)).await;
     let mut other = lock(&fixture, "begin immediate").await;
     let change = BulkChange { retries: Some(9), ..BulkChange::default() };
-    let all = MonitorSelection::Filter(MonitorFilter::default());
+    let all = MonitorSelection::Filter(MonitorQuery::default());
     let outcome = fixture.engine.change_monitors(&fixture.ann(), &all, &change, true).await;
     assert_eq!(outcome.expect("nothing is written").affected, 1);
     other.execute("rollback").await.expect("unlocked");

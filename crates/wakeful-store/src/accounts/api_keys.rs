@@ -4,10 +4,11 @@
 use uuid::Uuid;
 use wakeful_core::access::Scope;
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
-use wakeful_core::id::{ApiKeyId, TeamId, UserId};
+use wakeful_core::id::{ApiKeyId, MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
+use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
 use crate::accounts::{credentials, members};
 use crate::dialect::{from_row, read, within, write};
 use crate::{Authority, Credential, Membership, Result, Store};
@@ -16,11 +17,25 @@ use crate::{Authority, Credential, Membership, Result, Store};
 pub struct NewApiKey {
     pub id: ApiKeyId,
     pub user: UserId,
+    pub team: TeamId,
     pub name: String,
     pub prefix: String,
     pub scope: Scope,
+    /// The monitors that the key is limited to.
+    pub filter: Option<StoredMonitorFilter>,
+    pub expires: Option<Millis>,
     pub digest: Digest,
     pub sealed_identity: Vec<u8>,
+}
+
+/// The outcome of adding a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddKeyOutcome {
+    Done,
+    /// The user has `MAX_API_KEYS_PER_USER`.
+    Full,
+    /// The filter names monitors that the team does not have.
+    UnknownMonitors,
 }
 
 /// A key as it appears in its owner's list.
@@ -30,6 +45,9 @@ pub struct ApiKey {
     pub name: String,
     pub prefix: String,
     pub scope: Scope,
+    pub filter: Option<MonitorFilterId>,
+    /// When it becomes, or became, invalid.
+    pub expires: Option<Millis>,
     pub created: Millis,
     pub last_used: Option<Millis>,
 }
@@ -39,6 +57,8 @@ from_row!(ApiKey, |row| Self {
     name: row.try_get("name")?,
     prefix: row.try_get("prefix")?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
+    filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
+    expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
     created: Millis(row.try_get("created")?),
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
@@ -52,8 +72,10 @@ pub struct FoundApiKey {
     pub team: TeamId,
     pub email: String,
     pub membership: Option<Membership>,
-    /// A copy of the sealed one.
+    /// A copy of the sealed one, as the next two.
     pub scope: Scope,
+    pub filter: Option<MonitorFilterId>,
+    pub expires: Option<Millis>,
     pub last_used: Option<Millis>,
 }
 
@@ -63,27 +85,38 @@ from_row!(FoundApiKey, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
-    membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
+    membership: Membership::from_row(
+        row.try_get("role")?,
+        row.try_get("suspended_at")?,
+        row.try_get("filter_id")?,
+    )?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
+    filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
+    expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
 
 impl Store {
-    /// Adds a key; false if the user has `MAX_API_KEYS_PER_USER`. Fails with `StoreError::Gone` if the
-    /// caller's credential is no longer valid.
+    /// Adds a key. Fails with `StoreError::Gone` if the caller's credential is no longer valid.
     pub async fn add_api_key(
         &self,
         key: &NewApiKey,
         credential: Credential<'_>,
         now: Millis,
-    ) -> Result<bool> {
+    ) -> Result<AddKeyOutcome> {
         let mut tx = self.begin().await?;
         credentials::confirm(&mut tx, Authority { user: key.user, credential }).await?;
+        if let Some(filter) = &key.filter
+            && !monitor_filters::insert(&mut tx, key.team, filter).await?
+        {
+            return Ok(AddKeyOutcome::UnknownMonitors);
+        }
         let added = within!(tx, |db| {
             sqlx::query(
                 "insert into api_keys
-                 (id, digest, user_id, name, prefix, stands_for, created, scope)
-                 select $1, $2, $3, $4, $5, $6, $7, $8
+                 (id, digest, user_id, name, prefix, stands_for, created, scope,
+                  filter_id, expires)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $10, $11
                  where (select count(*) from api_keys where user_id = $3) < $9",
             )
             .bind(key.id.uuid())
@@ -95,19 +128,24 @@ impl Store {
             .bind(now.0)
             .bind(key.scope.as_str())
             .bind(i64::from(MAX_API_KEYS_PER_USER))
+            .bind(key.filter.as_ref().map(|filter| filter.id.uuid()))
+            .bind(key.expires.map(|at| at.0))
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
         })?;
+        if !added {
+            return Ok(AddKeyOutcome::Full);
+        }
         tx.commit().await?;
-        Ok(added)
+        Ok(AddKeyOutcome::Done)
     }
 
     /// A user's keys, oldest first.
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, name, prefix, scope, created, last_used
+                "select id, name, prefix, scope, filter_id, expires, created, last_used
                  from api_keys
                  where user_id = $1
                  order by id",
@@ -122,7 +160,7 @@ impl Store {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select k.id, k.stands_for, k.user_id, u.team_id, u.email, m.role, m.suspended_at, k.scope,
-                        k.last_used
+                        k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
                  left join members m on m.team_id = u.team_id and m.user_id = u.id

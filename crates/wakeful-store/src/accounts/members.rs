@@ -1,18 +1,24 @@
 //! The members of a team and their roles. Changes to members happen one after the
 //! other, because each locks the team, so the rules hold for concurrent changes too.
 
+use uuid::Uuid;
 use wakeful_core::access::{Role, Scope};
-use wakeful_core::id::{TeamId, UserId};
+use wakeful_core::id::{MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::Result;
+use crate::accounts::credentials::{self, Authority};
+use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
+use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, within};
+use crate::{Result, TeamStore};
 
 /// What a user is in their team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub role: Role,
     pub suspended: bool,
+    /// The monitors that the member is limited to.
+    pub filter: Option<MonitorFilterId>,
 }
 
 impl Membership {
@@ -20,9 +26,11 @@ impl Membership {
     pub(crate) fn from_row(
         role: Option<String>,
         suspended_at: Option<i64>,
+        filter: Option<Uuid>,
     ) -> sqlx::Result<Option<Self>> {
         let role = role.map(|role| read_role(&role)).transpose()?;
-        Ok(role.map(|role| Self { role, suspended: suspended_at.is_some() }))
+        let filter = filter.map(MonitorFilterId::from);
+        Ok(role.map(|role| Self { role, suspended: suspended_at.is_some(), filter }))
     }
 }
 
@@ -44,6 +52,80 @@ pub enum MemberOutcome {
     RoleTooHigh,
     /// The team would have members, but no owner.
     LastOwner,
+    /// A member with this role cannot be limited to some monitors.
+    FilterNotAllowed,
+    /// The filter names monitors that the team does not have.
+    UnknownMonitors,
+}
+
+/// A change to a member of a team.
+#[derive(Clone, Debug)]
+pub struct MemberChange<'a> {
+    pub user: UserId,
+    pub caller: Authority<'a>,
+    /// `None`: unchanged, as for the next one.
+    pub role: Option<Role>,
+    pub suspended: Option<bool>,
+    pub filter: FilterChange,
+}
+
+/// A change of the monitors that a member is limited to. Without one, a member who can no
+/// longer be limited loses the limit.
+#[derive(Clone, Debug, Default)]
+pub enum FilterChange {
+    #[default]
+    Unchanged,
+    Remove,
+    Set(StoredMonitorFilter),
+}
+
+impl TeamStore<'_> {
+    /// Changes a member, or nothing. Fails with `StoreError::Gone` if the caller's credential
+    /// is no longer valid.
+    pub async fn change_member(
+        &self,
+        change: &MemberChange<'_>,
+        now: Millis,
+    ) -> Result<MemberOutcome> {
+        let (user, caller) = (change.user, change.caller);
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, now).await?;
+        credentials::confirm(&mut tx, caller).await?;
+        match may_change(&mut tx, self.team, caller.user, user).await? {
+            None => return Ok(MemberOutcome::NoUser),
+            Some(false) => return Ok(MemberOutcome::RoleTooHigh),
+            Some(true) => {}
+        }
+        if let Some(new) = change.role {
+            let own = role(&mut tx, self.team, caller.user).await?;
+            if !own.is_some_and(|own| own.may_assign(new)) {
+                return Ok(MemberOutcome::RoleTooHigh);
+            }
+            set_role(&mut tx, self.team, user, new, now).await?;
+        }
+        if let Some(suspended) = change.suspended {
+            set_suspended(&mut tx, self.team, user, suspended, now).await?;
+        }
+        match &change.filter {
+            FilterChange::Unchanged => {}
+            FilterChange::Remove => set_filter(&mut tx, self.team, user, None).await?,
+            FilterChange::Set(filter) => {
+                let role = role(&mut tx, self.team, user).await?;
+                if !role.is_some_and(Role::may_have_filter) {
+                    return Ok(MemberOutcome::FilterNotAllowed);
+                }
+                if !monitor_filters::insert(&mut tx, self.team, filter).await? {
+                    return Ok(MemberOutcome::UnknownMonitors);
+                }
+                set_filter(&mut tx, self.team, user, Some(filter.id)).await?;
+            }
+        }
+        if lacks_owner(&mut tx, self.team).await? {
+            return Ok(MemberOutcome::LastOwner);
+        }
+        tx.commit().await?;
+        Ok(MemberOutcome::Done)
+    }
 }
 
 /// The role of a user in a team.
@@ -69,7 +151,8 @@ pub(crate) async fn default_role(tx: &mut Tx, team: TeamId) -> Result<Role> {
     Ok(read_role(&role)?)
 }
 
-/// Sets the role of a member, who exists since the user was added.
+/// Sets the role of a member, who exists since the user was added. A role that cannot be
+/// limited to some monitors removes the limit.
 pub(crate) async fn set_role(
     tx: &mut Tx,
     team: TeamId,
@@ -87,6 +170,62 @@ pub(crate) async fn set_role(
         .bind(now.0)
         .execute(db)
         .await?;
+    });
+    if role.may_have_filter() {
+        return Ok(());
+    }
+    set_filter(tx, team, user, None).await
+}
+
+async fn set_suspended(
+    tx: &mut Tx,
+    team: TeamId,
+    user: UserId,
+    suspended: bool,
+    now: Millis,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update members
+             set suspended_at = case when $3 then coalesce(suspended_at, $4) end, modified = $4
+             where team_id = $1 and user_id = $2",
+        )
+        .bind(team.uuid())
+        .bind(user.uuid())
+        .bind(suspended)
+        .bind(now.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}
+
+/// Replaces the filter of a member, and deletes the previous one.
+async fn set_filter(
+    tx: &mut Tx,
+    team: TeamId,
+    user: UserId,
+    filter: Option<MonitorFilterId>,
+) -> Result<()> {
+    within!(*tx, |db| {
+        let previous: Option<Option<Uuid>> =
+            sqlx::query_scalar("select filter_id from members where team_id = $1 and user_id = $2")
+                .bind(team.uuid())
+                .bind(user.uuid())
+                .fetch_optional(&mut *db)
+                .await?;
+        sqlx::query("update members set filter_id = $3 where team_id = $1 and user_id = $2")
+            .bind(team.uuid())
+            .bind(user.uuid())
+            .bind(filter.map(MonitorFilterId::uuid))
+            .execute(&mut *db)
+            .await?;
+        if let Some(previous) = previous.flatten() {
+            sqlx::query("delete from monitor_filters where id = $1")
+                .bind(previous)
+                .execute(db)
+                .await?;
+        }
     });
     Ok(())
 }

@@ -7,6 +7,7 @@ pub(crate) mod credentials;
 pub(crate) mod email_verification;
 pub(crate) mod members;
 pub(crate) mod mfa;
+pub(crate) mod monitor_filters;
 pub(crate) mod operator;
 pub(crate) mod password_resets;
 pub(crate) mod rate_limits;

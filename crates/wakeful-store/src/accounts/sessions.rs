@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 use wakeful_core::access::Scope;
-use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
@@ -56,6 +56,10 @@ pub struct FoundSession {
     pub email: String,
     pub membership: Option<Membership>,
     pub scope: Scope,
+    /// The monitors that the API key is limited to, if it was opened with one.
+    pub filter: Option<MonitorFilterId>,
+    /// When that API key expires.
+    pub expires: Option<Millis>,
     pub created: Millis,
     pub last_used: Millis,
 }
@@ -65,8 +69,14 @@ from_row!(FoundSession, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
-    membership: Membership::from_row(row.try_get("role")?, row.try_get("suspended_at")?)?,
+    membership: Membership::from_row(
+        row.try_get("role")?,
+        row.try_get("suspended_at")?,
+        row.try_get("filter_id")?,
+    )?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
+    filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
+    expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
     created: Millis(row.try_get("created")?),
     last_used: Millis(row.try_get("last_used")?),
 });
@@ -105,11 +115,12 @@ impl Store {
     pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select s.id, s.user_id, u.team_id, u.email, m.role, m.suspended_at, s.scope,
-                        s.created, s.last_used
+                "select s.id, s.user_id, u.team_id, u.email, m.role, m.suspended_at, m.filter_id,
+                        s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
                  left join members m on m.team_id = u.team_id and m.user_id = u.id
+                 left join api_keys k on k.id = s.api_key_id
                  where s.digest = $1",
             )
             .bind(&digest.0[..])

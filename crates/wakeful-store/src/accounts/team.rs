@@ -3,9 +3,9 @@
 
 use sqlx::Error;
 use uuid::Uuid;
-use wakeful_core::access::Role;
+use wakeful_core::access::{Role, TeamAccess};
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::{SessionId, TeamId, UserId};
+use wakeful_core::id::{MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::{account, credentials, members};
@@ -16,6 +16,9 @@ use crate::{Authority, Credential, MemberOutcome, NewAccount, Result, Store, Sto
 pub struct TeamStore<'a> {
     pub(crate) store: &'a Store,
     pub(crate) team: TeamId,
+    /// The monitor filter of the caller, which every statement on monitors has to apply; see
+    /// `monitors/visible.rs`.
+    pub(crate) filter: Option<Uuid>,
 }
 
 /// A user as listed to the team.
@@ -26,6 +29,8 @@ pub struct Member {
     /// As given at sign-up; may be empty.
     pub name: String,
     pub role: Role,
+    pub filter: Option<MonitorFilterId>,
+    pub suspended: bool,
     pub created: Millis,
 }
 
@@ -34,6 +39,8 @@ from_row!(Member, |row| Self {
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     role: members::read_role(&row.try_get::<String, _>("role")?)?,
+    filter: row.try_get::<Option<Uuid>, _>("filter_id")?.map(MonitorFilterId::from),
+    suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
     created: Millis(row.try_get("created")?),
 });
 
@@ -72,15 +79,15 @@ pub enum AddUserOutcome {
 }
 
 impl<'a> TeamStore<'a> {
-    pub(crate) fn new(store: &'a Store, team: TeamId) -> Self {
-        Self { store, team }
+    pub(crate) fn new(store: &'a Store, access: &TeamAccess) -> Self {
+        Self { store, team: access.team(), filter: access.filter().map(MonitorFilterId::uuid) }
     }
 
     /// The team's users in the order they were added.
     pub async fn members(&self) -> Result<Vec<Member>> {
         Ok(read!(self.store, |db| {
             sqlx::query_as(
-                "select u.id, u.email, u.name, m.role, m.created
+                "select u.id, u.email, u.name, m.role, m.filter_id, m.suspended_at, m.created
                  from members m
                  join users u on u.id = m.user_id
                  where m.team_id = $1

@@ -10,6 +10,7 @@ use wakeful_core::notifications::recipients::Recipients;
 use wakeful_core::time::Millis;
 
 use crate::dialect::{from_row, read};
+use crate::monitors::visible::is_visible;
 use crate::notifications::deliveries::optional_json;
 use crate::{Result, TeamStore};
 
@@ -110,30 +111,33 @@ impl TeamStore<'_> {
     ) -> Result<Vec<ListedAlert>> {
         Ok(read!(self.store, |db| {
             let query = match monitor {
-                None => sqlx::query_as(
+                None => sqlx::query_as(concat!(
                     "select a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.started, a.ended,
                             m.name
                      from alerts a
                      join monitors m on m.id = a.monitor_id
-                     where a.team_id = $1 and a.id < $2
-                     order by a.id desc
-                     limit $3",
-                )
+                     where a.team_id = $1 and a.id < $2 and ",
+                    is_visible!("4"),
+                    " order by a.id desc
+                     limit $3"
+                ))
                 .bind(self.team.uuid()),
-                Some(monitor) => sqlx::query_as(
+                Some(monitor) => sqlx::query_as(concat!(
                     "select a.id, a.team_id, a.monitor_id, a.kind, a.cause, a.started, a.ended,
                             m.name
                      from alerts a
                      join monitors m on m.id = a.monitor_id
-                     where a.monitor_id = $1 and a.id < $2
-                     order by a.id desc
-                     limit $3",
-                )
+                     where a.monitor_id = $1 and a.id < $2 and ",
+                    is_visible!("4"),
+                    " order by a.id desc
+                     limit $3"
+                ))
                 .bind(monitor.uuid()),
             };
             query
                 .bind(before.map_or(Uuid::max(), AlertId::uuid))
                 .bind(limit.map_or(i64::MAX, i64::from))
+                .bind(self.filter)
                 .fetch_all(db)
                 .await
         })?)

@@ -10,6 +10,7 @@ use wakeful_core::time::Millis;
 
 use crate::dialect::{from_row, read, write};
 use crate::history::run_blocking;
+use crate::monitors::visible::is_visible;
 use crate::{Result, Store, StoreError, TeamStore};
 
 /// Small enough that a deletion does not delay other writers.
@@ -103,13 +104,18 @@ impl TeamStore<'_> {
         Ok(Some(found))
     }
 
-    pub(crate) async fn has_monitor(&self, monitor: MonitorId) -> Result<bool> {
+    /// Whether the team has this monitor, and the caller can see it.
+    pub async fn has_monitor(&self, monitor: MonitorId) -> Result<bool> {
         let found: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar("select created from monitors where id = $1 and team_id = $2")
-                .bind(monitor.uuid())
-                .bind(self.team.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_scalar(concat!(
+                "select m.created from monitors m where m.id = $1 and m.team_id = $2 and ",
+                is_visible!("3")
+            ))
+            .bind(monitor.uuid())
+            .bind(self.team.uuid())
+            .bind(self.filter)
+            .fetch_optional(db)
+            .await
         })?;
         Ok(found.is_some())
     }

@@ -9,6 +9,7 @@ use wakeful_core::time::Millis;
 use super::{Grain, run_blocking};
 use crate::dialect::read;
 use crate::history::heartbeats::{HeartbeatKey, HeartbeatRange};
+use crate::monitors::visible::is_visible;
 use crate::{Result, Store, TeamStore};
 
 /// Up to this many roll-ups are unpacked inline; more of them take milliseconds.
@@ -61,11 +62,14 @@ impl TeamStore<'_> {
     /// The history of a monitor; `None` when the team has no such monitor.
     pub async fn history(&self, monitor: MonitorId) -> Result<Option<HistoryReader<'_>>> {
         let interval: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar(
-                "select heartbeat_interval from monitors where id = $1 and team_id = $2",
-            )
+            sqlx::query_scalar(concat!(
+                "select m.heartbeat_interval from monitors m
+                 where m.id = $1 and m.team_id = $2 and ",
+                is_visible!("3")
+            ))
             .bind(monitor.uuid())
             .bind(self.team.uuid())
+            .bind(self.filter)
             .fetch_optional(db)
             .await
         })?;

@@ -12,7 +12,8 @@ use wakeful_core::time::Millis;
 use super::list::{matches, with_filter};
 use super::row::{damaged, seconds, tables};
 use super::save::{COUNT_ACTIVE, active_monitors};
-use super::{MonitorFilter, SaveOutcome, id_array, json, to_seconds};
+use super::visible::is_visible;
+use super::{MonitorQuery, SaveOutcome, id_array, json, to_seconds};
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::bulk::lock_monitors_to_change;
@@ -23,7 +24,7 @@ use crate::{Result, TeamStore};
 #[derive(Clone, Debug)]
 pub enum MonitorSelection {
     Ids(Vec<MonitorId>),
-    Filter(MonitorFilter),
+    Filter(MonitorQuery),
 }
 
 /// The settings of a monitor as read for a bulk change.
@@ -165,6 +166,7 @@ impl TeamStore<'_> {
                     sqlx::query_as(self.select_by_id())
                         .bind(self.team.uuid())
                         .bind(id_array(ids))
+                        .bind(self.filter)
                         .fetch_all(db)
                         .await
                 })?;
@@ -174,7 +176,7 @@ impl TeamStore<'_> {
         }
     }
 
-    async fn bulk_matching(&self, filter: &MonitorFilter) -> Result<Vec<StoredSettings>> {
+    async fn bulk_matching(&self, filter: &MonitorQuery) -> Result<Vec<StoredSettings>> {
         let mut found = Vec::new();
         read!(self.store, |db| {
             let select = sqlx::query_as::<_, BulkRow>(concat!(
@@ -184,7 +186,7 @@ impl TeamStore<'_> {
                 tables!(),
                 matches!()
             ));
-            let mut rows = with_filter!(select, self.team, filter).fetch(db);
+            let mut rows = with_filter!(select, self, filter).fetch(db);
             while let Some(row) = rows.try_next().await? {
                 found.push(row.settings()?);
             }
@@ -269,6 +271,7 @@ impl TeamStore<'_> {
             sqlx::query(self.delete_by_id())
                 .bind(self.team.uuid())
                 .bind(id_array(ids))
+                .bind(self.filter)
                 .execute(db)
                 .await
                 .map(|done| done.rows_affected())
@@ -350,22 +353,24 @@ impl TeamStore<'_> {
             self.store,
             sqlite: concat!("select ", bulk_columns!(), " from monitors m
                  where m.team_id = $1 and m.id in (select unhex(value) from json_each($2))
-                 order by m.id"),
+                 and ", is_visible!("3"), " order by m.id"),
             postgres: concat!("select ", bulk_columns!(), " from monitors m
                  where m.team_id = $1 and m.id in (
                      select cast(value as uuid) from json_array_elements_text(cast($2 as json)))
-                 order by m.id")
+                 and ", is_visible!("3"), " order by m.id")
         )
     }
 
     fn delete_by_id(&self) -> &'static str {
         either!(
             self.store,
-            sqlite: "delete from monitors
-                 where team_id = $1 and id in (select unhex(value) from json_each($2))",
-            postgres: "delete from monitors
-                 where team_id = $1 and id in (
-                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))"
+            sqlite: concat!("delete from monitors as m
+                 where m.team_id = $1 and m.id in (select unhex(value) from json_each($2))
+                 and ", is_visible!("3")),
+            postgres: concat!("delete from monitors as m
+                 where m.team_id = $1 and m.id in (
+                     select cast(value as uuid) from json_array_elements_text(cast($2 as json)))
+                 and ", is_visible!("3"))
         )
     }
 

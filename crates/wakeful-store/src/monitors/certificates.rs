@@ -10,6 +10,7 @@ use wakeful_core::time::Millis;
 use crate::dialect::{either, read};
 use crate::history::record::SimpleUuid;
 use crate::monitors::json;
+use crate::monitors::visible::is_visible;
 use crate::{Record, Result, Store, StoreError, TeamStore};
 
 /// A certificate, and the time it was first seen at the target.
@@ -30,14 +31,16 @@ impl TeamStore<'_> {
     /// The last certificate that the target of a monitor presented, if any.
     pub async fn certificate(&self, id: MonitorId) -> Result<Option<StoredCertificate>> {
         let row: Option<(i64, String)> = read!(self.store, |db| {
-            sqlx::query_as(
+            sqlx::query_as(concat!(
                 "select c.since, c.shown
                  from certificates c
                  join monitors m on m.id = c.monitor_id
-                 where c.monitor_id = $1 and m.team_id = $2",
-            )
+                 where c.monitor_id = $1 and m.team_id = $2 and ",
+                is_visible!("3")
+            ))
             .bind(id.uuid())
             .bind(self.team.uuid())
+            .bind(self.filter)
             .fetch_optional(db)
             .await
         })?;

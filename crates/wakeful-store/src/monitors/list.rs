@@ -6,7 +6,8 @@ use uuid::Uuid;
 use wakeful_core::id::MonitorId;
 
 use super::row::{Row, columns, tables};
-use super::{LinkedNotifier, MonitorFilter, StoredMonitor, json};
+use super::visible::is_visible;
+use super::{LinkedNotifier, MonitorQuery, StoredMonitor, json};
 use crate::dialect::{from_row, read};
 use crate::{Result, TeamStore};
 
@@ -27,31 +28,36 @@ from_row!(Link, |row| Self {
 /// The conditions of a filter, for a query over `tables`.
 macro_rules! matches {
     () => {
-        " where m.team_id = $1
-         and m.id > $2
-         and s.monitor_id = m.id
-         and (cast($3 as text) is null or m.kind = $3)
-         and (cast($4 as text) is null or s.status = $4)
-         and (cast($5 as text) is null
-              or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
-         and (cast($6 as text) is null or m.search like $6 escape '!')
-         order by m.id
-         limit $7"
+        concat!(
+            " where m.team_id = $1
+             and m.id > $2
+             and s.monitor_id = m.id
+             and (cast($3 as text) is null or m.kind = $3)
+             and (cast($4 as text) is null or s.status = $4)
+             and (cast($5 as text) is null
+                  or replace(',' || substr(m.tags, 2), $5, '') <> ',' || substr(m.tags, 2))
+             and (cast($6 as text) is null or m.search like $6 escape '!')
+             and ",
+            $crate::monitors::visible::is_visible!("8"),
+            " order by m.id
+             limit $7"
+        )
     };
 }
 pub(super) use matches;
 
-/// Binds a filter as $1 to $7 of `matches`.
+/// Binds a filter, and that of the caller, as $1 to $8 of `matches`.
 macro_rules! with_filter {
-    ($statement:expr, $team:expr, $filter:expr) => {
+    ($statement:expr, $store:expr, $filter:expr) => {
         $statement
-            .bind($team.uuid())
+            .bind($store.team.uuid())
             .bind($filter.after.map_or(uuid::Uuid::nil(), |after| after.uuid()))
             .bind($filter.kind.map(|kind| kind.as_str()))
             .bind($filter.status.map(|status| status.as_str()))
             .bind($crate::monitors::list::tag_pattern($filter))
             .bind($crate::monitors::list::search_pattern($filter))
             .bind($filter.limit.map_or(i64::MAX, i64::from))
+            .bind($store.filter)
     };
 }
 pub(super) use with_filter;
@@ -67,10 +73,12 @@ impl TeamStore<'_> {
                 columns!(),
                 " from ",
                 tables!(),
-                " where m.id = $1 and m.team_id = $2 and s.monitor_id = m.id"
+                " where m.id = $1 and m.team_id = $2 and s.monitor_id = m.id and ",
+                is_visible!("3")
             ))
             .bind(id.uuid())
             .bind(self.team.uuid())
+            .bind(self.filter)
             .fetch_optional(db)
             .await
         })?;
@@ -79,10 +87,25 @@ impl TeamStore<'_> {
         Ok(Some((row.with_links(&self.store.keyring, &links)?, links)))
     }
 
+    /// The ids of all monitors that the caller can see.
+    pub async fn monitor_ids(&self) -> Result<Vec<MonitorId>> {
+        let ids: Vec<Uuid> = read!(self.store, |db| {
+            sqlx::query_scalar(concat!(
+                "select m.id from monitors m where m.team_id = $1 and ",
+                is_visible!("2")
+            ))
+            .bind(self.team.uuid())
+            .bind(self.filter)
+            .fetch_all(db)
+            .await
+        })?;
+        Ok(ids.into_iter().map(MonitorId::from).collect())
+    }
+
     /// The team's monitors in the order they were created, each with its notifiers.
     pub async fn monitors(
         &self,
-        filter: &MonitorFilter,
+        filter: &MonitorQuery,
     ) -> Result<Vec<(StoredMonitor, Vec<LinkedNotifier>)>> {
         let found = self.matching(filter).await?;
         let (Some(first), Some(last)) = (found.first(), found.last()) else {
@@ -99,7 +122,7 @@ impl TeamStore<'_> {
 
     /// The matching monitors without their notifiers. Rows are decoded one by one,
     /// so that a long list is not in memory twice.
-    async fn matching(&self, filter: &MonitorFilter) -> Result<Vec<StoredMonitor>> {
+    async fn matching(&self, filter: &MonitorQuery) -> Result<Vec<StoredMonitor>> {
         let mut found = Vec::new();
         read!(self.store, |db| {
             let select = sqlx::query_as::<_, Row>(concat!(
@@ -109,7 +132,7 @@ impl TeamStore<'_> {
                 tables!(),
                 matches!()
             ));
-            let mut rows = with_filter!(select, self.team, filter).fetch(db);
+            let mut rows = with_filter!(select, self, filter).fetch(db);
             while let Some(row) = rows.try_next().await? {
                 found.push(row.with_links(&self.store.keyring, &[])?);
             }
@@ -147,11 +170,11 @@ impl TeamStore<'_> {
 
 /// In the JSON, a tag follows a comma, or the bracket, which `matches` turns into one. A
 /// quote inside a tag follows a backslash instead.
-pub(super) fn tag_pattern(filter: &MonitorFilter) -> Option<String> {
+pub(super) fn tag_pattern(filter: &MonitorQuery) -> Option<String> {
     filter.tag.as_deref().map(|tag| format!(",{}", json(tag)))
 }
 
-pub(super) fn search_pattern(filter: &MonitorFilter) -> Option<String> {
+pub(super) fn search_pattern(filter: &MonitorQuery) -> Option<String> {
     filter.q.as_deref().map(|q| format!("%{}%", escaped(&q.to_lowercase())))
 }
 

@@ -8,6 +8,7 @@ mod listening_mark;
 mod row;
 pub(crate) mod save;
 mod schedule;
+pub(crate) mod visible;
 
 pub use bulk::{BulkEdit, MonitorSelection, StoredSettings};
 
@@ -37,7 +38,7 @@ pub struct LinkedNotifier {
 
 /// Filters the monitors of a team; all conditions that are set must match.
 #[derive(Clone, Debug, Default)]
-pub struct MonitorFilter {
+pub struct MonitorQuery {
     pub kind: Option<Kind>,
     pub status: Option<Status>,
     pub tag: Option<String>,

@@ -18,6 +18,7 @@ use wakeful_core::time::Millis;
 use crate::dialect::{Tx, either, from_row, read, within, write};
 use crate::mail::{self, sealed};
 use crate::monitors::json;
+use crate::monitors::visible::is_visible;
 use crate::{Keyring, Mail, Result, Store, StoreError, TeamStore};
 
 const SECRET: &str = "notifiers.secret";
@@ -295,19 +296,24 @@ impl TeamStore<'_> {
     pub async fn delete_notifier(&self, id: NotifierId) -> Result<DeleteNotifierOutcome> {
         let mut tx = self.store.begin().await?;
         let deleted = within!(tx, |db| {
-            let linked: Vec<String> = sqlx::query_scalar(
-                "select m.name
+            // Monitors that the caller cannot see count, but are not named.
+            let linked: Vec<Option<String>> = sqlx::query_scalar(concat!(
+                "select case when ",
+                is_visible!("3"),
+                " then m.name end
                  from monitor_notifiers l
                  join monitors m on m.id = l.monitor_id
                  where l.notifier_id = $1 and m.team_id = $2
-                 order by m.id",
-            )
+                 order by m.id"
+            ))
             .bind(id.uuid())
             .bind(self.team.uuid())
+            .bind(self.filter)
             .fetch_all(&mut *db)
             .await?;
             if !linked.is_empty() {
-                return Ok(DeleteNotifierOutcome::Linked(linked));
+                let named = linked.into_iter().flatten().collect();
+                return Ok(DeleteNotifierOutcome::Linked(named));
             }
             let done = sqlx::query("delete from notifiers where id = $1 and team_id = $2")
                 .bind(id.uuid())

@@ -6,14 +6,14 @@ use sqlx::{Connection as _, Executor as _};
 use wakeful_core::access::Scope;
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::{ApiKeyId, SessionId, UserId};
+use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
     Account, Authority, Credential, MemberOutcome, NewAccount, NewApiKey, NewMember, NewSession,
     Store, StoreError, UserChange,
 };
-use wakeful_testkit::{Database, DatabaseKind, until};
+use wakeful_testkit::{Database, DatabaseKind, until, whole};
 
 use crate::fixture::{NOW, next, sign_up};
 use crate::on_both;
@@ -31,7 +31,9 @@ fn api_key(user: UserId) -> NewApiKey {
     let digest = Digest::of(&id.to_string());
     let (name, prefix) = (String::new(), String::new());
     let scope = Scope::Full;
-    NewApiKey { id, user, name, prefix, scope, digest, sealed_identity: Vec::new() }
+    let (team, filter, expires) = (TeamId::new(NOW, [0; 10]), None, None);
+    let sealed_identity = Vec::new();
+    NewApiKey { id, user, team, name, prefix, scope, filter, expires, digest, sealed_identity }
 }
 
 fn by(user: UserId, session: SessionId) -> Authority<'static> {
@@ -80,7 +82,7 @@ async fn by_credential(store: Store) {
     assert_gone(&store.add_api_key(&api_key(other), by_session, NOW).await);
     assert_gone(&store.add_session(&session(other), by_key, NOW).await);
     assert_eq!(
-        store.team(team).revoke(&[user], by(user, first), NOW).await.unwrap(),
+        store.team(&whole(team)).revoke(&[user], by(user, first), NOW).await.unwrap(),
         MemberOutcome::Done
     );
     assert_gone(&store.add_api_key(&api_key(user), by_session, NOW).await);
@@ -102,7 +104,7 @@ async fn changes(store: Store) {
         caller: user,
         credential: Credential::Session(id),
     };
-    let team = store.team(team);
+    let team = store.team(&whole(team));
     assert_eq!(
         team.change_user(&change(second.id, "by the second"), NOW).await.unwrap(),
         MemberOutcome::Done
@@ -127,7 +129,7 @@ async fn after_revocation(store: Store) {
     store.set_mfa_seed(user, &Seed::new([7; 20])).await.unwrap();
     let sealed = store.mfa(user).await.unwrap().unwrap().sealed;
     assert!(store.end_session(user, ended).await.unwrap());
-    let (team, by) = (store.team(team), by(user, ended));
+    let (team, by) = (store.team(&whole(team)), by(user, ended));
     assert_gone(&team.revoke(&[user], by, NOW).await);
     assert_gone(&team.delete_users(&[user], Some(by), NOW).await);
     assert_gone(&store.enable_mfa(by, &sealed, 1, &[]).await);
@@ -193,7 +195,10 @@ async fn resets(store: Store) {
         caller: user,
         credential: Credential::Session(first),
     };
-    assert_eq!(store.team(team).change_user(&change, NOW).await.unwrap(), MemberOutcome::Done);
+    assert_eq!(
+        store.team(&whole(team)).change_user(&change, NOW).await.unwrap(),
+        MemberOutcome::Done
+    );
     for address in [before.email.as_str(), "new@example.com"] {
         assert!(!store.is_password_reset_valid(digest, address, NOW).await.unwrap());
         assert_eq!(store.reset_password(digest, address, "x", NOW).await.unwrap(), None);

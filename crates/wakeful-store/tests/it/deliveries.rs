@@ -11,6 +11,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::{
     ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store,
 };
+use wakeful_testkit::whole;
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -94,7 +95,7 @@ async fn crashes(store: Store) {
     last.give_up_deliveries(given_up, "gave up", NOW).await.expect("written");
     assert!(crashed(&last, NOW.after(hours(1))).await.is_empty());
     let known = store.notifiers_by_id(&[hook]).await.expect("read");
-    let scope = store.team(known[&hook].team);
+    let scope = store.team(&whole(known[&hook].team));
     let listed = scope.notifier_deliveries(hook, None, None).await.expect("read").expect("there");
     assert_eq!((listed[0].state.as_str(), listed[0].last_answer.as_str()), ("failed", "gave up"));
     assert_eq!(scope.resend_delivery(id, NOW).await.expect("written"), ResendOutcome::Queued);
@@ -187,11 +188,11 @@ async fn clean(store: Store) {
     let team = team(&store).await;
     let id = notifier(&store, team, "hook").await;
     let saved_notifier =
-        async || store.team(team).notifier(id).await.expect("read").expect("there");
+        async || store.team(&whole(team)).notifier(id).await.expect("read").expect("there");
     let change = async |change: &dyn Fn(&mut Notifier)| {
         let mut changed = saved_notifier().await;
         change(&mut changed);
-        let written = store.team(team).change_notifier(&changed).await.expect("written");
+        let written = store.team(&whole(team)).change_notifier(&changed).await.expect("written");
         assert_eq!(written, ChangeNotifierOutcome::Done);
     };
     assert_eq!(fails(&store, id, 0).await, 0);
@@ -215,10 +216,10 @@ async fn overtaken(store: Store) {
     let team = team(&store).await;
     let id = notifier(&store, team, "hook").await;
     let saved_notifier =
-        async || store.team(team).notifier(id).await.expect("read").expect("there");
+        async || store.team(&whole(team)).notifier(id).await.expect("read").expect("there");
     let rename = async |read: Notifier, name: &str| {
         let renamed = Notifier { name: Name::parse(name).expect("a name"), ..read };
-        store.team(team).change_notifier(&renamed).await.expect("tried")
+        store.team(&whole(team)).change_notifier(&renamed).await.expect("tried")
     };
     let read = saved_notifier().await;
     assert!(store.disable_notifier(id, "410 Gone", &[], NOW).await.expect("written"));
@@ -230,13 +231,13 @@ async fn overtaken(store: Store) {
     let now = saved_notifier().await;
     assert_eq!((now.name.as_str(), now.disabled.is_some()), ("other", true));
     let foreign = crate::fixture::team(&store).await;
-    let tried = store.team(foreign).change_notifier(&now).await.expect("tried");
+    let tried = store.team(&whole(foreign)).change_notifier(&now).await.expect("tried");
     assert_eq!(tried, ChangeNotifierOutcome::Missing);
 }
 
 async fn linked_monitor(store: &Store, team: TeamId, notifier: NotifierId) -> MonitorId {
     let saved_monitor = Monitor { notifiers: vec![notifier], ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     saved_monitor.id
 }
 
@@ -245,7 +246,7 @@ async fn turned(store: Store) {
     let hook = notifier(&store, team, "hook").await;
     let site = linked_monitor(&store, team, hook).await;
     store.record(&[down(team, site, 1)]).await.expect("recorded");
-    let scope = store.team(team);
+    let scope = store.team(&whole(team));
     let listed = async || scope.notifier_deliveries(hook, None, None).await.expect("read");
     let state = async || listed().await.expect("a notifier")[0].state.as_str();
     let id = listed().await.expect("a notifier")[0].id;
@@ -266,7 +267,7 @@ async fn turned(store: Store) {
     assert_eq!(scope.resend_delivery(id, NOW).await.expect("queried"), ResendOutcome::Queued);
     assert_eq!(state().await, "waiting");
     let other = crate::fixture::team(&store).await;
-    let result = store.team(other).resend_delivery(id, NOW).await;
+    let result = store.team(&whole(other)).resend_delivery(id, NOW).await;
     assert_eq!(result.expect("queried"), ResendOutcome::Missing);
 }
 

@@ -14,6 +14,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
 use wakeful_store::{Mail, NewAccount, NewSession, Record, Store};
+use wakeful_testkit::whole;
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
@@ -108,7 +109,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
         created: NOW,
         modified: NOW,
     };
-    store.team(team).add_notifier(&notifier).await.expect("saved");
+    store.team(&whole(team)).add_notifier(&notifier).await.expect("saved");
     notifier.id
 }
 

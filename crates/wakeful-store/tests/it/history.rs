@@ -13,7 +13,7 @@ use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{FailureStreak, Status};
 use wakeful_store::{HeartbeatKey, HeartbeatRange, Record, RetentionLimits, Store};
-use wakeful_testkit::{Database, DatabaseKind, both_databases};
+use wakeful_testkit::{Database, DatabaseKind, both_databases, whole};
 
 use crate::fixture::{NOW, monitor, next, passing, team};
 use crate::heartbeats::everything;
@@ -37,7 +37,7 @@ const LATER: Millis = Millis(i64::MAX - 1);
 async fn site(store: &Store) -> (TeamId, Monitor) {
     let team = team(store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     (team, saved_monitor)
 }
 
@@ -74,17 +74,17 @@ async fn read(
     team: TeamId,
     monitor: MonitorId,
 ) -> Vec<(HeartbeatKey, wakeful_core::heartbeat::Heartbeat)> {
-    store.team(team).heartbeats(monitor, &everything()).await.expect("read").expect("there")
+    store.team(&whole(team)).heartbeats(monitor, &everything()).await.expect("read").expect("there")
 }
 
 async fn days(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
-    let team = store.team(team);
+    let team = store.team(&whole(team));
     let history = team.history(monitor).await.expect("read").expect("there");
     history.days(FOREVER, LATER, Detail::Full).await.expect("read")
 }
 
 async fn hours(store: &Store, team: TeamId, monitor: MonitorId) -> Vec<Rollup> {
-    let team = store.team(team);
+    let team = store.team(&whole(team));
     let history = team.history(monitor).await.expect("read").expect("there");
     history.hours(FOREVER, LATER).await.expect("read")
 }
@@ -293,8 +293,11 @@ async fn paged(store: Store) {
             let mut seqs: Vec<i64> = Vec::new();
             let mut next = Some(span);
             while let Some(span) = next {
-                let page =
-                    store.team(team).heartbeats(saved_monitor.id, &span).await.expect("read");
+                let page = store
+                    .team(&whole(team))
+                    .heartbeats(saved_monitor.id, &span)
+                    .await
+                    .expect("read");
                 let page = page.expect("there");
                 seqs.extend(page.iter().map(|(key, _)| key.seq));
                 // Like a client, takes a page that is not full as the last one.
@@ -385,7 +388,7 @@ async fn deleted_with_monitor(store: Store) {
         .collect();
     store.record(&records).await.expect("recorded");
     store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted");
-    store.team(team).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
+    store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
     // A late compaction finds no monitor.
     assert_eq!(
         store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted").heartbeats,

@@ -6,7 +6,8 @@ use wakeful_core::monitors::{Kind, Monitor, Name, Spec, Tags};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::Status;
-use wakeful_store::{MemberOutcome, MonitorFilter, SaveOutcome, Store};
+use wakeful_store::{MemberOutcome, MonitorQuery, SaveOutcome, Store};
+use wakeful_testkit::whole;
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -39,8 +40,12 @@ async fn reads_back(store: Store) {
         push_token: Some(Secret::new("push-me")),
         ..monitor(team, "Café ☕")
     };
-    assert_eq!(store.team(team).add_monitor(&saved).await.expect("saved"), SaveOutcome::Done);
-    let (read, links) = store.team(team).monitor(saved.id).await.expect("read").expect("there");
+    assert_eq!(
+        store.team(&whole(team)).add_monitor(&saved).await.expect("saved"),
+        SaveOutcome::Done
+    );
+    let (read, links) =
+        store.team(&whole(team)).monitor(saved.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, saved);
     assert_eq!((read.seq, read.revision, read.state), (0, 1, Default::default()));
     let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
@@ -58,23 +63,24 @@ async fn reads_back(store: Store) {
         ..saved
     };
     assert_eq!(
-        store.team(team).change_monitor(&changed, 1).await.expect("saved"),
+        store.team(&whole(team)).change_monitor(&changed, 1).await.expect("saved"),
         SaveOutcome::Done
     );
-    let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
+    let (read, _) =
+        store.team(&whole(team)).monitor(changed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision), (changed, 2));
 }
 
 async fn apart(store: Store) {
     let (ours, theirs) = (team(&store).await, team(&store).await);
     let saved_monitor = monitor(theirs, "theirs");
-    store.team(theirs).add_monitor(&saved_monitor).await.expect("saved");
-    let us = store.team(ours);
+    store.team(&whole(theirs)).add_monitor(&saved_monitor).await.expect("saved");
+    let us = store.team(&whole(ours));
     assert!(us.monitor(saved_monitor.id).await.expect("read").is_none());
-    assert!(us.monitors(&MonitorFilter::default()).await.expect("read").is_empty());
+    assert!(us.monitors(&MonitorQuery::default()).await.expect("read").is_empty());
     assert_eq!(us.change_monitor(&saved_monitor, 1).await.expect("tried"), SaveOutcome::NotFound);
     assert!(!us.delete_monitors(&[saved_monitor.id]).await.expect("tried"));
-    assert!(store.team(theirs).monitor(saved_monitor.id).await.expect("read").is_some());
+    assert!(store.team(&whole(theirs)).monitor(saved_monitor.id).await.expect("read").is_some());
 }
 
 async fn unknown_notifiers(store: Store) {
@@ -83,19 +89,20 @@ async fn unknown_notifiers(store: Store) {
     let unknown = NotifierId::new(NOW, next());
     let wanted = Monitor { notifiers: vec![own, foreign, unknown], ..monitor(ours, "site") };
     let refused = SaveOutcome::UnknownNotifiers(vec![foreign, unknown]);
-    assert_eq!(store.team(ours).add_monitor(&wanted).await.expect("tried"), refused);
-    assert!(store.team(ours).monitor(wanted.id).await.expect("read").is_none());
+    assert_eq!(store.team(&whole(ours)).add_monitor(&wanted).await.expect("tried"), refused);
+    assert!(store.team(&whole(ours)).monitor(wanted.id).await.expect("read").is_none());
 
     let saved_monitor = Monitor { notifiers: vec![own], ..wanted };
-    store.team(ours).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(ours)).add_monitor(&saved_monitor).await.expect("saved");
     let renamed = Monitor {
         notifiers: vec![foreign],
         name: Name::parse("renamed").expect("a name"),
         ..saved_monitor.clone()
     };
     let refused = SaveOutcome::UnknownNotifiers(vec![foreign]);
-    assert_eq!(store.team(ours).change_monitor(&renamed, 1).await.expect("tried"), refused);
-    let (read, _) = store.team(ours).monitor(saved_monitor.id).await.expect("read").expect("there");
+    assert_eq!(store.team(&whole(ours)).change_monitor(&renamed, 1).await.expect("tried"), refused);
+    let (read, _) =
+        store.team(&whole(ours)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, saved_monitor);
 }
 
@@ -110,18 +117,18 @@ async fn filters(store: Store) {
     let site =
         Monitor { spec: http("https://ÄPFEL.example/a_b", ""), ..tagged("Site", &["Web", "eu"]) };
     for saved_monitor in [&plain, &quoted, &site] {
-        store.team(team).add_monitor(saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(saved_monitor).await.expect("saved");
     }
     store.record(&[passing(site.id, 1, NOW)]).await.expect("recorded");
 
-    let all = MonitorFilter::default();
-    let tag = |tag: &str| MonitorFilter { tag: Some(tag.into()), ..MonitorFilter::default() };
-    let q = |q: &str| MonitorFilter { q: Some(q.into()), ..MonitorFilter::default() };
+    let all = MonitorQuery::default();
+    let tag = |tag: &str| MonitorQuery { tag: Some(tag.into()), ..MonitorQuery::default() };
+    let q = |q: &str| MonitorQuery { q: Some(q.into()), ..MonitorQuery::default() };
     for (filter, names) in [
         (all.clone(), vec!["Plain 100%", "Quoted", "Site"]),
-        (MonitorFilter { kind: Some(Kind::Http), ..all.clone() }, vec!["Site"]),
-        (MonitorFilter { status: Some(Status::Up), ..all.clone() }, vec!["Site"]),
-        (MonitorFilter { status: Some(Status::Pending), ..all }, vec!["Plain 100%", "Quoted"]),
+        (MonitorQuery { kind: Some(Kind::Http), ..all.clone() }, vec!["Site"]),
+        (MonitorQuery { status: Some(Status::Up), ..all.clone() }, vec!["Site"]),
+        (MonitorQuery { status: Some(Status::Pending), ..all }, vec!["Plain 100%", "Quoted"]),
         (tag("web"), vec!["Plain 100%"]),
         (tag("Web"), vec!["Site"]),
         (tag("we"), vec![]),
@@ -136,7 +143,7 @@ async fn filters(store: Store) {
         (q("EU"), vec!["Site"]),
         (q("!"), vec![]),
     ] {
-        let found = store.team(team).monitors(&filter).await.expect("read");
+        let found = store.team(&whole(team)).monitors(&filter).await.expect("read");
         let found: Vec<&str> = found.iter().map(|(m, _)| m.monitor.name.as_str()).collect();
         assert_eq!(found, names, "{filter:?}");
     }
@@ -149,14 +156,14 @@ async fn pages(store: Store) {
     for number in 0..7 {
         let saved_monitor =
             Monitor { notifiers: vec![hook], ..monitor(team, &format!("m{number}")) };
-        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
         created.push(saved_monitor.id);
     }
     let mut listed = Vec::new();
     loop {
         let filter =
-            MonitorFilter { limit: Some(3), after: listed.last().copied(), ..Default::default() };
-        let page = store.team(team).monitors(&filter).await.expect("read");
+            MonitorQuery { limit: Some(3), after: listed.last().copied(), ..Default::default() };
+        let page = store.team(&whole(team)).monitors(&filter).await.expect("read");
         assert!(page.iter().all(|(_, links)| links.len() == 1));
         if page.is_empty() {
             break;
@@ -169,12 +176,13 @@ async fn pages(store: Store) {
 async fn edit_and_state(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor };
-    store.team(team).change_monitor(&renamed, 1).await.expect("saved");
+    store.team(&whole(team)).change_monitor(&renamed, 1).await.expect("saved");
     store.record(&[passing(renamed.id, 2, NOW)]).await.expect("recorded");
-    let (read, _) = store.team(team).monitor(renamed.id).await.expect("read").expect("there");
+    let (read, _) =
+        store.team(&whole(team)).monitor(renamed.id).await.expect("read").expect("there");
     assert_eq!((read.monitor.name.as_str(), read.seq, read.revision), ("renamed", 2, 2));
     assert_eq!(read.state.status, Status::Up);
 }
@@ -183,49 +191,53 @@ async fn overtaken(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let stopped = Monitor { isactive: false, ..saved_monitor.clone() };
     let renamed =
         Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor.clone() };
     let change = async |wanted: &Monitor, revision| {
-        store.team(team).change_monitor(wanted, revision).await.expect("tried")
+        store.team(&whole(team)).change_monitor(wanted, revision).await.expect("tried")
     };
     assert_eq!(change(&stopped, 1).await, SaveOutcome::Done);
     assert_eq!(change(&renamed, 1).await, SaveOutcome::Conflict);
     let (read, links) =
-        store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+        store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision, links.len()), (stopped, 2, 1));
     let foreign = crate::fixture::team(&store).await;
-    let tried = store.team(foreign).change_monitor(&renamed, 2).await.expect("tried");
+    let tried = store.team(&whole(foreign)).change_monitor(&renamed, 2).await.expect("tried");
     assert_eq!(tried, SaveOutcome::NotFound);
 }
 
 async fn deletes(store: Store) {
     let team = team(&store).await;
     let saved_monitor = Monitor { push_token: Some(Secret::new("t")), ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let found = store.monitor_by_push_token(Digest::of("t")).await.expect("read");
     assert_eq!(found, Some((team, saved_monitor.id)));
     let records: Vec<_> = (1..=2_500).map(|seq| passing(saved_monitor.id, seq, NOW)).collect();
     store.record(&records).await.expect("recorded");
-    assert!(store.team(team).delete_monitors(&[saved_monitor.id]).await.expect("deleted"));
+    assert!(store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted"));
     assert!(store.monitor_by_push_token(Digest::of("t")).await.expect("read").is_none());
     // A late verdict is skipped, and the heartbeats are deleted in batches.
     store.record(&[passing(saved_monitor.id, 2_501, NOW)]).await.expect("skipped");
     assert!(!store.delete_orphaned_heartbeats(2).await.expect("deleted"));
     assert!(store.delete_orphaned_heartbeats(10).await.expect("deleted"));
     // The same id again shows that nothing was left.
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let span = crate::heartbeats::everything();
-    let left =
-        store.team(team).heartbeats(saved_monitor.id, &span).await.expect("read").expect("there");
+    let left = store
+        .team(&whole(team))
+        .heartbeats(saved_monitor.id, &span)
+        .await
+        .expect("read")
+        .expect("there");
     assert!(left.is_empty());
 }
 
 async fn team_deleted(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     remove_team(&store, team).await;
     assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
@@ -237,15 +249,15 @@ async fn linked_team_deleted(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     remove_team(&store, team).await;
     assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
 }
 
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
-    let members = store.team(team).members().await.expect("read");
+    let members = store.team(&whole(team)).members().await.expect("read");
     let users: Vec<_> = members.iter().map(|member| member.user).collect();
-    let deleted = store.team(team).delete_users(&users, None, NOW).await.expect("deleted");
+    let deleted = store.team(&whole(team)).delete_users(&users, None, NOW).await.expect("deleted");
     assert_eq!(deleted, MemberOutcome::Done);
 }
 
@@ -260,7 +272,7 @@ wakeful_testkit::both_databases! {
             push_token: Some(Secret::new("t")),
             ..monitor(team, "site")
         };
-        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
 
         let both = database.keyring().rotated();
         let new = both.pruned();
@@ -269,7 +281,7 @@ wakeful_testkit::both_databases! {
         // the value that verifies the keyring.
         assert_eq!(store.reseal().await.expect("resealed").0, 5);
         let store = Store::open(&database.options(), new).await.expect("opens");
-        let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+        let (read, _) = store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, saved_monitor);
     }
 }

@@ -7,6 +7,7 @@ use wakeful_core::monitors::Monitor;
 use wakeful_core::region::{ProbeName, Quorum, Region, Regions};
 use wakeful_core::time::Millis;
 use wakeful_store::Store;
+use wakeful_testkit::whole;
 
 use crate::fixture::{NOW, monitor, passing, team};
 use crate::heartbeats::everything;
@@ -40,17 +41,18 @@ async fn regions(store: Store) {
             isactive,
             ..monitor(team, name)
         };
-        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
         let (read, _) =
-            store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+            store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, saved_monitor);
         let changed = Monitor { quorum: Quorum::Any, ..saved_monitor };
-        store.team(team).change_monitor(&changed, 1).await.expect("changed");
-        let (read, _) = store.team(team).monitor(changed.id).await.expect("read").expect("there");
+        store.team(&whole(team)).change_monitor(&changed, 1).await.expect("changed");
+        let (read, _) =
+            store.team(&whole(team)).monitor(changed.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, changed);
     }
-    store.team(team).add_monitor(&monitor(team, "d")).await.expect("saved");
-    let mut used = store.team(team).regions_in_use().await.expect("read");
+    store.team(&whole(team)).add_monitor(&monitor(team, "d")).await.expect("saved");
+    let mut used = store.team(&whole(team)).regions_in_use().await.expect("read");
     used.sort_by_key(|(_, count)| *count);
     assert_eq!(used, [(Regions::default(), 1), (eu, 2)]);
 }
@@ -58,7 +60,7 @@ async fn regions(store: Store) {
 async fn beats(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let beat = |name: &str, status, message: &str| RegionBeat {
         region: Region::parse(name).expect("a region"),
         status,
@@ -75,7 +77,8 @@ async fn beats(store: Store) {
         records.push(record);
     }
     store.record(&records).await.expect("recorded");
-    let recent = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+    let recent =
+        store.team(&whole(team)).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     let recent = recent.expect("a monitor");
     for (key, heartbeat) in &recent {
         let written = records.iter().find(|record| record.seq == key.seq).expect("written");
@@ -87,6 +90,6 @@ async fn beats(store: Store) {
         .expect("compacted");
     assert!(done.heartbeats > 0, "{done:?}");
     let compacted =
-        store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+        store.team(&whole(team)).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(compacted.expect("a monitor"), recent);
 }

@@ -7,6 +7,7 @@ use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
+use wakeful_testkit::whole;
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::heartbeats::everything;
@@ -48,33 +49,37 @@ async fn twice(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let record = down(team, saved_monitor.id, 1);
     for _ in 0..2 {
         store.record(std::slice::from_ref(&record)).await.expect("recorded");
     }
-    let beats = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+    let beats =
+        store.team(&whole(team)).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(beats.expect("there").len(), 1);
-    let alerts = store.team(team).alerts(None, None).await.expect("read");
+    let alerts = store.team(&whole(team)).alerts(None, None).await.expect("read");
     assert_eq!((alerts.len(), alerts[0].deliveries.len()), (1, 1));
 }
 
 async fn older(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     store.record(&[down(team, saved_monitor.id, 2)]).await.expect("recorded");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
-    let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+    let (read, _) =
+        store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.state.status, read.seq), (Status::Down, 2));
     // Within one batch the higher number wins, too.
     store
         .record(&[passing(saved_monitor.id, 4, NOW), down(team, saved_monitor.id, 3)])
         .await
         .expect("recorded");
-    let (read, _) = store.team(team).monitor(saved_monitor.id).await.expect("read").expect("there");
+    let (read, _) =
+        store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.state.status, read.seq), (Status::Up, 4));
-    let beats = store.team(team).heartbeats(saved_monitor.id, &everything()).await.expect("read");
+    let beats =
+        store.team(&whole(team)).heartbeats(saved_monitor.id, &everything()).await.expect("read");
     assert_eq!(beats.expect("there").len(), 4);
 }
 
@@ -94,9 +99,9 @@ fn with_certificate(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> R
 async fn certificates(store: Store) {
     let team = team(&store).await;
     let (saved_monitor, gone) = (monitor(team, "site"), monitor(team, "gone"));
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let stored_certificate = || async {
-        let shown = store.team(team).certificate(saved_monitor.id).await.expect("read")?;
+        let shown = store.team(&whole(team)).certificate(saved_monitor.id).await.expect("read")?;
         Some((shown.since.0 - NOW.0, shown.certificate.not_after.0))
     };
     let at = |offset: i64| Millis(NOW.0 + offset);
@@ -117,18 +122,18 @@ async fn certificates(store: Store) {
     assert_eq!(stored_certificate().await, Some((20, 200)), "a late certificate");
     store.record(&[with_certificate(saved_monitor.id, 5, at(50), 300)]).await.expect("recorded");
     assert_eq!(stored_certificate().await, Some((50, 300)));
-    store.team(team).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
+    store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
     assert_eq!(stored_certificate().await, None);
 }
 
 async fn deleted(store: Store) {
     let team = team(&store).await;
     let (gone, here) = (monitor(team, "gone"), monitor(team, "here"));
-    store.team(team).add_monitor(&here).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&here).await.expect("saved");
     let records = [down(team, gone.id, 1), passing(here.id, 1, NOW)];
     store.record(&records).await.expect("recorded");
-    assert!(store.team(team).alerts(None, None).await.expect("read").is_empty());
-    let (read, _) = store.team(team).monitor(here.id).await.expect("read").expect("there");
+    assert!(store.team(&whole(team)).alerts(None, None).await.expect("read").is_empty());
+    let (read, _) = store.team(&whole(team)).monitor(here.id).await.expect("read").expect("there");
     assert_eq!(read.seq, 1);
 }
 
@@ -136,11 +141,11 @@ async fn outage(store: Store) {
     let team = team(&store).await;
     let (one, two) = (notifier(&store, team, "one").await, notifier(&store, team, "two").await);
     let saved_monitor = Monitor { notifiers: vec![one, two], ..monitor(team, "site") };
-    store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
     let opens = down(team, saved_monitor.id, 1);
     let alert = opens.opens[0].clone();
     store.record(&[opens]).await.expect("recorded");
-    let listed = store.team(team).alerts(None, None).await.expect("read");
+    let listed = store.team(&whole(team)).alerts(None, None).await.expect("read");
     assert_eq!((listed.len(), &listed[0].alert), (1, &alert));
     assert_eq!(listed[0].monitor_name, "site");
     let names: Vec<&str> =
@@ -160,11 +165,14 @@ async fn outage(store: Store) {
         body: "{}".into(),
     });
     store.record(&[closes]).await.expect("recorded");
-    let listed =
-        store.team(team).monitor_alerts(saved_monitor.id, None, Some(5)).await.expect("read");
+    let listed = store
+        .team(&whole(team))
+        .monitor_alerts(saved_monitor.id, None, Some(5))
+        .await
+        .expect("read");
     let listed = listed.expect("a monitor");
     assert_eq!((listed[0].alert.ended, listed[0].deliveries.len()), (Some(ended), 4));
-    let older = store.team(team).alerts(Some(alert.id), None).await.expect("read");
+    let older = store.team(&whole(team)).alerts(Some(alert.id), None).await.expect("read");
     assert!(older.is_empty());
 }
 
@@ -173,7 +181,7 @@ async fn pages(store: Store) {
     let mut active = Vec::new();
     for number in 0..10 {
         let saved_monitor = Monitor { isactive: number % 2 == 0, ..monitor(team, "site") };
-        store.team(team).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
         if saved_monitor.isactive {
             active.push(saved_monitor.id);
         }

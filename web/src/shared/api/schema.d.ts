@@ -276,6 +276,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/member/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes the role of a member, the monitors they are limited to, or suspends them. */
+        post: operations["post_member_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/membership/get": {
         parameters: {
             query?: never;
@@ -1611,9 +1628,20 @@ export interface components {
             created: string;
             /**
              * Format: date-time
+             * @description When the key becomes, or became, invalid; null if never.
+             */
+            expires?: string | null;
+            /**
+             * Format: uuid
+             * @description The team's id.
+             */
+            groupid: string;
+            /**
+             * Format: date-time
              * @description To the minute; null if it has never been used.
              */
             last_used?: string | null;
+            monitor_filter?: components["schemas"]["MonitorFilter"] | null;
             name: string;
             /** @description The first characters of the API key. */
             prefix: string;
@@ -1628,9 +1656,11 @@ export interface components {
             created: string;
             /** Format: email */
             email: string;
+            monitor_filter?: components["schemas"]["MonitorFilter"] | null;
             /** @description As given at sign-up; may be empty. */
             name: string;
             role: components["schemas"]["Role"];
+            suspended: boolean;
             /** Format: uuid */
             userid: string;
         };
@@ -1966,6 +1996,12 @@ export interface components {
         MonitorDns: {
             record_type: components["schemas"]["DnsRecordType"];
             resolver_server: string;
+        };
+        /** @description Either `tags` or `monitors`. */
+        MonitorFilter: {
+            monitors?: string[];
+            /** @description Monitors with one of these tags. */
+            tags?: string[];
         };
         MonitorHttp: {
             accepted_status_codes: string[];
@@ -2506,8 +2542,20 @@ export interface components {
         /** @description A key pair to create (without `apikeyid`) or to rename. */
         SaveApiKey: {
             apikeyid?: string | null;
+            /**
+             * @description When the key becomes invalid: a time such as `2027-01-31T00:00:00Z`, or a number of
+             *     days. Default: never.
+             */
+            expires?: string | null;
+            /** @description Limits the key to these monitors; not together with `tags`. Up to 100 ids. */
+            monitors?: string[] | null;
             name: string;
             scope?: components["schemas"]["Scope"] | null;
+            /**
+             * @description Limits the key to monitors with one of these tags; not together with `monitors`.
+             *     Comma-separated tags, or an array of strings. Up to 20.
+             */
+            tags?: string[] | null;
         };
         /** @description The DNS query and the resolver. */
         SaveDns: {
@@ -2552,6 +2600,21 @@ export interface components {
             /** @description Required. */
             url?: string | null;
             username?: string | null;
+        };
+        /** @description A change to a member; fields that are omitted stay as they are. */
+        SaveMember: {
+            monitor_filter?: components["schemas"]["MonitorFilter"] | null;
+            /** @description Limits a viewer or responder to these monitors; not together with `tags`. Up to 100 ids. */
+            monitors?: string[] | null;
+            role?: components["schemas"]["Role"] | null;
+            /** @description A suspended member keeps the account, but cannot act in the team. */
+            suspended?: boolean | null;
+            /**
+             * @description Limits a viewer or responder to monitors with one of these tags; not together with
+             *     `monitors`. Comma-separated tags, or an array of strings. Up to 20.
+             */
+            tags?: string[] | null;
+            userid: string;
         };
         /** @description A plan and its payment method. */
         SaveMembership: {
@@ -4860,6 +4923,138 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_member_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveMember"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role is above the caller's own */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such user */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team would have no owner */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::bulk::BulkChange;
 use wakeful_core::monitors::{Interval, Kind, Tags, timing};
-use wakeful_engine::{BulkOutcome, MonitorFilter, MonitorSelection};
+use wakeful_engine::{BulkOutcome, MonitorQuery, MonitorSelection};
 
 use super::request::{TextOrList, notifiers, parse_status, sent_span, texts};
 use crate::dto::Fields;
@@ -83,7 +83,7 @@ pub(crate) struct SelectMonitors {
 /// reported like an unknown one.
 pub(crate) enum Selection {
     Ids(Vec<String>),
-    Filter(MonitorFilter),
+    Filter(MonitorQuery),
 }
 
 impl Selection {
@@ -119,7 +119,7 @@ pub(crate) fn selection(fields: &mut Fields) -> Option<Selection> {
 
 /// A misspelled condition must not select more monitors than intended, so unknown fields and
 /// empty texts are rejected here.
-fn filter(fields: &mut Fields) -> Option<MonitorFilter> {
+fn filter(fields: &mut Fields) -> Option<MonitorQuery> {
     const CONDITIONS: [&str; 4] = ["type", "status", "tag", "search"];
     fields.reject_unknown(&[&CONDITIONS[..], &["all"]].concat());
     let all = fields.optional_flag("all").unwrap_or(false);
@@ -128,7 +128,7 @@ fn filter(fields: &mut Fields) -> Option<MonitorFilter> {
     }
     let mut condition = |field| fields.has(field).then(|| fields.text(field)).flatten();
     let (tag, q) = (condition("tag"), condition("search"));
-    Some(MonitorFilter {
+    Some(MonitorQuery {
         kind: fields.optional("type", Kind::parse),
         status: fields.optional("status", parse_status),
         tag,

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::time::Duration;
+use wakeful_core::access::TeamAccess;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, DeliveryId};
 use wakeful_core::notifications::event::{self, Event};
@@ -240,8 +241,9 @@ fn next_try(attempts: u32, failure: &Failure, now: Millis) -> Option<Millis> {
 }
 
 /// Disables a notifier and notifies its team, once.
+#[expect(clippy::disallowed_methods, reason = "a delivery has no caller")]
 async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
-    let members = engine.store().team(notifier.team).members().await?;
+    let members = engine.store().team(&TeamAccess::whole(notifier.team)).members().await?;
     let mails: Vec<_> = members
         .iter()
         .map(|member| {

@@ -16,7 +16,7 @@ use wakeful_core::secret::Secret;
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_engine::billing::{self, Processor, Stripe};
 use wakeful_outbound::payment::{Decline, Order, PaymentError};
-use wakeful_testkit::{Client, DatabaseKind, Setup, TestClock, until};
+use wakeful_testkit::{Client, DatabaseKind, Setup, TestClock, until, whole};
 
 use super::{DAY, choose, invoiced, later, state};
 
@@ -117,7 +117,7 @@ async fn plans_are_paid_renewed_and_declined_at_stripe() {
     assert_eq!(stripe.charged().await.len(), 2);
 
     // A method that is deleted here is detached at Stripe.
-    let team = app.store.team(TeamId::parse(&ann.team).unwrap());
+    let team = app.store.team(&whole(TeamId::parse(&ann.team).unwrap()));
     for method in team.payment_methods().await.unwrap() {
         let path = format!("payment_methods/{}", method.reference);
         assert!(stripe.get(&path).await["customer"].is_string());
@@ -142,7 +142,7 @@ async fn a_callback_requires_a_valid_and_recent_signature() {
     let ann = app.sign_up("ann@example.com").await;
     let body = with_card("pro", "4242424242424242");
     ann.client.post("paymentmethod/save", &body).await.ok();
-    let team = app.store.team(TeamId::parse(&ann.team).unwrap());
+    let team = app.store.team(&whole(TeamId::parse(&ann.team).unwrap()));
     let reference = team.payment_methods().await.unwrap().remove(0).reference;
     let event = json!({"type": "payment_method.detached",
         "data": {"object": {"id": reference}}})
@@ -226,7 +226,7 @@ async fn a_customer_removed_at_stripe_is_recreated() {
     let app = setup.start().await;
     let ann = app.sign_up("ann@example.com").await;
     ann.client.post("membership/save", &with_card("pro", "4242424242424242")).await.ok();
-    let team = app.store.team(TeamId::parse(&ann.team).unwrap());
+    let team = app.store.team(&whole(TeamId::parse(&ann.team).unwrap()));
     let customer = team.customer("stripe").await.unwrap().unwrap();
     stripe.processor(Arc::default()).delete_customer(&customer).await.unwrap();
     let held = ann.client.get("membership/get").await.ok()["membership"].clone();

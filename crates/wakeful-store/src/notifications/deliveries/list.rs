@@ -8,6 +8,7 @@ use wakeful_core::time::Millis;
 
 use super::optional_json;
 use crate::dialect::{from_row, read, write};
+use crate::monitors::visible::is_visible;
 use crate::{Result, TeamStore};
 
 /// A delivery as listed for its notifier.
@@ -68,19 +69,21 @@ impl TeamStore<'_> {
             return Ok(None);
         }
         let rows = read!(self.store, |db| {
-            sqlx::query_as(
+            sqlx::query_as(concat!(
                 "select d.id, d.eventid, d.alert_id, d.monitor_id, m.name, d.kind, d.state,
                         d.attempts, d.last_answer, d.recipients, d.created, d.next_try,
                         d.finished
                  from deliveries d
                  join monitors m on m.id = d.monitor_id
-                 where d.notifier_id = $1 and d.id < $2
-                 order by d.id desc
-                 limit $3",
-            )
+                 where d.notifier_id = $1 and d.id < $2 and ",
+                is_visible!("4"),
+                " order by d.id desc
+                 limit $3"
+            ))
             .bind(notifier.uuid())
             .bind(before.map_or(Uuid::max(), DeliveryId::uuid))
             .bind(limit.map_or(i64::MAX, i64::from))
+            .bind(self.filter)
             .fetch_all(db)
             .await
         })?;
@@ -91,18 +94,22 @@ impl TeamStore<'_> {
     /// that is in progress continues.
     pub async fn resend_delivery(&self, id: DeliveryId, now: Millis) -> Result<ResendOutcome> {
         let done = write!(self.store, |db| {
-            sqlx::query(
+            sqlx::query(concat!(
                 "update deliveries
                  set state = 'waiting', next_try = $3, attempts = 0, finished = null, claims = 0,
                      recipients = case when left_to is null then null else recipients end
                  where id = $1 and team_id = $2
                  and notifier_id in (
                      select n.id from notifiers n
-                     where n.team_id = $2 and n.disabled_at is null)",
-            )
+                     where n.team_id = $2 and n.disabled_at is null)
+                 and exists (select 1 from monitors m where m.id = monitor_id and ",
+                is_visible!("4"),
+                ")"
+            ))
             .bind(id.uuid())
             .bind(self.team.uuid())
             .bind(now.0)
+            .bind(self.filter)
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -112,11 +119,18 @@ impl TeamStore<'_> {
             return Ok(ResendOutcome::Queued);
         }
         let found: Option<i64> = read!(self.store, |db| {
-            sqlx::query_scalar("select created from deliveries where id = $1 and team_id = $2")
-                .bind(id.uuid())
-                .bind(self.team.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_scalar(concat!(
+                "select d.created
+                 from deliveries d
+                 join monitors m on m.id = d.monitor_id
+                 where d.id = $1 and d.team_id = $2 and ",
+                is_visible!("3")
+            ))
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .bind(self.filter)
+            .fetch_optional(db)
+            .await
         })?;
         Ok(found.map_or(ResendOutcome::Missing, |_| ResendOutcome::NotifierDisabled))
     }
