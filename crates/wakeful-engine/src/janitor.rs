@@ -1,5 +1,5 @@
-//! The loop that deletes expired rows: sessions, links, counters, messages and
-//! alerts. Missing a round does no harm.
+//! The loop that deletes expired rows: sessions, keys, links, counters, messages and
+//! alerts, and reminds of keys that expire soon. Missing a round does no harm.
 
 use std::time::Duration;
 use tokio::time::sleep;
@@ -16,6 +16,9 @@ const LIMIT_RETENTION: Duration = Duration::from_secs(2 * 3600);
 /// Longer than a caller waits for a request to another node, and longer than a slot
 /// can be without an owner.
 const REQUEST_RETENTION: Duration = Duration::from_secs(600);
+
+/// How long an expired API key is still listed.
+const EXPIRED_KEY_RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 /// Between two batches, so that checks and callers come first.
 const BATCH_PAUSE: Duration = Duration::from_millis(20);
@@ -47,6 +50,8 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
         .prune_sessions(now.before(settings.session_idle), now.before(settings.session_max))
         .await?;
     store.prune_password_resets(now).await?;
+    store.prune_api_keys(now.before(EXPIRED_KEY_RETENTION)).await?;
+    engine.remind_of_expiring_keys().await?;
     store.prune_verifications(now).await?;
     store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
     store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;

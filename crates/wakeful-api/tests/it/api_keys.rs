@@ -136,4 +136,42 @@ both_databases! {
             assert_eq!(answer.wrong_fields(), ["name"], "{name}");
         }
     }
+
+    async fn the_holder_is_reminded_7_days_and_1_day_before_a_key_expires(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let day = Duration::from_secs(86_400);
+        for (name, expires) in [("long", 30), ("short", 5), ("shortest", 1)] {
+            let body = json!({"name": name, "expires": expires});
+            ann.client.post("integrations/apikey/save", &body).await.ok();
+        }
+        let before = app.mails("ann@example.com", 1).await.len();
+        let subjects = async |count: usize| -> Vec<String> {
+            app.sweep().await;
+            app.sweep().await;
+            let mails = app.mails("ann@example.com", before + count).await;
+            assert_eq!(mails.len(), before + count);
+            let subject = |mail: &String| mail.lines().find_map(|line| line.strip_prefix("Subject: ")).unwrap().to_owned();
+            mails[before..].iter().map(subject).collect()
+        };
+        assert!(subjects(0).await.is_empty(), "a new key needs no reminder");
+        app.clock.advance(4 * day);
+        assert_eq!(subjects(1).await, ["API key short expires within a day"]);
+        app.clock.advance(19 * day);
+        assert_eq!(subjects(2).await[1], "API key long expires in 7 days");
+        app.clock.advance(6 * day);
+        assert_eq!(subjects(3).await[2], "API key long expires within a day");
+        // Expired keys are listed for another 30 days.
+        let listed = async || {
+            let ann = ann.log_in(&app.anonymous()).await;
+            ann.client.get("integrations/apikeys").await.ok()["apikeys"].as_array().unwrap().len()
+        };
+        assert_eq!(listed().await, 3);
+        app.clock.advance(30 * day);
+        app.sweep().await;
+        assert_eq!(listed().await, 1);
+        app.clock.advance(day * 2);
+        app.sweep().await;
+        assert_eq!(listed().await, 0);
+    }
 }

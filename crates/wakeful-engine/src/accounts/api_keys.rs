@@ -16,10 +16,14 @@ pub use wakeful_store::ApiKey;
 use crate::accounts::auth::{ApiKeyIdentity, seal_context};
 use crate::accounts::team::unknown_monitors;
 use crate::caller::{Authorized, Caller};
+use crate::mail::templates;
 use crate::{Engine, Error, Result, random};
 
 /// How much of the API key a list shows, to distinguish keys.
 const PREFIX_LEN: usize = "wka_".len() + 6;
+
+/// How many reminders of expiring keys one round queues.
+const REMINDER_BATCH: u32 = 1_000;
 
 /// What a new key may do.
 #[derive(Clone, Debug)]
@@ -107,6 +111,15 @@ impl Engine {
             }
             AddKeyOutcome::UnknownMonitors => Err(unknown_monitors()),
         }
+    }
+
+    /// Emails the holders of keys that expire soon.
+    pub(crate) async fn remind_of_expiring_keys(&self) -> Result<()> {
+        for key in self.store().expiring_keys(self.now(), REMINDER_BATCH).await? {
+            let mail = self.new_mail(&key.email, templates::key_expires(self.settings(), &key));
+            self.store().remind_of_expiry(&key, &mail, self.now()).await?;
+        }
+        Ok(())
     }
 
     fn check_key_filter(&self, caller: &Caller, scope: Scope) -> Result<()> {

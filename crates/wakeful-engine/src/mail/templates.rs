@@ -4,7 +4,7 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::MailId;
 use wakeful_core::one_line::one_line;
 use wakeful_core::secret::Secret;
-use wakeful_store::Mail;
+use wakeful_store::{ExpiringKey, Mail};
 
 use crate::{Engine, Settings, random};
 
@@ -87,6 +87,25 @@ pub(crate) fn reset(settings: &Settings, email: &str, token: &Secret) -> EmailTe
              team afterwards:\n\n    {url}/team\n\n\
              If you did not request this, you can ignore this mail. Your password stays the\n\
              same.\n"
+        ),
+    }
+}
+
+pub(crate) fn key_expires(settings: &Settings, key: &ExpiringKey) -> EmailText {
+    let url = &settings.public_url;
+    let name = one_line(&key.name, usize::MAX);
+    let (prefix, expires) = (&key.prefix, key.expires);
+    let when = match key.days {
+        1 => "within a day".to_owned(),
+        days => format!("in {days} days"),
+    };
+    EmailText {
+        subject: format!("API key {name} expires {when}"),
+        text: format!(
+            "Your Wakeful API key \"{name}\" ({prefix}…) expires on {expires}.\n\n\
+             Programs that use it are refused from then on. If it is still needed, create\n\
+             another one and replace it there:\n\n    \
+             {url}/settings\n"
         ),
     }
 }

@@ -66,6 +66,7 @@ alter table api_keys add column filter_id uuid references monitor_filters (id);
 alter table api_keys add column expires bigint;
 -- How many days before its expiry the holder was last reminded.
 alter table api_keys add column reminded_days bigint;
+create index api_keys_expires on api_keys (expires) where expires is not null;
 
 create function delete_monitor_filter() returns trigger language plpgsql as $$
 begin

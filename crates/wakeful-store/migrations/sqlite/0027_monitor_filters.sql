@@ -54,6 +54,7 @@ alter table api_keys add column filter_id blob references monitor_filters (id);
 alter table api_keys add column expires integer;
 -- How many days before its expiry the holder was last reminded.
 alter table api_keys add column reminded_days integer;
+create index api_keys_expires on api_keys (expires) where expires is not null;
 
 create trigger members_filter after delete on members when old.filter_id is not null
 begin

@@ -11,7 +11,10 @@ use wakeful_core::token::Digest;
 use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
 use crate::accounts::{credentials, members};
 use crate::dialect::{from_row, read, within, write};
+use crate::mail::{self, Mail};
 use crate::{Authority, Credential, Membership, Result, Store};
+
+const DAY_MILLIS: i64 = 86_400_000;
 
 #[derive(Clone, Debug)]
 pub struct NewApiKey {
@@ -96,7 +99,90 @@ from_row!(FoundApiKey, |row| Self {
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
 });
 
+/// A key that expires soon, and the reminder of it that is due.
+#[derive(Clone, Debug)]
+pub struct ExpiringKey {
+    pub id: ApiKeyId,
+    pub name: String,
+    pub prefix: String,
+    /// The holder's address.
+    pub email: String,
+    pub expires: Millis,
+    /// The reminder that is due: this many days before the expiry.
+    pub days: i64,
+}
+
+from_row!(ExpiringKey, |row| Self {
+    id: row.try_get::<Uuid, _>("id")?.into(),
+    name: row.try_get("name")?,
+    prefix: row.try_get("prefix")?,
+    email: row.try_get("email")?,
+    expires: Millis(row.try_get("expires")?),
+    days: row.try_get("days")?,
+});
+
 impl Store {
+    /// Keys whose holders must be reminded of the expiry, 7 days or 1 day before it. A key
+    /// that was created later than that needs no such reminder.
+    pub async fn expiring_keys(&self, now: Millis, limit: u32) -> Result<Vec<ExpiringKey>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select k.id, k.name, k.prefix, u.email, k.expires, r.days
+                 from (select cast(1 as bigint) as days union all select cast(7 as bigint)) r
+                 join api_keys k on k.expires > $1 and k.expires <= $1 + r.days * $2
+                 join users u on u.id = k.user_id
+                 where u.kind = 'person'
+                 and k.created < k.expires - r.days * $2
+                 and (k.reminded_days is null or k.reminded_days > r.days)
+                 order by r.days, k.expires
+                 limit $3",
+            )
+            .bind(now.0)
+            .bind(DAY_MILLIS)
+            .bind(i64::from(limit))
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Queues the reminder of a key, once.
+    pub async fn remind_of_expiry(
+        &self,
+        key: &ExpiringKey,
+        reminder: &Mail,
+        now: Millis,
+    ) -> Result<()> {
+        let reminder = mail::sealed(&self.keyring, reminder);
+        let mut tx = self.begin().await?;
+        let is_first = within!(tx, |db| {
+            sqlx::query(
+                "update api_keys set reminded_days = $2
+                 where id = $1 and (reminded_days is null or reminded_days > $2)",
+            )
+            .bind(key.id.uuid())
+            .bind(key.days)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected() == 1)
+        })?;
+        if is_first {
+            mail::insert(&mut tx, &reminder, now).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes keys that expired before this time.
+    pub async fn prune_api_keys(&self, expired: Millis) -> Result<u64> {
+        Ok(write!(self, |db| {
+            sqlx::query("delete from api_keys where expires < $1")
+                .bind(expired.0)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?)
+    }
+
     /// Adds a key. Fails with `StoreError::Gone` if the caller's credential is no longer valid.
     pub async fn add_api_key(
         &self,
