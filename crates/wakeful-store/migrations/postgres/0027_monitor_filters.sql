@@ -79,6 +79,3 @@ for each row when (old.filter_id is not null) execute function delete_monitor_fi
 
 create trigger api_keys_filter after delete on api_keys
 for each row when (old.filter_id is not null) execute function delete_monitor_filter();
-
--- A service account is a user without a password, for programs.
-alter table users add column kind text not null default 'person';

@@ -65,6 +65,3 @@ create trigger api_keys_filter after delete on api_keys when old.filter_id is no
 begin
     delete from monitor_filters where id = old.filter_id;
 end;
-
--- A service account is a user without a password, for programs.
-alter table users add column kind text not null default 'person';

@@ -131,8 +131,7 @@ impl Store {
                  from (select cast(1 as bigint) as days union all select cast(7 as bigint)) r
                  join api_keys k on k.expires > $1 and k.expires <= $1 + r.days * $2
                  join users u on u.id = k.user_id
-                 where u.kind = 'person'
-                 and k.created < k.expires - r.days * $2
+                 where k.created < k.expires - r.days * $2
                  and (k.reminded_days is null or k.reminded_days > r.days)
                  order by r.days, k.expires
                  limit $3",
