@@ -1,10 +1,11 @@
 /** API keys: create, show once, remove. */
-import { Button, NativeSelect } from "@mantine/core";
+import { Button, NativeSelect, TagsInput } from "@mantine/core";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
 import { useTexts } from "../../shared/i18n";
+import { useNow } from "../../shared/lib/now";
 import { Confirm } from "../../shared/ui/confirm";
 import { CopyLine } from "../../shared/ui/copy-line";
 import { Dialog } from "../../shared/ui/dialog";
@@ -14,16 +15,19 @@ import { Plus, Trash } from "../../shared/ui/icons";
 import { ButtonRow, RequiredField, FormLayout } from "../../shared/ui/form-layout";
 import { Loading } from "../../shared/ui/loading";
 import { Panel } from "../../shared/ui/page";
-import { Ago } from "../../shared/ui/time";
+import { filterText } from "../../shared/ui/monitor-filter";
+import { Ago, Day } from "../../shared/ui/time";
 import styles from "./settings.module.css";
 
 type Key = components["schemas"]["ListedKey"];
 type Scope = Key["scope"];
+type NewKey = { name: string; scope: Scope; expires: string; tags: string[] };
 /** Both keys of a new pair, which are returned only once. */
 type CreatedKey = { apikey: string; enckey: string };
 
 /** There is nothing yet that a key for the audit log could read. */
 const SCOPES: readonly Scope[] = ["full", "editor", "responder", "viewer", "push"];
+const DAYS = [7, 30, 90, 365];
 
 const apiKeysQuery = queryOptions({
   queryKey: ["apikeys"],
@@ -34,6 +38,7 @@ export function ApiKeys() {
   const t = useTexts();
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(apiKeysQuery);
+  const now = useNow();
   const [creating, setCreating] = useState(false);
   const [removing, setRemoving] = useState<Key | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
@@ -62,13 +67,20 @@ export function ApiKeys() {
               <div className={styles.words}>
                 <strong>{key.name}</strong>
                 <span className={styles.quiet}>
-                  <code>{key.prefix}…</code> · {t.apiKeys.scopes[key.scope]} · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
+                  <code>{key.prefix}…</code> · {t.apiKeys.scopes[key.scope]}
+                  {key.monitor_filter && ` (${filterText(t, key.monitor_filter)})`} · {t.apiKeys.created} <Ago at={key.created} /> ·{" "}
                   {key.last_used ? (
                     <>
                       {t.apiKeys.lastUsed} <Ago at={key.last_used} />
                     </>
                   ) : (
                     t.apiKeys.neverUsed
+                  )}
+                  {key.expires && (
+                    <>
+                      {" · "}
+                      {Date.parse(key.expires) > now ? t.apiKeys.expiresAt : t.apiKeys.expired} <Day at={key.expires} />
+                    </>
                   )}
                 </span>
               </div>
@@ -108,7 +120,9 @@ export function ApiKeys() {
 function CreateDialog({ close, saved }: { close: () => void; saved: () => Promise<void> }) {
   const t = useTexts();
   const [created, setCreated] = useState<CreatedKey | null>(null);
-  const form = useForm<{ name: string; scope: Scope }>({ name: "", scope: "full" }, async (body) => {
+  const form = useForm<NewKey>({ name: "", scope: "full", expires: "", tags: [] }, async ({ name, scope, expires, tags }) => {
+    const limited = scope !== "full" && tags.length > 0;
+    const body = { name, scope, ...(expires && { expires }), ...(limited && { tags }) };
     const { apikey = "", enckey = "" } = await unwrap(POST("/api/v1/integrations/apikey/save", { body }));
     setCreated({ apikey, enckey });
     await saved();
@@ -151,6 +165,25 @@ function CreateDialog({ close, saved }: { close: () => void; saved: () => Promis
             data={SCOPES.map((scope) => ({ value: scope, label: t.apiKeys.scopes[scope] }))}
             value={form.values.scope}
             onChange={(event) => form.set("scope", event.currentTarget.value as Scope)}
+          />
+          {form.values.scope !== "full" && (
+            <TagsInput
+              name="tags"
+              label={t.monitorFilter.tags}
+              description={t.monitorFilter.tagsHelp}
+              error={form.errors["tags"]}
+              maxTags={20}
+              value={form.values.tags}
+              onChange={(tags) => form.set("tags", tags)}
+            />
+          )}
+          <NativeSelect
+            name="expires"
+            label={t.apiKeys.expires}
+            error={form.errors["expires"]}
+            data={[{ value: "", label: t.apiKeys.never }, ...DAYS.map((days) => ({ value: `${days}`, label: t.apiKeys.inDays(days) }))]}
+            value={form.values.expires}
+            onChange={(event) => form.set("expires", event.currentTarget.value)}
           />
         </FormLayout>
       )}

@@ -1,5 +1,5 @@
 /** The team's users and their roles: list, add, edit, log out and remove them. */
-import { Button, Menu, NativeSelect } from "@mantine/core";
+import { Button, Menu, NativeSelect, TagsInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { POST, unwrap } from "../../shared/api/client";
@@ -10,18 +10,20 @@ import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Confirm } from "../../shared/ui/confirm";
 import { Dialog } from "../../shared/ui/dialog";
+import { useErrorMessage } from "../../shared/ui/error-message";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { useForm } from "../../shared/ui/form";
-import { More, Out, Pencil, Plus, Trash } from "../../shared/ui/icons";
+import { More, Out, Pause, Pencil, Play, Plus, Trash } from "../../shared/ui/icons";
 import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { Loading } from "../../shared/ui/loading";
+import { filterText } from "../../shared/ui/monitor-filter";
 import { Page } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./team.module.css";
 
 type User = components["schemas"]["ListedMember"];
 
-type Open = { what: "add" } | { what: "change" | "revoke" | "delete"; user: User } | null;
+type Open = { what: "add" } | { what: "change" | "suspend" | "revoke" | "delete"; user: User } | null;
 
 export function Component() {
   const t = useTexts();
@@ -34,6 +36,11 @@ export function Component() {
   // The user's own role may have changed.
   const renew = async () => {
     await Promise.all([client.invalidateQueries({ queryKey: teamQuery.queryKey }), client.invalidateQueries(currentUser)]);
+  };
+  const errorMessage = useErrorMessage();
+  const suspend = async ({ userid }: User, suspended: boolean) => {
+    await unwrap(POST("/api/v1/member/save", { body: { userid, suspended } }));
+    await renew();
   };
   return (
     <Page
@@ -59,7 +66,11 @@ export function Component() {
               </span>
               <span className={styles.email}>{user.email}</span>
               {user.userid === me.userid && <span className={styles.you}>{t.team.you}</span>}
-              <span className={styles.role}>{t.team.roles[user.role]}</span>
+              {user.suspended && <span className={styles.you}>{t.team.suspended}</span>}
+              <span className={styles.role}>
+                {t.team.roles[user.role]}
+                {user.monitor_filter && ` (${filterText(t, user.monitor_filter)})`}
+              </span>
               {manages && mayAssign(me.role, user.role) && (
                 <ActionMenu
                   width={200}
@@ -72,6 +83,18 @@ export function Component() {
                   <Menu.Item leftSection={<Pencil />} onClick={() => setOpen({ what: "change", user })}>
                     {t.team.change}
                   </Menu.Item>
+                  {user.suspended ? (
+                    <Menu.Item
+                      leftSection={<Play />}
+                      onClick={() => void suspend(user, false).catch((error: unknown) => showToast(errorMessage(error), true))}
+                    >
+                      {t.team.unsuspend}
+                    </Menu.Item>
+                  ) : (
+                    <Menu.Item leftSection={<Pause />} onClick={() => setOpen({ what: "suspend", user })}>
+                      {t.team.suspend}
+                    </Menu.Item>
+                  )}
                   <Menu.Item leftSection={<Out />} onClick={() => setOpen({ what: "revoke", user })}>
                     {t.team.revoke}
                   </Menu.Item>
@@ -86,6 +109,11 @@ export function Component() {
       )}
       {open?.what === "add" && <Edit close={close} saved={renew} />}
       {open?.what === "change" && <Edit user={open.user} close={close} saved={renew} />}
+      {open?.what === "suspend" && (
+        <Confirm title={t.team.suspendTitle(open.user.email)} action={t.team.suspend} close={close} run={() => suspend(open.user, true)}>
+          {t.team.suspendHelp}
+        </Confirm>
+      )}
       {open?.what === "revoke" && (
         <Confirm
           title={t.team.revokeTitle(open.user.email)}
@@ -132,21 +160,31 @@ function mayAssign(own: Role, other: Role): boolean {
   return own === "owner" || (own === "admin" && other !== "owner" && other !== "billing");
 }
 
+/** Viewers and responders can be limited to some monitors. */
+function mayHaveFilter(role: Role): boolean {
+  return role === "viewer" || role === "responder";
+}
+
 /** Adds a user or changes one; a blank password leaves the current one unchanged. */
 function Edit({ user, close, saved }: EditProps) {
   const t = useTexts();
   const { role: own } = useMe();
   const roles = ROLES.filter((role) => mayAssign(own, role));
+  const before = user?.monitor_filter?.tags ?? [];
   const form = useForm(
-    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? own },
-    async ({ email, password1, password2, role }) => {
+    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? own, tags: before },
+    async ({ email, password1, password2, role, tags }) => {
       const body = {
         ...(user && { userid: user.userid }),
         email,
         ...(role !== user?.role && { role }),
         ...((!user || password1 !== "") && { password1, password2 }),
       };
-      await unwrap(POST("/api/v1/team/save", { body }));
+      const { userid } = await unwrap(POST("/api/v1/team/save", { body }));
+      if (mayHaveFilter(role) && tags.join() !== before.join()) {
+        const filter = tags.length > 0 ? { tags } : { monitor_filter: null };
+        await unwrap(POST("/api/v1/member/save", { body: { userid, ...filter } }));
+      }
       showToast(user ? t.team.saved(email) : t.team.added(email));
       await saved();
       close();
@@ -166,6 +204,17 @@ function Edit({ user, close, saved }: EditProps) {
           value={form.values.role}
           onChange={(event) => form.set("role", event.currentTarget.value as Role)}
         />
+        {mayHaveFilter(form.values.role) && (
+          <TagsInput
+            name="tags"
+            label={t.monitorFilter.tags}
+            description={t.monitorFilter.tagsHelp}
+            error={form.errors["tags"]}
+            maxTags={20}
+            value={form.values.tags}
+            onChange={(tags) => form.set("tags", tags)}
+          />
+        )}
         <PasswordField
           form={form}
           field="password1"
