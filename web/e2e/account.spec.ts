@@ -1,6 +1,8 @@
 import { expect, logIn, logOut, PASSWORD, signUp, test, type Service } from "./service";
 import { totp } from "./totp";
 
+const JOB = { type: "api", heartbeat_interval: 86400, isactive: true, upside_down_mode: false };
+
 test("after signing up, the first monitor is running and live within three clicks", async ({ page, service }) => {
   service.target.status = 200;
   await page.goto("/login");
@@ -211,6 +213,64 @@ test("an API key pair is shown once, works as in the example request, and can be
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await expect(page.getByText("No API keys yet.")).toBeVisible();
   expect((await request.get("/api/v1/monitors", { headers })).status()).toBe(401);
+});
+
+test("an API key can be limited to tags and expire", async ({ page, member, request }) => {
+  await member.api.post("monitor/save", { ...JOB, name: "web", tags: "web" });
+  await member.api.post("monitor/save", { ...JOB, name: "mail", tags: "mx" });
+  await page.goto("/settings");
+  await page.getByRole("button", { name: "New API key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("dashboard");
+  await expect(dialog.getByLabel("Only monitors with these tags")).toHaveCount(0);
+  await dialog.getByLabel("Scope").selectOption("View only");
+  await dialog.getByLabel("Only monitors with these tags").fill("web");
+  await dialog.getByLabel("Only monitors with these tags").press("Enter");
+  await dialog.getByLabel("Expires").selectOption("In 90 days");
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  const apikey = await page.getByRole("group", { name: "X-API-Key" }).innerText();
+  const enckey = await page.getByRole("group", { name: "X-Enc-Key" }).innerText();
+  const answer = await request.get("/api/v1/monitors", { headers: { "X-API-Key": apikey, "X-Enc-Key": enckey } });
+  const { monitors } = (await answer.json()) as { monitors: { name: string }[] };
+  expect(monitors.map((monitor) => monitor.name)).toEqual(["web"]);
+  await page.getByRole("button", { name: "I’ve saved both keys" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "dashboard" });
+  await expect(row).toContainText("View only (only web)");
+  await expect(row).toContainText("expires");
+});
+
+test("a viewer can be limited to tags, and suspended", async ({ page, member }) => {
+  await member.api.post("monitor/save", { ...JOB, name: "web", tags: "web" });
+  await member.api.post("monitor/save", { ...JOB, name: "mail", tags: "mx" });
+  const viewer = `viewer.${member.email}`;
+  await page.goto("/team");
+  await page.getByRole("button", { name: "Add user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Email").fill(viewer);
+  await dialog.getByLabel("Role").selectOption("Viewer");
+  await dialog.getByLabel("Only monitors with these tags").fill("web");
+  await dialog.getByLabel("Only monitors with these tags").press("Enter");
+  await dialog.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await dialog.getByLabel("Confirm password").fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Add user" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: viewer });
+  await expect(row).toContainText("Viewer (only web)");
+
+  await logOut(page);
+  await logIn(page, viewer);
+  await expect(page.getByRole("link", { name: "web" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "mail" })).toHaveCount(0);
+
+  await logOut(page);
+  await logIn(page, member.email);
+  await page.goto("/team");
+  await page.getByRole("button", { name: `Actions for ${viewer}` }).click();
+  await page.getByRole("menuitem", { name: "Suspend" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
+  await expect(row).toContainText("Suspended");
+  await page.getByRole("button", { name: `Actions for ${viewer}` }).click();
+  await page.getByRole("menuitem", { name: "End suspension" }).click();
+  await expect(row).not.toContainText("Suspended");
 });
 
 test("the email and password can be changed, and the new ones are valid", async ({ page, member }) => {
