@@ -5,10 +5,13 @@ use axum::body::HttpBody as _;
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wakeful_core::client_network::ClientNetwork;
 use zeroize::Zeroizing;
 
 use crate::app::Api;
+use crate::caller::Grant;
 use crate::client_ip::ClientIp;
 use crate::client_shares::HeldReservation;
 use crate::dto::{Fields, FromFields};
@@ -25,6 +28,10 @@ const UNCOUNTED: usize = 16 * 1024;
 const MAX_VALUES: usize = 10_000;
 /// Deeper values are refused by the parser.
 const MAX_DEPTH: usize = 128;
+
+/// A caller is authorized before the body is read. If it takes longer than this to arrive,
+/// the authorization is confirmed, because it may have been withdrawn.
+const CONFIRM_AFTER: Duration = Duration::from_millis(200);
 
 /// A request body, read and checked.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -69,6 +76,7 @@ pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec
     let (mut parts, body) = request.into_parts();
     let Ok(ClientIp(client)) = ClientIp::from_request_parts(&mut parts, api).await;
     let held = parts.extensions.remove::<HeldReservation>().unwrap_or_default();
+    let (grant, began) = (parts.extensions.remove::<Arc<Grant>>(), Instant::now());
     // The headers take more memory than most bodies, and a body may take long to arrive.
     drop(parts);
     let mut reservation = api.body_memory().reserve(Some(ClientNetwork::of(client)));
@@ -91,6 +99,9 @@ pub(crate) async fn collect(request: Request, api: &Api) -> Result<Zeroizing<Vec
         }
     }
     held.hold(reservation);
+    if let Some(grant) = grant.filter(|_| began.elapsed() >= CONFIRM_AFTER) {
+        grant.confirm(api.engine()).await?;
+    }
     Ok(bytes)
 }
 

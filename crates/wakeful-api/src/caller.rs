@@ -5,8 +5,9 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
+use std::sync::Arc;
 use utoipa_axum::router::UtoipaMethodRouter;
-use wakeful_core::access::{Need, Permission};
+use wakeful_core::access::{Need, Permission, TeamAccess};
 use wakeful_core::secret::Secret;
 use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
 
@@ -65,7 +66,29 @@ impl<N: Need> FromRequestParts<Api> for Authorized<N> {
         let credentials = Credentials::from_request_parts(parts, api).await?;
         let caller = credentials.caller(api.engine()).await?;
         api.count_call(caller.via())?;
-        Ok(caller.authorize()?)
+        let access = *caller.team_access();
+        let authorized = caller.authorize()?;
+        let grant = Grant { credentials, access, permission: N::PERMISSION };
+        parts.extensions.insert(Arc::new(grant));
+        Ok(authorized)
+    }
+}
+
+/// What a request was authorized for, before its body arrived.
+pub(crate) struct Grant {
+    credentials: Credentials,
+    access: TeamAccess,
+    permission: Permission,
+}
+
+impl Grant {
+    /// Fails if it would not be given again.
+    pub(crate) async fn confirm(&self, engine: &Engine) -> Result<(), ApiError> {
+        let caller = self.credentials.caller(engine).await?;
+        if *caller.team_access() != self.access {
+            return Err(ApiError::not_authenticated());
+        }
+        Ok(caller.require(self.permission)?)
     }
 }
 

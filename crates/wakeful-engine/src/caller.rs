@@ -124,13 +124,19 @@ impl Caller {
 
     /// The caller with proof of a permission, or why they do not have it.
     pub fn authorize<N: Need>(self) -> Result<Authorized<N>> {
-        if self.may(N::PERMISSION) {
-            return Ok(Authorized { caller: self, need: PhantomData });
+        self.require(N::PERMISSION)?;
+        Ok(Authorized { caller: self, need: PhantomData })
+    }
+
+    /// Why the caller does not have a permission, unless they do.
+    pub fn require(&self, permission: Permission) -> Result<()> {
+        if self.may(permission) {
+            Ok(())
+        } else if self.role.permissions().contains(permission) {
+            Err(Error::KeyScope(self.scope))
+        } else {
+            Err(Error::Forbidden(permission))
         }
-        if self.role.permissions().contains(N::PERMISSION) {
-            return Err(Error::KeyScope(self.scope));
-        }
-        Err(Error::Forbidden(N::PERMISSION))
     }
 
     /// Checked again by the store before it changes the credentials of others.

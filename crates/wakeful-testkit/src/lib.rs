@@ -29,7 +29,7 @@ pub use database::{Database, DatabaseKind, whole};
 pub use https_server::HttpsServer;
 pub use nats::NatsServer;
 pub use postgres::PostgresServer;
-pub use raw_http::send_raw;
+pub use raw_http::{send_raw, send_raw_in_parts};
 pub use raw_rows::{Column, number};
 pub use receiver::{Hook, Receiver};
 pub use smtp_server::{ReceivedMail, SmtpSecurity, SmtpServer};

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 use wakeful_core::access::{Permission, Permissions, Role, Scope};
-use wakeful_testkit::{App, Client, PASSWORD, User, both_databases};
+use wakeful_testkit::{App, Client, PASSWORD, User, both_databases, send_raw_in_parts, until};
 
 use crate::events::Stream;
 use crate::every_route::{Operation, UNKNOWN, operations};
@@ -265,6 +266,32 @@ both_databases! {
         responder.client.post("notifier/test", &elsewhere).await.refused(403, "forbidden");
         let test = json!({"notifierid": notifier["notifierid"]});
         responder.client.post("notifier/test", &test).await.refused(502, "not_delivered");
+    }
+
+    async fn a_body_that_arrives_after_its_sender_was_removed_changes_nothing(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = member(&app, &ann, Role::Editor).await;
+        let body = json!({"type": "tcp", "name": "late", "hostname": "127.0.0.1", "port": "1",
+            "heartbeat_interval": 60, "isactive": true, "upside_down_mode": false}).to_string();
+        let (first, rest) = body.split_at(body.len() / 2);
+        let head = format!("POST /api/v1/monitor/save HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {}\r\n\
+            Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{first}", bob.token, body.len());
+        // The token is used for the first time in a while, which the service notes.
+        app.clock.advance(Duration::from_secs(600));
+        let last_used = format!("select last_used from sessions where user_id = (select id from users where email = '{}')", bob.email);
+        let before = app.database.number(&last_used).await;
+        let remove = async || {
+            until("the request is authorized", async || {
+                (app.database.number(&last_used).await > before).then_some(())
+            }).await;
+            ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+            // Long enough that the authorization is confirmed.
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        };
+        let answer = send_raw_in_parts(&app.url, head.as_bytes(), remove, rest.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+        assert_eq!(app.database.rows("monitors").await, 0);
     }
 }
 

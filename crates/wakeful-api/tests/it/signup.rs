@@ -179,6 +179,11 @@ both_databases! {
         let limited = here.post("signup", &body).await;
         limited.refused(429, "too_many_requests");
         assert_eq!(limited.header("retry-after"), "3600");
+        for _ in 0..5 {
+            here.post("signup", &body).await.refused(429, "too_many_requests");
+        }
+        let hits = app.database.number("select max(hits) from limits").await;
+        assert_eq!(hits, 4, "refused attempts are not written");
         let elsewhere = app.caller_from("198.51.100.2");
         elsewhere.post("signup", &body).await.refused(409, "email_taken");
         app.clock.advance(Duration::from_secs(3599));

@@ -132,9 +132,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Counts an attempt, and fails if it exceeds the limit.
+    /// Counts an attempt, and fails if it exceeds the limit. Attempts beyond the limit are
+    /// not written, so that a flood of them does not delay other writes.
     pub(crate) async fn count_attempt(&self, limit: &Limit) -> Result<()> {
         let now = self.now();
+        let hits = self.store().hits(limit.key, now.before(limit.window), now).await?;
+        if let Some(hits) = hits.filter(|hits| hits.count > i64::from(limit.max)) {
+            return Err(self.limit_error(limit, hits));
+        }
         let hits = self.store().record_hit(limit.key, now.before(limit.window), now).await?;
         if hits.count > i64::from(limit.max) {
             return Err(self.limit_error(limit, hits));

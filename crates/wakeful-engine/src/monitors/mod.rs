@@ -439,8 +439,7 @@ impl Engine {
         if matches!(*params.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
-        let seen = probes::check(self, id, &params).await;
-        drop(permit);
+        let seen = permit.run(probes::check(self, id, &params)).await;
         self.judge(id, Some(params.target_version), seen, None).await
     }
 
@@ -461,8 +460,8 @@ impl Engine {
         let permit = self.scheduler().requested_checks().permit(caller.team()).await?;
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
-        let result: CheckResult = catch_panic(checks::check(self.net(), spec, deadline)).await;
-        drop(permit);
+        let check = catch_panic(checks::check(self.net(), spec, deadline));
+        let result: CheckResult = permit.run(check).await;
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
                 Input::Fault(cut_short(timeout))

@@ -1,16 +1,26 @@
 //! Limits how many checks run concurrently: in total, per team and per target host. Other
 //! checks wait, first come first served within their team, and the team with the fewest
-//! running checks is next: a team whose targets hang cannot delay another team.
+//! running checks is next. When all places are taken, a check that has run for a second gives
+//! way to a team that has far fewer, and is queued again: teams whose targets hang cannot
+//! delay another team.
 //!
 //! A host gets four checks at a time. A check that takes longer than a quarter of a second
 //! no longer counts, because otherwise a single hanging page would delay the checks of its
 //! healthy neighbors.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use tokio::sync::Notify;
 use wakeful_core::id::{MonitorId, TeamId};
 
 const MAX_PER_HOST: usize = 4;
 const SLOW_CHECK_MS: u64 = 250;
+/// How long a check runs before it may have to give way.
+const MIN_RUN_MS: u64 = 1_000;
+/// How many times as many running checks the team has that must give way.
+const GIVE_WAY_FACTOR: usize = 4;
+/// The shortest time between two searches for a check that gives way, if there was none.
+const SEARCH_INTERVAL_MS: u64 = 50;
 
 /// A check to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +36,11 @@ pub(super) struct Job {
 }
 
 /// A running job; it must be returned with `release`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RunPermit {
     pub(super) job: Job,
+    /// Notified when the job has to stop.
+    pub(super) stop: Arc<Notify>,
     started: u64,
 }
 
@@ -41,11 +53,14 @@ pub(super) struct ConcurrencyLimiter {
     hosts: HashMap<u64, HostQueue>,
     /// How many jobs wait for their host.
     waiting_for_host: usize,
+    /// When to look again for a job that gives way.
+    next_search: u64,
 }
 
 #[derive(Default)]
 struct TeamQueue {
-    running: usize,
+    /// In the order of their start.
+    running: VecDeque<RunPermit>,
     waiting: VecDeque<Job>,
 }
 
@@ -66,6 +81,7 @@ impl ConcurrencyLimiter {
             ready_teams: BTreeSet::new(),
             hosts: HashMap::new(),
             waiting_for_host: 0,
+            next_search: 0,
         }
     }
 
@@ -75,11 +91,12 @@ impl ConcurrencyLimiter {
         self.admit(now, start);
     }
 
-    /// Notes that a job has finished.
+    /// Notes that a job has finished or stopped. One that gave way is no longer counted.
     pub(super) fn release(&mut self, permit: &RunPermit, now: u64, start: &mut Vec<RunPermit>) {
         let Job { team, host, .. } = permit.job;
-        self.running -= 1;
-        self.change(team, |team| team.running -= 1);
+        if !self.remove_running(team, |running| Arc::ptr_eq(&running.stop, &permit.stop)) {
+            return;
+        }
         if let Some(host) = self.hosts.get_mut(&host)
             && let Some(index) = host.started.iter().position(|at| *at == permit.started)
         {
@@ -89,8 +106,17 @@ impl ConcurrencyLimiter {
         self.admit(now, start);
     }
 
-    /// Releases jobs that wait for a host whose running jobs have become slow.
-    pub(super) fn release_hosts(&mut self, now: u64, start: &mut Vec<RunPermit>) {
+    /// Stops the running job of a monitor.
+    pub(super) fn stop(&self, monitor: MonitorId) {
+        let running = self.teams.values().flat_map(|team| &team.running);
+        for permit in running.filter(|permit| permit.job.monitor == monitor) {
+            permit.stop.notify_one();
+        }
+    }
+
+    /// Starts jobs that wait for a host whose running jobs have become slow, or for a job
+    /// that gives way.
+    pub(super) fn release_waiting(&mut self, now: u64, start: &mut Vec<RunPermit>) {
         let waiting: Vec<u64> = self
             .hosts
             .iter()
@@ -103,9 +129,10 @@ impl ConcurrencyLimiter {
         self.admit(now, start);
     }
 
-    /// Whether jobs wait for their host, so that `release_hosts` has something to do.
-    pub(super) fn has_host_queue(&self) -> bool {
+    /// Whether `release_waiting` may have something to do.
+    pub(super) fn has_waiting(&self) -> bool {
         self.waiting_for_host > 0
+            || (self.running >= self.max_running && !self.ready_teams.is_empty())
     }
 
     /// Moves jobs that wait for a host back into their team's queue as its places free up.
@@ -127,9 +154,12 @@ impl ConcurrencyLimiter {
     }
 
     fn admit(&mut self, now: u64, start: &mut Vec<RunPermit>) {
-        while self.running < self.max_running {
-            let Some((running, id)) = self.ready_teams.first().copied() else { return };
-            if !self.may_run_more(running) {
+        while let Some((running, id)) = self.ready_teams.first().copied() {
+            if self.running >= self.max_running {
+                if !self.make_way(running, now) {
+                    return;
+                }
+            } else if !self.may_run_more(running) {
                 return;
             }
             let mut next = None;
@@ -143,9 +173,44 @@ impl ConcurrencyLimiter {
             }
             host.started.push_back(now);
             self.running += 1;
-            self.change(id, |team| team.running += 1);
-            start.push(RunPermit { job, started: now });
+            let permit = RunPermit { job, stop: Arc::default(), started: now };
+            start.push(permit.clone());
+            self.change(id, |team| team.running.push_back(permit));
         }
+    }
+
+    /// Stops the oldest job of the team with the most running ones and queues it again, if it
+    /// has run for a while and its team has far more than one with `running`.
+    fn make_way(&mut self, running: usize, now: u64) -> bool {
+        if now < self.next_search {
+            return false;
+        }
+        let most = self.teams.iter().max_by_key(|(_, team)| team.running.len());
+        let oldest = most.and_then(|(id, team)| Some((*id, team.running.front()?, team)));
+        let Some((id, oldest, _)) = oldest.filter(|(_, oldest, team)| {
+            oldest.started + MIN_RUN_MS <= now && team.running.len() > running * GIVE_WAY_FACTOR
+        }) else {
+            self.next_search = now + SEARCH_INTERVAL_MS;
+            return false;
+        };
+        let oldest = oldest.clone();
+        oldest.stop.notify_one();
+        self.remove_running(id, |running| Arc::ptr_eq(&running.stop, &oldest.stop));
+        self.enqueue(oldest.job);
+        true
+    }
+
+    /// Removes a running job of a team; false if there is none such.
+    fn remove_running(&mut self, id: TeamId, is_it: impl Fn(&RunPermit) -> bool) -> bool {
+        let mut removed = false;
+        self.change(id, |team| {
+            if let Some(index) = team.running.iter().position(is_it) {
+                team.running.remove(index);
+                removed = true;
+            }
+        });
+        self.running -= usize::from(removed);
+        removed
     }
 
     /// Whether a team with this many running jobs may run another: it leaves a quarter of
@@ -158,12 +223,12 @@ impl ConcurrencyLimiter {
     /// Changes a team and its place among the ready ones.
     fn change(&mut self, id: TeamId, change: impl FnOnce(&mut TeamQueue)) {
         let team = self.teams.entry(id).or_default();
-        self.ready_teams.remove(&(team.running, id));
+        self.ready_teams.remove(&(team.running.len(), id));
         change(team);
         if !team.waiting.is_empty() {
-            self.ready_teams.insert((team.running, id));
+            self.ready_teams.insert((team.running.len(), id));
         }
-        if team.running == 0 && team.waiting.is_empty() {
+        if team.running.is_empty() && team.waiting.is_empty() {
             self.teams.remove(&id);
         }
     }
@@ -182,6 +247,7 @@ impl HostQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt as _;
     use wakeful_core::time::Millis;
 
     fn team(number: u8) -> TeamId {
@@ -250,10 +316,64 @@ mod tests {
     }
 
     #[test]
+    fn teams_that_take_every_place_give_way_to_others() {
+        let mut limiter = ConcurrencyLimiter::new(512);
+        let mut hanging = Vec::new();
+        for team in 1..=6 {
+            hanging.extend(submit_all(&mut limiter, team, 0..600));
+        }
+        assert_eq!(hanging.len(), 512);
+        assert!(submit_all(&mut limiter, 9, 9_000..9_010).is_empty(), "all places are taken");
+        assert!(limiter.has_waiting());
+        let mut start = Vec::new();
+        limiter.release_waiting(MIN_RUN_MS - 1, &mut start);
+        assert!(start.is_empty(), "none has run long enough");
+        limiter.release_waiting(MIN_RUN_MS + SEARCH_INTERVAL_MS, &mut start);
+        let started = start.iter().filter(|permit| permit.job.team == team(9)).count();
+        assert_eq!((started, limiter.running), (10, 512));
+        // Those that gave way were told so, are not counted twice, and run again later.
+        let told = hanging.iter().filter(|permit| permit.stop.notified().now_or_never().is_some());
+        let told: Vec<_> = told.cloned().collect();
+        assert!(told.len() >= 10 && told.iter().all(|permit| permit.job.team == team(1)));
+        let mut again = Vec::new();
+        for permit in &told {
+            limiter.release(permit, 2_000, &mut again);
+        }
+        assert_eq!(limiter.running, 512);
+        let mut done = 0;
+        let mut running: Vec<_> = hanging.into_iter().chain(start).collect();
+        while let Some(permit) = running.pop() {
+            let before = limiter.running;
+            limiter.release(&permit, 2_000, &mut running);
+            done += usize::from(limiter.running < before || !running.is_empty());
+        }
+        assert!(done > 0);
+        assert!(limiter.teams.is_empty() && limiter.hosts.is_empty(), "all of them ended");
+    }
+
+    #[test]
+    fn a_busy_team_does_not_give_way_to_one_that_is_about_as_busy() {
+        let mut limiter = ConcurrencyLimiter::new(8);
+        submit_all(&mut limiter, 1, 0..50);
+        submit_all(&mut limiter, 2, 100..150);
+        let mut start = Vec::new();
+        limiter.release_waiting(60_000, &mut start);
+        assert!(start.is_empty(), "{start:?}");
+    }
+
+    #[test]
+    fn the_check_of_a_deleted_monitor_stops() {
+        let mut limiter = ConcurrencyLimiter::new(8);
+        let running = submit_all(&mut limiter, 1, [7]);
+        limiter.stop(running[0].job.monitor);
+        assert!(running[0].stop.notified().now_or_never().is_some());
+    }
+
+    #[test]
     fn a_host_gets_four_checks_at_a_time() {
         let mut limiter = ConcurrencyLimiter::new(100);
         let mut running = submit_all(&mut limiter, 1, [7; 10]);
-        assert_eq!((running.len(), limiter.has_host_queue()), (4, true));
+        assert_eq!((running.len(), limiter.has_waiting()), (4, true));
         let other = submit_all(&mut limiter, 1, [8]);
         assert_eq!(other.len(), 1, "another host is not delayed");
         let mut done = 0;
@@ -262,7 +382,7 @@ mod tests {
             limiter.release(&permit, 1, &mut running);
             assert!(running.len() <= 4);
         }
-        assert_eq!((done, limiter.has_host_queue()), (10, false));
+        assert_eq!((done, limiter.has_waiting()), (10, false));
     }
 
     #[test]
@@ -271,10 +391,10 @@ mod tests {
         let hanging = submit_all(&mut limiter, 1, [7; 6]);
         assert_eq!(hanging.len(), 4);
         let mut start = Vec::new();
-        limiter.release_hosts(SLOW_CHECK_MS - 1, &mut start);
+        limiter.release_waiting(SLOW_CHECK_MS - 1, &mut start);
         assert!(start.is_empty());
-        limiter.release_hosts(SLOW_CHECK_MS, &mut start);
-        assert_eq!((start.len(), limiter.has_host_queue()), (2, false));
+        limiter.release_waiting(SLOW_CHECK_MS, &mut start);
+        assert_eq!((start.len(), limiter.has_waiting()), (2, false));
         for permit in hanging.iter().chain(&start) {
             limiter.release(permit, SLOW_CHECK_MS, &mut Vec::new());
         }

@@ -56,7 +56,7 @@ pub(crate) struct Scheduler {
     shards: Box<[Shard]>,
     limiter: Mutex<ConcurrencyLimiter>,
     /// Notified when jobs start to wait for their host.
-    host_queue_filled: Notify,
+    has_waiting: Notify,
     connectivity: Connectivity,
     writer: ResultWriter,
     /// Created with the first check: the metrics recorder is installed by then.
@@ -168,7 +168,7 @@ impl Scheduler {
             clock,
             shards: (0..shards).map(|_| shard()).collect(),
             limiter: Mutex::new(ConcurrencyLimiter::new(max_concurrent_checks)),
-            host_queue_filled: Notify::new(),
+            has_waiting: Notify::new(),
             connectivity: Connectivity::new(sentinels),
             writer: ResultWriter::default(),
             metrics: LazyLock::new(CheckMetrics::new),
@@ -272,6 +272,7 @@ impl Scheduler {
     /// Removes a deleted monitor.
     pub(crate) fn remove(&self, id: MonitorId) {
         self.shard(id).lock().entries.remove(id);
+        self.limiter().stop(id);
     }
 
     /// Removes the monitors of slots that this node no longer holds.

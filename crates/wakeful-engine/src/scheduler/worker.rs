@@ -37,8 +37,8 @@ const SLOT_BATCH: usize = 16;
 /// How many edits are read from the store together.
 const EDIT_BATCH: usize = 500;
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// How often jobs that wait for their host are released, while there are any.
-const HOST_QUEUE_INTERVAL: Duration = Duration::from_millis(25);
+/// How often waiting jobs are looked at, while there are any.
+const RELEASE_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The result of one check.
 pub(crate) type CheckResult = std::result::Result<Observation, Fault>;
@@ -131,7 +131,7 @@ async fn run_scheduler(worker: &Worker, edits: Receiver<Edit>) {
     for shard in 0..worker.engine.scheduler().shards.len() {
         worker.tasks.spawn(run_shard(worker.clone(), shard));
     }
-    worker.tasks.spawn(release_host_queues(worker.clone()));
+    worker.tasks.spawn(release_waiting_jobs(worker.clone()));
     let began = Instant::now();
     worker.until_stop(load(worker)).await;
     if !worker.shutdown.is_cancelled() {
@@ -277,24 +277,24 @@ fn submit(worker: &Worker, jobs: &mut Vec<Job>) {
     for job in jobs.drain(..) {
         limiter.submit(job, now, &mut start);
     }
-    let has_host_queue = limiter.has_host_queue();
+    let has_waiting = limiter.has_waiting();
     drop(limiter);
-    if has_host_queue {
-        scheduler.host_queue_filled.notify_one();
+    if has_waiting {
+        scheduler.has_waiting.notify_one();
     }
     worker.start(start);
 }
 
-/// Releases the jobs that wait for a host, while there are any.
-async fn release_host_queues(worker: Worker) {
+/// Starts jobs that wait for a host, or for others to give way, while there are any.
+async fn release_waiting_jobs(worker: Worker) {
     let scheduler = worker.engine.scheduler();
-    while worker.until_stop(scheduler.host_queue_filled.notified()).await.is_some() {
-        let mut has_host_queue = true;
-        while has_host_queue && worker.until_stop(sleep(HOST_QUEUE_INTERVAL)).await.is_some() {
+    while worker.until_stop(scheduler.has_waiting.notified()).await.is_some() {
+        let mut has_waiting = true;
+        while has_waiting && worker.until_stop(sleep(RELEASE_INTERVAL)).await.is_some() {
             let mut start = Vec::new();
             let mut limiter = scheduler.limiter();
-            limiter.release_hosts(scheduler.clock.now(), &mut start);
-            has_host_queue = limiter.has_host_queue();
+            limiter.release_waiting(scheduler.clock.now(), &mut start);
+            has_waiting = limiter.has_waiting();
             drop(limiter);
             worker.start(start);
         }
@@ -308,6 +308,7 @@ async fn run_checks(worker: Worker, permit: RunPermit) {
         // Not `until_stop`: passing the future to a function would double its size.
         tokio::select! {
             () = run_check(&worker.engine, &permit.job) => {}
+            () = permit.stop.notified() => {}
             () = worker.shutdown.cancelled() => return,
         }
         let scheduler = worker.engine.scheduler();

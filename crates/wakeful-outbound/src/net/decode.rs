@@ -6,21 +6,60 @@ use brotli_decompressor::DecompressorWriter;
 use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// The value of `Accept-Encoding`. Brotli and zstd are decoded too, but not requested: their
 /// windows take megabytes for each response, that of gzip takes 32 KiB.
 pub const ACCEPTED: &str = "gzip";
 
-/// How many responses with large windows are decoded at a time.
-static LARGE_WINDOWS: Semaphore = Semaphore::const_new(16);
+/// How many responses with large windows are decoded at a time. When there are more, one that
+/// has taken a while gives way.
+const MAX_LARGE_WINDOWS: usize = 16;
+const LARGE_WINDOW_TIME: Duration = Duration::from_secs(1);
+/// Those in use, oldest first.
+static LARGE_WINDOWS: Mutex<VecDeque<(Instant, Arc<Notify>)>> = Mutex::new(VecDeque::new());
+
+struct LargeWindow(Arc<Notify>);
+
+impl LargeWindow {
+    /// `None` if all are in use, and none for long.
+    fn take() -> Option<Self> {
+        let (now, mut windows) = (Instant::now(), lock_windows());
+        if windows.len() >= MAX_LARGE_WINDOWS {
+            let is_old =
+                |(since, _): &&(Instant, _)| now.duration_since(*since) >= LARGE_WINDOW_TIME;
+            windows.front().filter(is_old)?;
+            let (_, oldest) = windows.pop_front()?;
+            oldest.notify_one();
+        }
+        let given_up = Arc::new(Notify::new());
+        windows.push_back((now, Arc::clone(&given_up)));
+        Some(Self(given_up))
+    }
+}
+
+impl Drop for LargeWindow {
+    fn drop(&mut self) {
+        lock_windows().retain(|(_, window)| !Arc::ptr_eq(window, &self.0));
+    }
+}
+
+fn lock_windows() -> MutexGuard<'static, VecDeque<(Instant, Arc<Notify>)>> {
+    LARGE_WINDOWS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// RFC 9659 limits the window to 8 MiB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 const BROTLI_BUFFER: usize = 4_096;
+/// How many encoded bytes may precede the first decoded ones. An encoding never doubles the
+/// length of a body, but empty gzip members can follow each other forever.
+const MAX_EMPTY_BYTES: usize = 65_536;
 /// The first seven bits of a brotli stream whose window may take a gigabyte, which RFC 7932
 /// does not allow.
 const BROTLI_LARGE_WINDOW: u8 = 0x11;
@@ -94,8 +133,10 @@ impl fmt::Display for Encoding {
 /// Decodes a body into a sink.
 pub(crate) struct BodyReader<'s, S: Sink> {
     decoder: Decoder<Bounded<'s, S>>,
-    began: bool,
-    _large_window: Option<SemaphorePermit<'static>>,
+    cap: usize,
+    /// The encoded bytes so far.
+    encoded: usize,
+    large_window: Option<LargeWindow>,
 }
 
 impl<'s, S: Sink> BodyReader<'s, S> {
@@ -103,34 +144,43 @@ impl<'s, S: Sink> BodyReader<'s, S> {
         let large_window = match encoding {
             Encoding::Plain | Encoding::Gzip => None,
             Encoding::Brotli | Encoding::Zstd => {
-                Some(LARGE_WINDOWS.try_acquire().map_err(|_| {
-                    let why =
-                        format!("too many responses encoded with {encoding} at the same time");
-                    io::Error::new(io::ErrorKind::OutOfMemory, why)
-                })?)
+                Some(LargeWindow::take().ok_or_else(|| too_many_windows(encoding))?)
             }
         };
         let decoder = Decoder::new(encoding, Bounded { sink, left: cap, end: None })?;
-        Ok(Self { decoder, began: false, _large_window: large_window })
+        Ok(Self { decoder, cap, encoded: 0, large_window })
+    }
+
+    /// Completes when the reader has to give way to others.
+    pub(crate) async fn given_up(&self) {
+        match &self.large_window {
+            Some(window) => window.0.notified().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Adds received bytes; returns the end when it is reached early.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<Option<End>> {
-        if let (false, Decoder::Brotli(_), Some(first)) = (self.began, &self.decoder, bytes.first())
+        if let (0, Decoder::Brotli(_), Some(first)) = (self.encoded, &self.decoder, bytes.first())
             && first & 0x7f == BROTLI_LARGE_WINDOW
         {
             return Err(io::Error::other("the window is too large"));
         }
-        self.began |= !bytes.is_empty();
+        self.encoded = self.encoded.saturating_add(bytes.len());
         let written = self.decoder.writer().write_all(bytes);
-        self.settle(written)
+        let end = self.settle(written)?;
+        let decoded = self.cap - self.decoder.inner().left;
+        if self.encoded > MAX_EMPTY_BYTES + 2 * decoded {
+            return Err(io::Error::other("there is almost nothing in it"));
+        }
+        Ok(end)
     }
 
     /// No more bytes will arrive.
     pub(crate) fn finish(mut self) -> io::Result<End> {
         // An empty body is not an encoded body: responses to HEAD also name an
         // encoding.
-        let finished = if self.began { self.decoder.finish() } else { Ok(()) };
+        let finished = if self.encoded > 0 { self.decoder.finish() } else { Ok(()) };
         Ok(self.settle(finished)?.unwrap_or(End::Complete))
     }
 
@@ -142,6 +192,11 @@ impl<'s, S: Sink> BodyReader<'s, S> {
             (None, Ok(())) => Ok(None),
         }
     }
+}
+
+pub(crate) fn too_many_windows(encoding: Encoding) -> io::Error {
+    let why = format!("too many responses encoded with {encoding} at the same time");
+    io::Error::new(io::ErrorKind::OutOfMemory, why)
 }
 
 struct Bounded<'s, S> {
@@ -274,6 +329,18 @@ mod tests {
             let (all, end) = read(encoding, &wire, MIB).unwrap();
             assert_eq!((all.len(), end), (MIB, End::Capped), "{encoding:?}");
         }
+    }
+
+    #[test]
+    fn endless_empty_members_are_refused() {
+        let empty = gzip(b"");
+        let wire = empty.repeat(2 * MAX_EMPTY_BYTES / empty.len());
+        let error = read(Encoding::Gzip, &wire, MIB).unwrap_err();
+        assert_eq!(error.to_string(), "there is almost nothing in it");
+        // Real content in many members is read.
+        let member = gzip(b"a line of text that is as long as others are\n");
+        let (all, end) = read(Encoding::Gzip, &member.repeat(5_000), 10 * MIB).unwrap();
+        assert_eq!((all.len(), end), (45 * 5_000, End::Complete));
     }
 
     #[test]

@@ -13,15 +13,18 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use std::error::Error as _;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use url::{Position, Url};
 use wakeful_core::heartbeat::Phases;
 use wakeful_core::observation::{Certificate, Evidence, FaultKind};
 
 use super::connection::{HttpConnection, Stream, Tasks};
-use super::decode::{BodyReader, Encoding, End, Sink};
+use super::decode::{BodyReader, Encoding, End, Sink, too_many_windows};
 use super::error::ProbeError;
-use super::http1::{Framing, Http1Exchange};
+use super::http1::{Framing, Http1Exchange, MAX_INTERIM_RESPONSES, only_interim};
 use super::tls::{Offer, Trust, explain_tls};
 use super::{Deadline, Net, Stage, Target, Trace, add};
 
@@ -98,6 +101,11 @@ pub(crate) enum Body {
     General(Incoming),
     Plain(Framing),
 }
+
+/// Beyond this many pieces of a body, such as chunks, their average size must be
+/// `MIN_PIECE_BYTES`: each one costs as much as many bytes do.
+const MAX_SMALL_PIECES: usize = 65_536;
+const MIN_PIECE_BYTES: usize = 8;
 
 /// An open HTTP connection.
 pub(crate) enum Session {
@@ -213,20 +221,28 @@ impl Session {
     ) -> Result<End, ProbeError> {
         trace.stage = Stage::Reading;
         let began = Instant::now();
-        let mut reading = BodyReader::new(encoding, cap, sink).map_err(|error| {
+        let cannot_decode = |error: io::Error| {
             let kind = match error.kind() {
                 io::ErrorKind::OutOfMemory => FaultKind::Resources,
                 _ => FaultKind::Internal,
             };
             ProbeError::fault(kind, error.to_string())
-        })?;
+        };
+        let mut reading = BodyReader::new(encoding, cap, sink).map_err(cannot_decode)?;
         let garbled = |_| ProbeError::answered(format!("the response is not valid {encoding}"));
-        let mut end = None;
+        let (mut end, mut pieces, mut received) = (None, 0, 0);
         while end.is_none() {
-            match self.piece(&mut body).await? {
-                Some(bytes) => end = reading.push(&bytes).map_err(garbled)?,
-                None => break,
+            let piece = tokio::select! {
+                piece = self.piece(&mut body) => piece?,
+                () = reading.given_up() => return Err(cannot_decode(too_many_windows(encoding))),
+            };
+            let Some(bytes) = piece else { break };
+            pieces += 1;
+            received += bytes.len();
+            if pieces > MAX_SMALL_PIECES + received / MIN_PIECE_BYTES {
+                return Err(ProbeError::answered("the response is sent in too many small pieces"));
             }
+            end = reading.push(&bytes).map_err(garbled)?;
         }
         add(&mut trace.phases.transfer, began.elapsed());
         match end {
@@ -248,19 +264,38 @@ impl Session {
     }
 }
 
+/// Notified when the response to this request is preceded by too many interim ones.
+fn limit_interim_responses<B>(message: &mut http::Request<B>) -> Arc<Notify> {
+    let too_many = Arc::new(Notify::new());
+    let (notify, seen) = (Arc::clone(&too_many), AtomicUsize::new(0));
+    hyper::ext::on_informational(message, move |_| {
+        if seen.fetch_add(1, Ordering::Relaxed) >= MAX_INTERIM_RESPONSES {
+            notify.notify_one();
+        }
+    });
+    too_many
+}
+
 impl HyperSession {
     async fn send(&mut self, request: &Request) -> Result<Head, ProbeError> {
-        let message = self.message(request)?;
-        let answer = match &mut self.sender {
-            Sender::Http1(sender) => {
-                self.connection
-                    .drive(async {
-                        sender.ready().await?;
-                        sender.send_request(message).await
-                    })
-                    .await
+        let mut message = self.message(request)?;
+        let too_many = limit_interim_responses(&mut message);
+        let answer = async {
+            match &mut self.sender {
+                Sender::Http1(sender) => {
+                    self.connection
+                        .drive(async {
+                            sender.ready().await?;
+                            sender.send_request(message).await
+                        })
+                        .await
+                }
+                Sender::Http2(sender) => self.connection.drive(sender.send_request(message)).await,
             }
-            Sender::Http2(sender) => self.connection.drive(sender.send_request(message)).await,
+        };
+        let answer = tokio::select! {
+            answer = answer => answer,
+            () = too_many.notified() => return Err(only_interim()),
         };
         let (head, body) = answer.map_err(|error| explain(&error))?.into_parts();
         Ok(Head { status: head.status, headers: head.headers, body: Body::General(body) })

@@ -27,6 +27,8 @@ const FIRST_READ_BYTES: usize = 2_048;
 const READ_BYTES: usize = 16_384;
 /// The longest line that begins a chunk, and the limit of the whole trailer.
 const MAX_CHUNK_LINE: usize = 8_192;
+/// Interim responses, such as 103 Early Hints, before the final one.
+pub(super) const MAX_INTERIM_RESPONSES: usize = 8;
 
 pub(crate) struct Http1Exchange {
     stream: Stream,
@@ -78,6 +80,7 @@ impl Http1Exchange {
         let message = message(request)?;
         self.stream.write_all(&message).await.map_err(|error| failed(&error))?;
         self.stream.flush().await.map_err(|error| failed(&error))?;
+        let mut interim = 0;
         loop {
             while self.has_head() {
                 let answer = self.take_head(&request.method)?;
@@ -85,6 +88,10 @@ impl Http1Exchange {
                 // come.
                 if !answer.0.is_informational() || answer.0 == StatusCode::SWITCHING_PROTOCOLS {
                     return Ok(answer);
+                }
+                interim += 1;
+                if interim > MAX_INTERIM_RESPONSES {
+                    return Err(only_interim());
                 }
             }
             if !begins_as_http(&self.buffer) {
@@ -324,6 +331,10 @@ fn line(buffer: &mut BytesMut, longest: usize) -> Option<Result<BytesMut, Garble
 
 fn failed(error: &io::Error) -> ProbeError {
     explain_tls(error).unwrap_or_else(|| ProbeError::from_io(error))
+}
+
+pub(super) fn only_interim() -> ProbeError {
+    ProbeError::answered("the server sends only interim responses")
 }
 
 fn invalid() -> ProbeError {

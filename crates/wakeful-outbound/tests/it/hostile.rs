@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::interval;
+use wakeful_core::monitors::headers::Headers;
 use wakeful_core::monitors::spec::{HttpSpec, Spec};
 use wakeful_core::observation::Evidence;
 
@@ -219,8 +220,47 @@ async fn endless_interim_responses() {
         async move { flood(stream, "", &more).await }
     })
     .await;
-    let observation = check_short(&Spec::Http(http(server.url("/")))).await;
-    assert!(!observation.up, "{observation:?}");
+    // The header is left to the general client.
+    for headers in ["", "Expect: 100-continue"] {
+        let headers = Headers::parse(headers).expect("valid");
+        let spec = HttpSpec { headers, ..http(server.url("/")) };
+        let observation = check(&Spec::Http(spec)).await;
+        assert!(!observation.up, "{observation:?}");
+        assert_eq!(observation.message, "the server sends only interim responses");
+    }
+}
+
+#[tokio::test]
+async fn endless_tiny_chunks() {
+    let chunks = b"1\r\nx\r\n".repeat(10_000);
+    let server = TestServer::new(move |stream| {
+        let chunks = chunks.clone();
+        async move {
+            flood(stream, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &chunks).await
+        }
+    })
+    .await;
+    for headers in ["", "TE: trailers"] {
+        let headers = Headers::parse(headers).expect("valid");
+        let spec = HttpSpec { headers, ..http(server.url("/")) };
+        let observation = check(&Spec::Http(spec)).await;
+        assert_eq!(observation.message, "the response is sent in too many small pieces");
+    }
+}
+
+#[tokio::test]
+async fn endless_empty_gzip_members() {
+    let empty = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0].repeat(1_000);
+    let server =
+        TestServer::new(move |stream| {
+            let empty = empty.clone();
+            async move {
+                flood(stream, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", &empty).await
+            }
+        })
+        .await;
+    let observation = check(&keyword(server.url("/"), "needle")).await;
+    assert_eq!(observation.message, "the response is not valid gzip");
 }
 
 #[tokio::test]
