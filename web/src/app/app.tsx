@@ -26,7 +26,8 @@ void prefetch();
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
 async function prefetch(): Promise<void> {
   await client.query(me).catch(noop);
-  if (client.getQueryData(me.queryKey) && window.location.pathname === "/") await client.query(monitors).catch(noop);
+  const mayView = client.getQueryData(me.queryKey)?.permissions.includes("view");
+  if (mayView && window.location.pathname === "/") await client.query(monitors).catch(noop);
 }
 
 export function App() {

@@ -15,6 +15,10 @@ export const extra: ExtraTexts = {
     ["Esc", "Auswahl aufheben"],
     ["?", "Tastenkürzel anzeigen"],
   ],
+  forbidden: {
+    title: (roles) => `Dafür brauchen Sie die Rolle ${roles}`,
+    help: (own) => `Ihre Rolle ist ${own}. Ein Inhaber Ihres Teams kann sie ändern.`,
+  },
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden, all) =>

@@ -15,6 +15,7 @@ import { More, Pause, Pencil, Play, Refresh, Trash, Twins } from "../../../share
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
+import { May } from "../../../shared/ui/may";
 import { NotFound } from "../../../shared/ui/not-found";
 import { DetailLayout } from "../../../shared/ui/detail-layout";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -27,6 +28,7 @@ import {
   alertsOf,
   beats,
   checkNow,
+  isCheckable,
   MAX_BARS,
   monitor,
   remove,
@@ -101,6 +103,7 @@ function Detail({ monitor: shown }: { monitor: Monitor }) {
       actions={<Actions monitor={shown} />}
     >
       <DownUnnotified monitor={shown} />
+      {/* Those who may not edit do not see the URL. */}
       {shown.type === "api" && shown.push_url && <PushLines monitor={shown} />}
       {shown.isactive && shown.blocked && (
         <p className={styles.blocked} role="status">
@@ -145,37 +148,41 @@ function Actions({ monitor: shown }: { monitor: Monitor }) {
   };
   return (
     <>
-      {shown.type !== "api" && shown.isactive && (
-        <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
-          {t.detail.check}
-        </Button>
-      )}
-      <Button
-        variant="default"
-        leftSection={shown.isactive ? <Pause /> : <Play />}
-        loading={busy === "pause"}
-        onClick={() => run("pause", () => save(client, { monitorid, isactive: !shown.isactive }))}
-      >
-        {shown.isactive ? t.monitors.pause : t.monitors.resume}
-      </Button>
-      <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
-        {t.detail.edit}
-      </Button>
-      <ActionMenu
-        width={180}
-        button={
-          <Button variant="default" px={10} aria-label={t.detail.more}>
-            <More />
+      {isCheckable(shown) && (
+        <May do="respond">
+          <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
+            {t.detail.check}
           </Button>
-        }
-      >
-        <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
-          {t.detail.duplicate}
-        </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
-          {t.monitors.delete}
-        </Menu.Item>
-      </ActionMenu>
+        </May>
+      )}
+      <May do="edit">
+        <Button
+          variant="default"
+          leftSection={shown.isactive ? <Pause /> : <Play />}
+          loading={busy === "pause"}
+          onClick={() => run("pause", () => save(client, { monitorid, isactive: !shown.isactive }))}
+        >
+          {shown.isactive ? t.monitors.pause : t.monitors.resume}
+        </Button>
+        <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
+          {t.detail.edit}
+        </Button>
+        <ActionMenu
+          width={180}
+          button={
+            <Button variant="default" px={10} aria-label={t.detail.more}>
+              <More />
+            </Button>
+          }
+        >
+          <Menu.Item leftSection={<Twins />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+            {t.detail.duplicate}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
+            {t.monitors.delete}
+          </Menu.Item>
+        </ActionMenu>
+      </May>
       {confirming && (
         <Confirm
           title={t.detail.deleteTitle(shown.name)}
