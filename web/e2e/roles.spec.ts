@@ -187,6 +187,41 @@ test("the role billing sees the plan and nothing that is monitored, and never as
   await page.context().close();
 });
 
+test("a new role takes effect in an open page", async ({ browser, baseURL, member }) => {
+  const hook = { name: "chat", type: "webhook", webhook: { url: "http://127.0.0.1:9/secret" } };
+  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", hook);
+  const { monitorid } = await member.api.monitor({ name: "job" });
+  const email = await join(member, "viewer");
+  const { members } = await member.api.get<{ members: { email: string; userid: string }[] }>("team/members");
+  const userid = members.find((other) => other.email === email)?.userid;
+  const assign = (role: Role) => member.api.post("team/save", { userid, email, role });
+  const { page } = await open(browser, baseURL);
+  await page.clock.install();
+  await logIn(page, email);
+  await page.goto(`/notifier/${notifierid}`);
+  await expect(page.getByText("Signing secret Hidden")).toBeVisible();
+  await assign("editor");
+  // The user is fetched again when someone returns to the page after a while.
+  await page.clock.fastForward(61_000);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+  await page.getByRole("link", { name: "Edit" }).click();
+  // With its secret: what was fetched for the viewer cannot be saved.
+  await expect(page.getByLabel("Webhook URL")).toHaveValue("http://127.0.0.1:9/secret");
+
+  await page.goto(`/monitor/${monitorid}`);
+  const pause = page.getByRole("button", { name: "Pause" });
+  await expect(pause).toBeVisible();
+  await assign("responder");
+  await pause.click();
+  await expect(page.getByText("Your role doesn’t allow this.")).toBeVisible();
+  await expect(pause).toHaveCount(0);
+  await page.goto("/monitor/new");
+  await expect(page.getByRole("main")).toContainText("Your role is Responder.");
+  await page.getByRole("main").getByRole("link", { name: "Monitors" }).click();
+  await expect(page.locator("[data-row]")).toHaveCount(1);
+  await page.context().close();
+});
+
 test("axe finds nothing on a viewer's pages, and they fit a phone, in both languages", async ({ browser, baseURL, member }) => {
   const email = await join(member, "viewer");
   const { page } = await open(browser, baseURL);

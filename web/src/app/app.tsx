@@ -2,6 +2,7 @@
 import { MantineProvider } from "@mantine/core";
 import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
+import { onForbidden } from "../shared/api/client";
 import { monitors } from "../shared/api/monitors";
 import { me } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
@@ -21,6 +22,7 @@ const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
 watchSessionExpiry(client);
+onForbidden(() => void client.invalidateQueries({ queryKey: me.queryKey }));
 void prefetch();
 
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
