@@ -222,6 +222,33 @@ test("a new role takes effect in an open page", async ({ browser, baseURL, membe
   await page.context().close();
 });
 
+test("owners see once that everyone in their team is an owner", async ({ page, member }) => {
+  const notice = page.getByRole("region", { name: "Choose roles" });
+  await openPage(page, "/");
+  await expect(notice).toHaveCount(0);
+  await join(member, "owner");
+  await openPage(page, "/");
+  await expect(notice).toContainText("Everybody in your team is an owner.");
+  expect(await axeViolations(page)).toEqual([]);
+  await notice.getByRole("link", { name: "Choose roles" }).click();
+  await expect(page).toHaveURL(/\/team$/);
+  await expect(notice).toHaveCount(0);
+  await openPage(page, "/");
+  await notice.getByRole("button", { name: "Dismiss" }).click();
+  await expect(notice).toHaveCount(0);
+  await openPage(page, "/alerts");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Alerts");
+  await expect(notice).toHaveCount(0);
+  // Another team may still need roles.
+  await page.evaluate(() => localStorage.clear());
+  await openPage(page, "/alerts");
+  await expect(notice).toBeVisible();
+  await join(member, "viewer");
+  await openPage(page, "/alerts");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Alerts");
+  await expect(notice).toHaveCount(0);
+});
+
 test("axe finds nothing on a viewer's pages, and they fit a phone, in both languages", async ({ browser, baseURL, member }) => {
   const email = await join(member, "viewer");
   const { page } = await open(browser, baseURL);

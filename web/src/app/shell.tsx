@@ -16,6 +16,7 @@ import { May } from "../shared/ui/may";
 import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
+const ChooseRoles = lazy(() => import("./choose-roles"));
 const CommandPalette = lazy(() => import("./command-palette"));
 const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
 const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
@@ -35,6 +36,8 @@ type Opened = "palette" | "help" | "everywhere";
 /** The page without navigation, for a screen on the wall. */
 const WALLBOARD = "/wallboard";
 
+const TEAM = "/team";
+
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
 export function Shell() {
@@ -46,6 +49,7 @@ export function Shell() {
   const views = useMay("view");
   const edits = useMay("edit");
   useEvents(views);
+  const { role } = useMe();
   const { pathname, state } = useLocation() as { pathname: string; state: unknown };
   const [review, setReview] = useState(() => isAfterReset(state));
   useKeys({
@@ -69,6 +73,8 @@ export function Shell() {
         <OfflineStrip />
         <Suspense>{views && <NotifierHealth as="banner" />}</Suspense>
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
+        {/* The page of the team is where they are chosen. */}
+        <Suspense>{role === "owner" && !review && !bare && pathname !== TEAM && <ChooseRoles />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
           <NotifierDialogContext value={notifierDialog}>
             <Outlet />

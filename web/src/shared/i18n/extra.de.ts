@@ -19,6 +19,10 @@ export const extra: ExtraTexts = {
     title: (roles) => `Dafür brauchen Sie die Rolle ${roles}`,
     help: (own) => `Ihre Rolle ist ${own}. Ein Inhaber Ihres Teams kann sie ändern.`,
   },
+  chooseRoles: {
+    text: "Alle in Ihrem Team sind Inhaber.",
+    action: "Rollen wählen",
+  },
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden, all) =>
