@@ -2,6 +2,7 @@
 import { MantineProvider } from "@mantine/core";
 import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "react-router";
+import { onForbidden } from "../shared/api/client";
 import { monitorsQuery } from "../shared/api/monitors";
 import { meQuery } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
@@ -21,12 +22,14 @@ const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
 watchSessionExpiry(client);
+onForbidden(() => void client.invalidateQueries({ queryKey: meQuery.queryKey }));
 void prefetch();
 
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
 async function prefetch(): Promise<void> {
   await client.query(meQuery).catch(noop);
-  if (client.getQueryData(meQuery.queryKey) && window.location.pathname === "/") await client.query(monitorsQuery).catch(noop);
+  const mayView = client.getQueryData(meQuery.queryKey)?.permissions.includes("view");
+  if (mayView && window.location.pathname === "/") await client.query(monitorsQuery).catch(noop);
 }
 
 export function App() {

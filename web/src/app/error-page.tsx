@@ -8,6 +8,7 @@ import { EmptyState } from "../shared/ui/empty-state";
 import { Loading } from "../shared/ui/loading";
 import { NotFound } from "../shared/ui/not-found";
 import { isChunkLoadError } from "./chunk-load-error";
+import { useHome } from "./home";
 import { AWAY_RETRY_INTERVAL, serverState, type ServerState } from "./server-state";
 import { removeServiceWorker } from "./service-worker";
 
@@ -76,6 +77,5 @@ function Reload() {
 }
 
 export function NotFoundPage() {
-  const t = useTexts();
-  return <NotFound instead={["/", t.nav.monitors]} />;
+  return <NotFound instead={useHome()} />;
 }

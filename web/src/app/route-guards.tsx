@@ -1,19 +1,22 @@
-/** Route guards: some pages are for guests, the others require a login. */
+/** Route guards: some pages are for guests, the others require a login, and most of those a permission. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
-import { isFirstSignup, meQuery } from "../shared/api/session";
+import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
 import { ErrorNotice } from "../shared/ui/error-notice";
 import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
+import type { PagePermission } from "./forbidden";
+import { useHome } from "./home";
 import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
 // Rarely needed, and not part of the first screen.
+const Forbidden = lazy(() => import("./forbidden"));
 const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
 
 function retryWhileAway({ state }: { state: { error: unknown } }): number | false {
@@ -48,6 +51,20 @@ export function RequireUser() {
 function entrance(firstSignup: boolean, wanted: string): string {
   if (firstSignup) return "/signup";
   return wanted === "/" ? "/login" : `/login?next=${encodeURIComponent(wanted)}`;
+}
+
+/** Replaces pages that the user may not see or use; `/` leads to one that they may. */
+export function RequirePermission({ permission }: { permission: PagePermission }) {
+  const may = useMay(permission);
+  const [home] = useHome();
+  const { pathname } = useLocation();
+  if (may) return <Outlet />;
+  if (pathname === "/") return <Navigate to={home} replace />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Forbidden permission={permission} />
+    </Suspense>
+  );
 }
 
 /** Redirects users who are logged in. */

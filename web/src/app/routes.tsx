@@ -1,9 +1,10 @@
 /** All routes; each page is loaded when it is opened. */
 import { lazy, Suspense } from "react";
-import { createBrowserRouter, Outlet } from "react-router";
+import { createBrowserRouter, Outlet, type RouteObject } from "react-router";
 import { Loading } from "../shared/ui/loading";
 import { ErrorPage, NotFoundPage } from "./error-page";
-import { RequireGuest, RequireUser } from "./route-guards";
+import type { PagePermission } from "./forbidden";
+import { RequireGuest, RequirePermission, RequireUser } from "./route-guards";
 
 // Not needed before the first change of the route.
 const RouteFocus = lazy(() => import("./route-focus"));
@@ -17,6 +18,11 @@ function Root() {
       </Suspense>
     </>
   );
+}
+
+/** Pages for users with a permission. */
+function needs(permission: PagePermission, children: RouteObject[]): RouteObject {
+  return { element: <RequirePermission permission={permission} />, children };
 }
 
 export const router = createBrowserRouter([
@@ -42,19 +48,23 @@ export const router = createBrowserRouter([
           {
             ErrorBoundary: ErrorPage,
             children: [
-              { index: true, lazy: () => import("../features/monitors/list/page") },
-              { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
-              { path: "/monitor/:id", lazy: () => import("../features/monitors/detail/page") },
-              { path: "/monitor/:id/edit", lazy: () => import("../features/monitors/edit/page") },
-              { path: "/wallboard", lazy: () => import("../features/monitors/wallboard/page") },
-              { path: "/monitor/:id/notify", lazy: () => import("../features/monitors/edit/notify") },
-              { path: "/alerts", lazy: () => import("../features/monitors/alerts/page") },
-              { path: "/notifiers", lazy: () => import("../features/notifiers/page") },
-              { path: "/notifier/new", lazy: () => import("../features/notifiers/edit") },
-              { path: "/notifier/:id", lazy: () => import("../features/notifiers/detail") },
-              { path: "/notifier/:id/edit", lazy: () => import("../features/notifiers/edit") },
+              needs("view", [
+                { index: true, lazy: () => import("../features/monitors/list/page") },
+                { path: "/monitor/:id", lazy: () => import("../features/monitors/detail/page") },
+                { path: "/wallboard", lazy: () => import("../features/monitors/wallboard/page") },
+                { path: "/alerts", lazy: () => import("../features/monitors/alerts/page") },
+                { path: "/notifiers", lazy: () => import("../features/notifiers/page") },
+                { path: "/notifier/:id", lazy: () => import("../features/notifiers/detail") },
+              ]),
+              needs("edit", [
+                { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
+                { path: "/monitor/:id/edit", lazy: () => import("../features/monitors/edit/page") },
+                { path: "/monitor/:id/notify", lazy: () => import("../features/monitors/edit/notify") },
+                { path: "/notifier/new", lazy: () => import("../features/notifiers/edit") },
+                { path: "/notifier/:id/edit", lazy: () => import("../features/notifiers/edit") },
+              ]),
+              needs("bills", [{ path: "/billing", lazy: () => import("../features/billing/page") }]),
               { path: "/team", lazy: () => import("../features/team/page") },
-              { path: "/billing", lazy: () => import("../features/billing/page") },
               { path: "/settings", lazy: () => import("../features/settings/page") },
               { path: "*", Component: NotFoundPage },
             ],

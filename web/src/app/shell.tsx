@@ -1,10 +1,9 @@
 /** The frame of every page after login: navigation, user menu, content. */
-import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
 import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live-updates";
-import { membershipQuery } from "../shared/api/membership";
-import { useMe } from "../shared/api/session";
+import { useHasBilling } from "../shared/api/membership";
+import { useMay, useMe } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys, useModifiedKey } from "../shared/lib/keys";
 import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
@@ -13,9 +12,11 @@ import { useTexts } from "../shared/i18n";
 import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
+import { May } from "../shared/ui/may";
 import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
+const ChooseRoles = lazy(() => import("./choose-roles"));
 const CommandPalette = lazy(() => import("./command-palette"));
 const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
 const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
@@ -35,6 +36,8 @@ type Opened = "palette" | "help" | "everywhere";
 /** The page without navigation, for a screen on the wall. */
 const WALLBOARD = "/wallboard";
 
+const TEAM = "/team";
+
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
 export function Shell() {
@@ -43,14 +46,17 @@ export function Shell() {
   const navigation = useNavigation();
   const [dialog, openDialog] = useState<Opened | null>(null);
   const close = () => openDialog(null);
-  useEvents();
+  const views = useMay("view");
+  const edits = useMay("edit");
+  useEvents(views);
+  const { role } = useMe();
   const { pathname, state } = useLocation() as { pathname: string; state: unknown };
   const [review, setReview] = useState(() => isAfterReset(state));
   useKeys({
-    n: () => void navigate("/monitor/new"),
+    ...(edits && { n: () => void navigate("/monitor/new") }),
     "?": () => openDialog("help"),
     // The dashboard handles this key itself.
-    ...(pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
+    ...(views && pathname !== "/" && { "/": () => void navigate("/", { state: { search: true } }) }),
   });
   useModifiedKey("k", () => {
     if (dialog === "palette") close();
@@ -65,10 +71,10 @@ export function Shell() {
       {!bare && <Bar openDialog={openDialog} />}
       <div className={styles.body}>
         <OfflineStrip />
-        <Suspense>
-          <NotifierHealth as="banner" />
-        </Suspense>
+        <Suspense>{views && <NotifierHealth as="banner" />}</Suspense>
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
+        {/* The page of the team is where they are chosen. */}
+        <Suspense>{role === "owner" && !review && !bare && pathname !== TEAM && <ChooseRoles />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
           <NotifierDialogContext value={notifierDialog}>
             <Outlet />
@@ -87,7 +93,8 @@ export function Shell() {
 
 function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
   const t = useTexts();
-  const { data: billing } = useQuery(membershipQuery);
+  const views = useMay("view");
+  const hasBilling = useHasBilling();
   return (
     <header className={styles.bar}>
       <Link to="/" className={styles.brand}>
@@ -100,16 +107,22 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
         <kbd>{PALETTE_KEY}</kbd>
       </button>
       <nav className={styles.nav} aria-label={t.nav.label}>
-        <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
-        <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
-        <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
+        {views && (
+          <>
+            <Item to="/" icon={Pulse} label={t.nav.monitors} one="/monitor/" />
+            <Item to="/alerts" icon={Bell} label={t.nav.alerts} />
+            <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
+          </>
+        )}
         <Item to="/team" icon={People} label={t.nav.team} />
-        {billing?.billing && <Item to="/billing" icon={Card} label={t.nav.billing} desktop />}
+        {hasBilling && <Item to="/billing" icon={Card} label={t.nav.billing} desktop={views} />}
         <Item to="/settings" icon={Gear} label={t.nav.settings} />
       </nav>
-      <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
-        <Plus size={20} />
-      </Link>
+      <May do="edit">
+        <Link to="/monitor/new" className={styles.add} aria-label={t.nav.newMonitor} title={`${t.nav.newMonitor} (n)`}>
+          <Plus size={20} />
+        </Link>
+      </May>
       <div className={styles.spacer} />
       <UserMenu openDialog={openDialog} />
     </header>
@@ -130,7 +143,7 @@ interface ItemProps {
   one?: string;
   /** Loaded after the first screen. */
   badge?: ReactNode;
-  /** Hidden on small screens; Settings links there too. */
+  /** Hidden on small screens, for want of space; Settings links there too. */
   desktop?: boolean;
 }
 

@@ -2,13 +2,11 @@
  * After a password reset: who else is in the team. Someone may have signed up with
  * this address before its owner did, and added others.
  */
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "react-router";
 import { useMe } from "../shared/api/session";
 import { teamQuery } from "../shared/api/team";
 import { useTexts } from "../shared/i18n";
-import styles from "./shell.module.css";
+import { TeamNotice } from "./team-notice";
 
 export default function TeamReview({ close }: { close: () => void }) {
   const t = useTexts();
@@ -17,21 +15,12 @@ export default function TeamReview({ close }: { close: () => void }) {
   const others = data?.filter((user) => user.userid !== userid) ?? [];
   if (others.length === 0) return null;
   return (
-    <section className={styles.review} aria-label={t.team.reviewAction}>
-      <p role="status">{t.team.review}</p>
+    <TeamNotice text={t.team.review} action={t.team.reviewAction} follow={close} dismiss={close}>
       <ul>
         {others.map((user) => (
           <li key={user.userid}>{user.email}</li>
         ))}
       </ul>
-      <div className={styles.reviewActions}>
-        <Button component={Link} to="/team" size="xs" onClick={close}>
-          {t.team.reviewAction}
-        </Button>
-        <Button variant="default" size="xs" onClick={close}>
-          {t.common.dismiss}
-        </Button>
-      </div>
-    </section>
+    </TeamNotice>
   );
 }

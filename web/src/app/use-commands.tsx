@@ -6,10 +6,10 @@ import { short, stateOf } from "../features/monitors/data";
 import { useSavedViews } from "../features/monitors/list/saved-views";
 import { shown, viewOf } from "../features/monitors/list/view";
 import { StatusMark } from "../features/monitors/status";
-import { membershipQuery } from "../shared/api/membership";
+import { useHasBilling } from "../shared/api/membership";
 import { monitorsQuery } from "../shared/api/monitors";
 import { notifierSummariesQuery } from "../shared/api/notifiers";
-import { logOut } from "../shared/api/session";
+import { logOut, useMay } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useExtraTexts } from "../shared/i18n/extra";
 import { useErrorMessage } from "../shared/ui/error-message";
@@ -39,10 +39,12 @@ function useOpener() {
 /** What the team and the user have created. Monitors that need attention come first. */
 function useFound(): Command[] {
   const open = useOpener();
-  const { data: list } = useQuery(monitorsQuery);
-  const { data: receivers = [] } = useQuery(notifierSummariesQuery);
+  const enabled = useMay("view");
+  const { data: list } = useQuery({ ...monitorsQuery, enabled });
+  const { data: receivers = [] } = useQuery({ ...notifierSummariesQuery, enabled });
   const { views } = useSavedViews();
   const sorted = useMemo(() => shown(list ?? [], viewOf(new URLSearchParams())), [list]);
+  if (!enabled) return [];
   return [
     ...views.map(({ name, search }) => open("views", `/?${search}`, { label: name, icon: <Search /> })),
     ...sorted.map((monitor) =>
@@ -61,7 +63,8 @@ function useFound(): Command[] {
 function usePages(): Command[] {
   const t = useTexts();
   const open = useOpener();
-  const { data: billing } = useQuery(membershipQuery);
+  const views = useMay("view");
+  const hasBilling = useHasBilling();
   const settings = [
     ["account", t.settings.account],
     ["mfa", t.mfa.title],
@@ -70,12 +73,16 @@ function usePages(): Command[] {
     ["delete-account", t.settings.deleteSection],
   ] as const;
   return [
-    open("pages", "/", { label: t.nav.monitors, icon: <Pulse /> }),
-    open("pages", "/alerts", { label: t.nav.alerts, icon: <Bell /> }),
-    open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
-    open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
+    ...(views
+      ? [
+          open("pages", "/", { label: t.nav.monitors, icon: <Pulse /> }),
+          open("pages", "/alerts", { label: t.nav.alerts, icon: <Bell /> }),
+          open("pages", "/notifiers", { label: t.nav.notifiers, icon: <Send /> }),
+          open("pages", "/wallboard", { label: t.nav.wallboard, icon: <Screen /> }),
+        ]
+      : []),
     open("pages", "/team", { label: t.nav.team, icon: <People /> }),
-    ...(billing?.billing ? [open("pages", "/billing", { label: t.nav.billing, icon: <Card /> })] : []),
+    ...(hasBilling ? [open("pages", "/billing", { label: t.nav.billing, icon: <Card /> })] : []),
     ...settings.map(([anchor, label]) => open("settings", `/settings#${anchor}`, { label, hint: t.nav.settings, icon: <Gear /> })),
   ];
 }
@@ -86,6 +93,7 @@ function useActions(openDialog: (which: "help" | "everywhere") => void): Command
   const t = useTexts();
   const { palette } = useExtraTexts();
   const open = useOpener();
+  const edits = useMay("edit");
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const { choose } = useScheme();
@@ -95,8 +103,12 @@ function useActions(openDialog: (which: "help" | "everywhere") => void): Command
     logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
   return [
-    open("actions", "/monitor/new", { label: t.nav.newMonitor, icon: <Plus /> }),
-    open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
+    ...(edits
+      ? [
+          open("actions", "/monitor/new", { label: t.nav.newMonitor, icon: <Plus /> }),
+          open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
+        ]
+      : []),
     act("help", t.nav.keys, <Keyboard />, () => openDialog("help")),
     act("language", palette.language, <Globe />, () => setLanguage(language === "en" ? "de" : "en")),
     ...(["system", "light", "dark"] as const).map((choice) =>

@@ -10,6 +10,7 @@ import { Confirm } from "../../shared/ui/confirm";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Card, Check, More, Plus, Trash } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
+import { May } from "../../shared/ui/may";
 import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
@@ -29,9 +30,11 @@ export function Cards({ held }: { held: Membership }) {
     <Panel
       title={t.billing.cards}
       actions={
-        <Button variant="default" leftSection={<Plus />} onClick={() => setAdding(true)}>
-          {t.billing.addCard}
-        </Button>
+        <May do="pay">
+          <Button variant="default" leftSection={<Plus />} onClick={() => setAdding(true)}>
+            {t.billing.addCard}
+          </Button>
+        </May>
       }
     >
       {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
@@ -79,22 +82,24 @@ function CardRow({ method, prefer, remove }: { method: Method; prefer: () => voi
       </span>
       {isExpired(method, now) && <Badge tone="down">{t.billing.expired}</Badge>}
       {method.isdefault && <Badge tone="accent">{t.billing.default}</Badge>}
-      <ActionMenu
-        button={
-          <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
-            <More />
-          </Button>
-        }
-      >
-        {!method.isdefault && (
-          <Menu.Item leftSection={<Check />} onClick={prefer}>
-            {t.billing.makeDefault}
+      <May do="pay">
+        <ActionMenu
+          button={
+            <Button variant="subtle" color="gray" px={8} aria-label={t.billing.cardActions(method.last4)}>
+              <More />
+            </Button>
+          }
+        >
+          {!method.isdefault && (
+            <Menu.Item leftSection={<Check />} onClick={prefer}>
+              {t.billing.makeDefault}
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
+            {t.common.remove}
           </Menu.Item>
-        )}
-        <Menu.Item leftSection={<Trash />} color="red" onClick={remove}>
-          {t.common.remove}
-        </Menu.Item>
-      </ActionMenu>
+        </ActionMenu>
+      </May>
     </li>
   );
 }

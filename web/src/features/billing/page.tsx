@@ -5,6 +5,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Link } from "react-router";
 import type { MembershipState } from "../../shared/api/closed-sets";
 import { membershipQuery, type Membership, type Plan, type Usage } from "../../shared/api/membership";
+import { useMay } from "../../shared/api/session";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { Badge, type Tone } from "../../shared/ui/badge";
@@ -14,6 +15,7 @@ import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Check } from "../../shared/ui/icons";
 import { Fact, Facts } from "../../shared/ui/detail-layout";
 import { Loading } from "../../shared/ui/loading";
+import { May } from "../../shared/ui/may";
 import { Page, Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import styles from "./billing.module.css";
@@ -82,9 +84,11 @@ function Current({ held, usage }: { held: Membership; usage: Usage }) {
           </p>
         </div>
         {stoppable && (
-          <Button variant="default" onClick={() => setConfirming(true)}>
-            {t.billing.stop}
-          </Button>
+          <May do="pay">
+            <Button variant="default" onClick={() => setConfirming(true)}>
+              {t.billing.stop}
+            </Button>
+          </May>
         )}
       </div>
       {held.administered && <p className={styles.note}>{t.billing.administered}</p>}
@@ -180,8 +184,11 @@ function PlanCard({ plan, held, choose }: { plan: Plan; held: Membership; choose
 /** The action offered for a plan: none, contact us, subscribe, or revoke a cancellation. */
 function Choice({ plan, held, choose }: { plan: Plan; held: Membership; choose: () => void }) {
   const t = useTexts();
+  const pays = useMay("pay");
   const current = plan.planid === held.plan.planid;
-  if (current && held.state !== "cancelled" && held.state !== "past_due") return <Badge tone="accent">{t.billing.yours}</Badge>;
+  if (current && (!pays || (held.state !== "cancelled" && held.state !== "past_due")))
+    return <Badge tone="accent">{t.billing.yours}</Badge>;
+  if (!pays) return null;
   if (typeof plan.price !== "number") {
     return (
       <Button variant="default" component={Link} to="/contact">

@@ -57,6 +57,11 @@ export function responseTimeOf({ type, load_time }: Pick<MonitorRow, "type" | "l
   return type === "api" ? null : (load_time ?? null);
 }
 
+/** Whether it can be checked now: a push monitor waits for reports, and a paused one is left alone. */
+export function isCheckable({ type, isactive }: Pick<MonitorRow, "type" | "isactive">): boolean {
+  return type !== "api" && isactive;
+}
+
 export function rowOf(monitor: Monitor): MonitorRow {
   const { monitorid, type, isactive, name, tags, heartbeat_interval, blocked, upside_down_mode } = monitor;
   const { status, status_since, last_check, last_message, load_time } = monitor;

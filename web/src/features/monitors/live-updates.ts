@@ -48,16 +48,17 @@ export function useLive(): boolean {
   return useSyncExternalStore(subscribe, () => live);
 }
 
-/** Applies events to the query cache while the app is open. */
-export function useEvents(): void {
+/** Applies events to the query cache while the app is open, if the user may see them. */
+export function useEvents(enabled: boolean): void {
   const client = useQueryClient();
   useEffect(() => {
+    if (!enabled) return;
     const stop = listen(client);
     return () => {
       stop();
       setLive(false);
     };
-  }, [client]);
+  }, [client, enabled]);
 }
 
 function listen(client: QueryClient): () => void {

@@ -5,15 +5,17 @@ import { useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
-import { useMe } from "../../shared/api/session";
+import { useMay, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
+import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { CopyLine } from "../../shared/ui/copy-line";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { ExpandableText } from "../../shared/ui/expandable-text";
 import { Cross, More, Pause, Pencil, Play, Send, Trash } from "../../shared/ui/icons";
 import { Loading } from "../../shared/ui/loading";
+import { May } from "../../shared/ui/may";
 import { NotFound } from "../../shared/ui/not-found";
 import { DetailLayout } from "../../shared/ui/detail-layout";
 import { Page, Panel } from "../../shared/ui/page";
@@ -44,9 +46,11 @@ function Detail({ notifier }: { notifier: Notifier }) {
   const t = useTexts();
   const word = useKindName();
   const { userid } = useMe();
+  const edits = useMay("edit");
   const [answer, setAnswer] = useState<Answer | null>(null);
   // Only its user may change a personal notifier.
   const isOwn = !notifier.account || notifier.account.userid === userid;
+  const changeable = edits && isOwn;
   return (
     <DetailLayout
       title={notifier.name}
@@ -58,15 +62,15 @@ function Detail({ notifier }: { notifier: Notifier }) {
           <span className="code">{receiverOf(notifier)}</span>
         </>
       }
-      actions={<Actions notifier={notifier} changeable={isOwn} report={setAnswer} />}
+      actions={<Actions notifier={notifier} changeable={changeable} report={setAnswer} />}
     >
       {isOwn && notifier.account?.email_verified === false && <VerifyAddress />}
-      {!notifier.isactive && <TurnedOff notifier={notifier} changeable={isOwn} />}
+      {!notifier.isactive && <TurnedOff notifier={notifier} changeable={changeable} />}
       {notifier.health.state === "failing" && <Failing notifier={notifier} />}
       {answer && <TestAnswer answer={answer} />}
       <Deliveries id={notifier.notifierid} />
       <Linked notifier={notifier} />
-      {notifier.type === "webhook" && <Signature id={notifier.notifierid} />}
+      {notifier.type === "webhook" && (notifier.redacted ? <HiddenSignature /> : <Signature id={notifier.notifierid} />)}
     </DetailLayout>
   );
 }
@@ -98,9 +102,11 @@ function Actions({ notifier, changeable, report }: ActionsProps) {
   };
   const turn = () => save(client, { notifierid, isactive: !isactive }).catch((error: unknown) => showToast(errorMessage(error), true));
   const sendTest = (
-    <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
-      {t.notifiers.test}
-    </Button>
+    <May do="respond">
+      <Button variant="default" leftSection={<Send />} loading={busy} onClick={() => void runTest()}>
+        {t.notifiers.test}
+      </Button>
+    </May>
   );
   if (!changeable) return sendTest;
   return (
@@ -193,11 +199,13 @@ function Linked({ notifier }: { notifier: Notifier }) {
   const [confirming, setConfirming] = useState(false);
   const linked = data?.filter((monitor) => monitor.notifiers.includes(notifier.notifierid));
   const left = (data?.length ?? 0) - (linked?.length ?? 0);
+  const edits = useMay("edit");
+  const none = edits ? `${t.notifiers.linkedNone} ${t.notifiers.linkedNoneHelp}` : t.notifiers.linkedNone;
   return (
-    <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? t.notifiers.linkedNone : undefined}>
+    <Panel title={t.notifiers.linked} lead={linked?.length === 0 ? none : undefined}>
       {!linked && <Loading />}
       {linked && linked.length > 0 && <LinkedList linked={linked} notifier={notifier} />}
-      {left > 0 && (
+      {edits && left > 0 && (
         <Button variant="default" onClick={() => setConfirming(true)}>
           {t.notifiers.applyToAll}
         </Button>
@@ -220,9 +228,11 @@ function LinkedList({ linked, notifier }: { linked: MonitorRow[]; notifier: Noti
       {linked.slice(0, MAX_SHOWN).map((monitor) => (
         <li key={monitor.monitorid}>
           <Link to={`/monitor/${monitor.monitorid}`}>{monitor.name}</Link>
-          <button type="button" aria-label={t.notifiers.unlink(monitor.name)} onClick={() => void remove(monitor)}>
-            <Cross size={14} />
-          </button>
+          <May do="edit">
+            <button type="button" aria-label={t.notifiers.unlink(monitor.name)} onClick={() => void remove(monitor)}>
+              <Cross size={14} />
+            </button>
+          </May>
         </li>
       ))}
       {linked.length > MAX_SHOWN && <li className={styles.quiet}>{t.notifiers.andMore(linked.length - MAX_SHOWN)}</li>}
@@ -275,6 +285,18 @@ function Signature({ id }: { id: string }) {
           {t.notifiers.rotateHelp}
         </Confirm>
       )}
+    </Panel>
+  );
+}
+
+/** In its place for users who may not edit: the service does not show them secrets. */
+function HiddenSignature() {
+  const t = useTexts();
+  return (
+    <Panel title={t.notifiers.signature} lead={t.notifiers.signatureLead}>
+      <p>
+        {t.notifiers.secret} <Badge tone="rest">{t.common.hidden}</Badge>
+      </p>
     </Panel>
   );
 }

@@ -24,6 +24,8 @@ export function Component() {
   const { data, error, refetch } = useQuery({ ...notifiersQuery, enabled: id !== undefined });
   if (id === undefined) return <Editor key="new" start={initial(kindOf(search.get("kind")), email)} />;
   const found = data?.find((notifier) => notifier.notifierid === id);
+  // Without its secrets, it was fetched before the user got this role, and is being fetched again.
+  if (found?.redacted) return <Loading />;
   if (found) return <Editor key={id} was={found} start={valuesOf(found, kindOfNotifier(found, t.notifiers.kinds))} />;
   if (data) return <NotFound instead={["/notifiers", t.notifiers.title]} />;
   return error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />;

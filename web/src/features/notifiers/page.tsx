@@ -5,6 +5,7 @@ import { useMemo } from "react";
 import { Link } from "react-router";
 import { monitorsQuery } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
+import { useMay } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { EmptyState } from "../../shared/ui/empty-state";
 import { ErrorNotice } from "../../shared/ui/error-notice";
@@ -21,7 +22,8 @@ export function Component() {
   const t = useTexts();
   const { data, error, isPending, refetch } = useQuery({ ...notifiersQuery, refetchInterval: REFETCH_INTERVAL });
   const links = useLinks();
-  const make = (
+  const edits = useMay("edit");
+  const make = edits && (
     <Button component={Link} to="/notifier/new" leftSection={<Plus />}>
       {t.notifiers.new}
     </Button>
@@ -33,7 +35,7 @@ export function Component() {
       {data?.length === 0 && (
         <Panel>
           <EmptyState title={t.notifiers.none}>
-            <p className={styles.emptyWords}>{t.notifiers.noneHelp}</p>
+            {edits && <p className={styles.emptyWords}>{t.notifiers.noneHelp}</p>}
             {make}
           </EmptyState>
         </Panel>

@@ -1,8 +1,7 @@
 /** The user's own account: login, API keys, sessions. */
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { membershipQuery } from "../../shared/api/membership";
+import { useHasBilling } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
 import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
@@ -13,14 +12,14 @@ import { Sessions } from "./sessions";
 
 export function Component() {
   const t = useTexts();
-  const { data } = useQuery(membershipQuery);
+  const hasBilling = useHasBilling();
   return (
     <Page title={t.settings.title} narrow>
       <Account />
       <Mfa />
       <ApiKeys />
       <Sessions />
-      {data?.billing && (
+      {hasBilling && (
         <Panel title={t.billing.title} lead={t.billing.lead}>
           <Button variant="default" component={Link} to="/billing">
             {t.billing.see}

@@ -26,6 +26,13 @@ export function reportUnauthenticated(): void {
   unauthenticated();
 }
 
+let forbidden = () => {};
+
+/** Registers a callback for calls that the user's role does not allow. They are not offered, so the role has changed. */
+export function onForbidden(callback: () => void): void {
+  forbidden = callback;
+}
+
 interface Answer<T> {
   data?: T;
   error?: unknown;
@@ -44,5 +51,6 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   if (answer.response.ok && answer.data !== undefined) return withoutBidiControls(answer.data);
   const error = parseError(answer.response.status, withoutBidiControls(answer.error));
   if (error.signedOut) reportUnauthenticated();
+  if (error.has("forbidden")) forbidden();
   throw error;
 }

@@ -14,7 +14,12 @@ export const meQuery = queryOptions({
   queryFn: async ({ signal, client }): Promise<Me | null> => {
     const { user, first_signup } = await unwrap(GET("/api/v1/session", { signal }));
     client.setQueryData(FIRST_SIGNUP, first_signup);
-    if (user) return user;
+    if (user) {
+      const known = client.getQueryData<Me | null>(["me"]);
+      // What the service returns depends on the role: some roles do not see secrets.
+      if (known && known.role !== user.role) void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
+      return user;
+    }
     reportUnauthenticated();
     // A user whose session ended over an open form stays; session-expiry.ts asks them to log in again.
     return client.getQueryData<Me | null>(["me"]) ?? null;

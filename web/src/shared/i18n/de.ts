@@ -17,6 +17,7 @@ export const de: Texts = {
     copy: "Kopieren",
     copied: "Kopiert",
     copyManually: "Ihr Browser hat das Kopieren blockiert. Drücken Sie Strg+C (⌘C), um den markierten Text zu kopieren.",
+    hidden: "Verborgen",
     never: "nie",
     more: "Mehr anzeigen",
     less: "Weniger anzeigen",
@@ -296,6 +297,8 @@ export const de: Texts = {
         : count === 1
           ? `Letzte Prüfung ${failed === 0 ? "erfolgreich" : "fehlgeschlagen"}`
           : `Letzte ${count} Prüfungen, ${failed === 0 ? "keine" : failed} fehlgeschlagen`,
+    none: "Noch keine Monitore",
+    noneHelp: "Bearbeiter Ihres Teams können welche hinzufügen.",
     noMatch: "Keine passenden Monitore",
     showAll: "Filter zurücksetzen",
     pause: "Pausieren",
@@ -501,8 +504,8 @@ export const de: Texts = {
     offTitle: "Dieser Melder ist ausgeschaltet und sendet nichts.",
     deleteHelp: "Sein Zustellverlauf wird ebenfalls gelöscht. Ein Melder, den Monitore verwenden, kann nicht gelöscht werden.",
     linked: "Monitore",
-    linkedNone:
-      "Wird von keinem Monitor verwendet. Fügen Sie ihn im Formular eines Monitors hinzu, oder wählen Sie in der Liste mehrere Monitore aus.",
+    linkedNone: "Wird von keinem Monitor verwendet.",
+    linkedNoneHelp: "Fügen Sie ihn im Formular eines Monitors hinzu, oder wählen Sie in der Liste mehrere Monitore aus.",
     andMore: (count) => `und ${count} weitere`,
     signature: "Signatur",
     signatureLead: "Nachrichten werden signiert, damit der Empfänger prüfen kann, dass sie von Wakeful stammen.",

@@ -29,6 +29,7 @@ export const en = {
     copy: "Copy",
     copied: "Copied",
     copyManually: "Your browser blocked copying. Press Ctrl+C (⌘C) to copy the selected text.",
+    hidden: "Hidden",
     never: "never",
     more: "Show more",
     less: "Show less",
@@ -311,6 +312,8 @@ export const en = {
         : count === 1
           ? `Last check ${failed === 0 ? "passed" : "failed"}`
           : `Last ${count} checks, ${failed === 0 ? "none" : failed} failed`,
+    none: "No monitors yet",
+    noneHelp: "Editors of your team can add them.",
     noMatch: "No monitors match",
     showAll: "Clear filters",
     pause: "Pause",
@@ -506,7 +509,8 @@ export const en = {
     offTitle: "This notifier is off and doesn’t send anything.",
     deleteHelp: "Its delivery history is deleted too. A notifier that monitors use can’t be deleted.",
     linked: "Monitors",
-    linkedNone: "Not used by any monitor. Add it in a monitor’s form, or select several monitors in the list.",
+    linkedNone: "Not used by any monitor.",
+    linkedNoneHelp: "Add it in a monitor’s form, or select several monitors in the list.",
     andMore: (count: number) => `and ${count} more`,
     signature: "Signature",
     signatureLead: "Messages are signed, so the receiver can verify that they come from Wakeful.",

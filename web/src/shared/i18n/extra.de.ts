@@ -15,6 +15,14 @@ export const extra: ExtraTexts = {
     ["Esc", "Auswahl aufheben"],
     ["?", "Tastenkürzel anzeigen"],
   ],
+  forbidden: {
+    title: (roles) => `Dafür brauchen Sie die Rolle ${roles}`,
+    help: (own) => `Ihre Rolle ist ${own}. Ein Inhaber Ihres Teams kann sie ändern.`,
+  },
+  chooseRoles: {
+    text: "Alle in Ihrem Team sind Inhaber.",
+    action: "Rollen wählen",
+  },
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden, all) =>

@@ -14,6 +14,14 @@ export const extra = {
     ["Esc", "Clear the selection"],
     ["?", "Show shortcuts"],
   ] as readonly (readonly [string, string])[],
+  forbidden: {
+    title: (roles: string) => `You need the role ${roles}`,
+    help: (own: string) => `Your role is ${own}. An owner of your team can change it.`,
+  },
+  chooseRoles: {
+    text: "Everybody in your team is an owner.",
+    action: "Choose roles",
+  },
   bulk: {
     label: "Selected monitors",
     selected: (count: string, hidden: string | null, all: boolean) =>

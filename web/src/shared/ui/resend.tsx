@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { resend, type ShownDeliveryState } from "../api/deliveries";
+import { useMay } from "../api/session";
 import { useTexts } from "../i18n";
 import { Refresh } from "./icons";
 import { showToast } from "./toast";
@@ -10,6 +11,7 @@ import { useErrorMessage } from "./error-message";
 
 export function Resend({ deliveryid, state, about }: { deliveryid: string; state: ShownDeliveryState; about: string }) {
   const t = useTexts();
+  const responds = useMay("respond");
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const [busy, setBusy] = useState(false);
@@ -21,7 +23,7 @@ export function Resend({ deliveryid, state, about }: { deliveryid: string; state
       .finally(() => setBusy(false));
   };
   // The first attempt of a new message is only a moment away.
-  if (state === "waiting") return null;
+  if (!responds || state === "waiting") return null;
   const retry = state === "retrying";
   return (
     <Button

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { notifiersQuery, receiverOf } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
 import { Badge } from "../../../shared/ui/badge";
+import { May } from "../../../shared/ui/may";
 import { Panel } from "../../../shared/ui/page";
 import { stateOf, type Monitor } from "../data";
 import { isAnyoneNotified } from "../notified";
@@ -49,7 +50,11 @@ export function Notified({ monitor }: { monitor: Monitor }) {
 
 function AddNotifiers({ monitor: { monitorid } }: { monitor: Monitor }) {
   const t = useTexts();
-  return <Link to={`/monitor/${monitorid}/edit`}>{t.notifiers.add}</Link>;
+  return (
+    <May do="edit">
+      <Link to={`/monitor/${monitorid}/edit`}>{t.notifiers.add}</Link>
+    </May>
+  );
 }
 
 function idsOf({ notifiers }: Monitor): string[] {

@@ -15,6 +15,7 @@ import { More, Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../s
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { LoadMore } from "../../../shared/ui/load-more";
 import { Loading } from "../../../shared/ui/loading";
+import { May } from "../../../shared/ui/may";
 import { NotFound } from "../../../shared/ui/not-found";
 import { DetailLayout } from "../../../shared/ui/detail-layout";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -27,6 +28,7 @@ import {
   alertsOfQuery,
   beatsQuery,
   checkNow,
+  isCheckable,
   MAX_BARS,
   monitorQuery,
   remove,
@@ -101,6 +103,7 @@ function Detail({ monitor }: { monitor: Monitor }) {
       actions={<Actions monitor={monitor} />}
     >
       <DownUnnotified monitor={monitor} />
+      {/* Those who may not edit do not see the URL. */}
       {monitor.type === "api" && monitor.push_url && <PushLines monitor={monitor} />}
       {monitor.isactive && monitor.blocked && (
         <p className={styles.blocked} role="status">
@@ -145,37 +148,41 @@ function Actions({ monitor }: { monitor: Monitor }) {
   };
   return (
     <>
-      {monitor.type !== "api" && monitor.isactive && (
-        <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
-          {t.detail.check}
-        </Button>
-      )}
-      <Button
-        variant="default"
-        leftSection={monitor.isactive ? <Pause /> : <Play />}
-        loading={busy === "pause"}
-        onClick={() => run("pause", () => save(client, { monitorid, isactive: !monitor.isactive }))}
-      >
-        {monitor.isactive ? t.monitors.pause : t.monitors.resume}
-      </Button>
-      <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
-        {t.detail.edit}
-      </Button>
-      <ActionMenu
-        width={180}
-        button={
-          <Button variant="default" px={10} aria-label={t.detail.more}>
-            <More />
+      {isCheckable(monitor) && (
+        <May do="respond">
+          <Button variant="default" leftSection={<Refresh />} loading={busy === "check"} onClick={() => run("check", check)}>
+            {t.detail.check}
           </Button>
-        }
-      >
-        <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
-          {t.detail.duplicate}
-        </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
-          {t.monitors.delete}
-        </Menu.Item>
-      </ActionMenu>
+        </May>
+      )}
+      <May do="edit">
+        <Button
+          variant="default"
+          leftSection={monitor.isactive ? <Pause /> : <Play />}
+          loading={busy === "pause"}
+          onClick={() => run("pause", () => save(client, { monitorid, isactive: !monitor.isactive }))}
+        >
+          {monitor.isactive ? t.monitors.pause : t.monitors.resume}
+        </Button>
+        <Button variant="default" leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
+          {t.detail.edit}
+        </Button>
+        <ActionMenu
+          width={180}
+          button={
+            <Button variant="default" px={10} aria-label={t.detail.more}>
+              <More />
+            </Button>
+          }
+        >
+          <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+            {t.detail.duplicate}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
+            {t.monitors.delete}
+          </Menu.Item>
+        </ActionMenu>
+      </May>
       {confirming && (
         <Confirm
           title={t.detail.deleteTitle(monitor.name)}

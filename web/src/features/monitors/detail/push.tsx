@@ -6,6 +6,7 @@ import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
 import { Confirm } from "../../../shared/ui/confirm";
 import { CopyLine } from "../../../shared/ui/copy-line";
+import { May } from "../../../shared/ui/may";
 import { Panel } from "../../../shared/ui/page";
 import { SegmentedControl } from "../../../shared/ui/segmented-control";
 import { showToast } from "../../../shared/ui/toast";
@@ -54,11 +55,13 @@ export function PushLines({ monitor }: { monitor: Monitor }) {
         <CopyLine label={t.push.url} value={url} />
         <CopyLine label={way} value={lineOf(way, url, monitor.heartbeat_interval)} wrap />
         <p className={styles.quiet}>{t.push.down}</p>
-        <div>
-          <Button variant="default" onClick={() => setReplacing(true)}>
-            {t.push.rotate}
-          </Button>
-        </div>
+        <May do="edit">
+          <div>
+            <Button variant="default" onClick={() => setReplacing(true)}>
+              {t.push.rotate}
+            </Button>
+          </div>
+        </May>
       </div>
       {isReplacing && (
         <Confirm

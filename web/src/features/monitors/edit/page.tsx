@@ -20,7 +20,8 @@ export function Component() {
   const { data, error, refetch } = useQuery({ ...monitorQuery(from ?? ""), enabled: from !== null });
   if (from === null) return <New type={typeOf(search.get("type"))} />;
   if (!data && isNotFound(error)) return <NotFound instead={["/", t.nav.monitors]} />;
-  if (!data) {
+  // Without its secrets, it was fetched before the user got this role, and is being fetched again.
+  if (!data || data.redacted) {
     return (
       <Page title={t.nav.monitors} narrow>
         {error ? <ErrorNotice error={error} retry={() => void refetch()} /> : <Loading />}

@@ -1,6 +1,7 @@
 /** The column headers: select all, and sort by a column. */
 import { useTexts } from "../../../shared/i18n";
 import { SortArrow } from "../../../shared/ui/icons";
+import { May } from "../../../shared/ui/may";
 import styles from "./list.module.css";
 import { directionOf, sortedBy, type Sort, type View } from "./view";
 
@@ -18,19 +19,21 @@ export function ColumnHeaders({ view, change, picked, pickAll }: Props) {
   const sorting = { view, change };
   return (
     <div className={styles.columns} role="row" aria-rowindex={1}>
-      <span role="columnheader">
-        <label className={styles.select}>
-          <input
-            type="checkbox"
-            checked={picked === "all"}
-            ref={(box) => {
-              if (box) box.indeterminate = picked === "some";
-            }}
-            onChange={() => pickAll(picked !== "all")}
-          />
-          <span className="sr-only">{t.monitors.selectAll}</span>
-        </label>
-      </span>
+      <May do="edit">
+        <span role="columnheader">
+          <label className={styles.select}>
+            <input
+              type="checkbox"
+              checked={picked === "all"}
+              ref={(box) => {
+                if (box) box.indeterminate = picked === "some";
+              }}
+              onChange={() => pickAll(picked !== "all")}
+            />
+            <span className="sr-only">{t.monitors.selectAll}</span>
+          </label>
+        </span>
+      </May>
       <SortHeader {...sorting} sort="status" label={t.monitors.sorts.status} className={styles.statusHeader} />
       <SortHeader {...sorting} sort="name" label={columns.name} />
       <span role="columnheader" className={styles.tagsColumn}>
@@ -45,9 +48,11 @@ export function ColumnHeaders({ view, change, picked, pickAll }: Props) {
       </span>
       <SortHeader {...sorting} sort="load_time" label={columns.load} className={styles.load} />
       <SortHeader {...sorting} sort="check" label={columns.check} className={styles.checkColumn} />
-      <span role="columnheader">
-        <span className="sr-only">{t.detail.more}</span>
-      </span>
+      <May do="respond">
+        <span role="columnheader">
+          <span className="sr-only">{t.detail.more}</span>
+        </span>
+      </May>
     </div>
   );
 }

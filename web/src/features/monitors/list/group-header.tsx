@@ -1,4 +1,5 @@
 /** A group header: the tag, the number of monitors, and how many need attention. */
+import { useMay } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { Chevron } from "../../../shared/ui/icons";
 import { StatusMark } from "../status";
@@ -7,8 +8,8 @@ import type { Group } from "./view";
 
 export const GROUP_HEADER_HEIGHT = 40;
 
-/** How many columns the header spans. */
-const COLUMNS = 9;
+/** The columns that everyone has; those of the selection and the actions depend on the role. */
+const COLUMNS = 7;
 
 /** The states that are counted. */
 const counted = ["down", "blocked", "pending"] as const;
@@ -22,6 +23,7 @@ interface Props {
 
 export function GroupHeader({ group, top, position, fold }: Props) {
   const t = useTexts();
+  const columns = COLUMNS + Number(useMay("edit")) + Number(useMay("respond"));
   return (
     <div
       role="row"
@@ -29,7 +31,7 @@ export function GroupHeader({ group, top, position, fold }: Props) {
       className={styles.group}
       style={{ transform: `translateY(${top}px)`, height: GROUP_HEADER_HEIGHT }}
     >
-      <span role="cell" aria-colspan={COLUMNS}>
+      <span role="cell" aria-colspan={columns}>
         <button type="button" aria-expanded={group.open} onClick={fold}>
           <Chevron />
           <b>{group.tag ?? t.monitors.untagged}</b>

@@ -13,6 +13,7 @@ import {
   type SetStateAction,
 } from "react";
 import { useNavigate } from "react-router";
+import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useTexts } from "../../../shared/i18n";
 import type { MonitorRow } from "../data";
@@ -50,11 +51,20 @@ export function MonitorList({ rows, view, change, selected, select }: Props) {
   // Headers and rows differ in height, and which line is which has changed.
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, grouped, collapsed, height]);
   const pick = usePick(lines, select);
-  const current = useCursor(lines, virtualizer, pick);
+  const edits = useMay("edit");
+  const responds = useMay("respond");
+  const current = useCursor(lines, virtualizer, edits ? pick : null);
   const picked = useMemo(() => pickedOf(rows, selected), [rows, selected]);
   const ids = () => rows.map(({ monitorid }) => monitorid);
   return (
-    <div className={styles.table} role="table" aria-label={t.monitors.title} aria-rowcount={lines.length + 1}>
+    <div
+      className={styles.table}
+      role="table"
+      aria-label={t.monitors.title}
+      aria-rowcount={lines.length + 1}
+      data-selectable={edits || undefined}
+      data-actions={responds || undefined}
+    >
       <div role="rowgroup">
         <ColumnHeaders view={view} change={change} picked={picked} pickAll={(all) => select((old) => withAll(old, ids(), all))} />
       </div>
@@ -78,7 +88,8 @@ export function MonitorList({ rows, view, change, selected, select }: Props) {
               position={position}
               selected={selected.has(line.monitor.monitorid)}
               current={line.key === current}
-              pick={pick}
+              pick={edits ? pick : null}
+              responds={responds}
             />
           );
         })}
@@ -139,8 +150,8 @@ function useVirtualLines(lines: readonly Line[], rowHeight: number, top: number)
 /** The line that was current when the list was left, so that it is current again on return. */
 let lastCursor: string | null = null;
 
-/** Moves through the monitors by keyboard; returns the key of the current line. */
-function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick): string | null {
+/** Moves through the monitors by keyboard, and selects them with `pick`; returns the key of the current line. */
+function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick | null): string | null {
   const navigate = useNavigate();
   const [current, setCurrent] = useState(lastCursor);
   useEffect(() => {
@@ -151,7 +162,7 @@ function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick)
   const index = current === null ? -1 : lines.findIndex((line) => line.key === current);
   const line = lines[index];
   const monitor = line && "monitor" in line ? line.monitor.monitorid : null;
-  const pickCurrent = (range: boolean) => line && monitor !== null && pick(line.key, monitor, range);
+  const pickCurrent = (range: boolean) => line && monitor !== null && pick?.(line.key, monitor, range);
   const move = (step: 1 | -1) => {
     const next = nextMonitor(lines, index < 0 ? firstVisible(virtualizer) : index + step, step);
     const target = lines[next];
@@ -162,8 +173,7 @@ function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick)
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    x: () => pickCurrent(false),
-    X: () => pickCurrent(true),
+    ...(pick && { x: () => pickCurrent(false), X: () => pickCurrent(true) }),
     Enter: () => monitor !== null && void navigate(`/monitor/${monitor}`),
   });
   return current;

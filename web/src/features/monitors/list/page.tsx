@@ -3,6 +3,7 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "react-router";
+import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
 import { useTexts } from "../../../shared/i18n";
@@ -11,6 +12,7 @@ import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
+import { May } from "../../../shared/ui/may";
 import { Page, useTitle } from "../../../shared/ui/page";
 import { monitorsQuery, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live-updates";
@@ -30,11 +32,21 @@ export function Component() {
   const t = useTexts();
   const { data, error, isPending, refetch } = useQuery(monitorsQuery);
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
+  const edits = useMay("edit");
   useTitle(down > 0 ? `(${down}) ${t.monitors.title}` : t.monitors.title);
   if (!data) {
     return <Page title={t.monitors.title}>{isPending ? <Loading /> : <ErrorNotice error={error} retry={() => void refetch()} />}</Page>;
   }
   if (data.length > 0) return <Dashboard list={data} failed={error} />;
+  if (!edits) {
+    return (
+      <Page title={t.monitors.title}>
+        <EmptyState title={t.monitors.none}>
+          <p>{t.monitors.noneHelp}</p>
+        </EmptyState>
+      </Page>
+    );
+  }
   return (
     <Suspense
       fallback={
@@ -86,9 +98,11 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         >
           {t.nav.wallboard}
         </Button>
-        <Button component={Link} to="/monitor/new" leftSection={<Plus />} className={styles.new}>
-          {t.nav.newMonitor}
-        </Button>
+        <May do="edit">
+          <Button component={Link} to="/monitor/new" leftSection={<Plus />} className={styles.new}>
+            {t.nav.newMonitor}
+          </Button>
+        </May>
       </header>
       {failed && <ErrorNotice error={failed} />}
       <RegionWarning />
@@ -146,18 +160,20 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         />
       </div>
       <div className={styles.listing}>
-        {chosen.length > 0 && (
-          <Suspense>
-            <Bulk
-              list={chosen}
-              hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
-              all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
-              total={rows.length}
-              clear={() => setSelected(new Set())}
-              deselect={(ids) => setSelected((old) => withAll(old, ids, false))}
-            />
-          </Suspense>
-        )}
+        <May do="edit">
+          {chosen.length > 0 && (
+            <Suspense>
+              <Bulk
+                list={chosen}
+                hidden={chosen.length - rows.filter((row) => selected.has(row.monitorid)).length}
+                all={() => setSelected(new Set(rows.map((row) => row.monitorid)))}
+                total={rows.length}
+                clear={() => setSelected(new Set())}
+                deselect={(ids) => setSelected((old) => withAll(old, ids, false))}
+              />
+            </Suspense>
+          )}
+        </May>
         {rows.length === 0 ? (
           <EmptyState title={t.monitors.noMatch}>
             <Button variant="default" onClick={() => setSearch(new URLSearchParams(), { replace: true })}>

@@ -8,8 +8,9 @@ import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { Pause, Pencil, Play, Refresh, Trash, Duplicate } from "../../../shared/ui/icons";
+import { May } from "../../../shared/ui/may";
 import { showToast } from "../../../shared/ui/toast";
-import { checkNow, remove, save, type MonitorRow } from "../data";
+import { checkNow, isCheckable, remove, save, type MonitorRow } from "../data";
 
 export default function RowActions({ monitor, button }: { monitor: MonitorRow; button: ReactElement }) {
   const t = useTexts();
@@ -27,26 +28,30 @@ export default function RowActions({ monitor, button }: { monitor: MonitorRow; b
   return (
     <>
       <ActionMenu defaultOpened width={180} button={button}>
-        {monitor.type !== "api" && isactive && (
-          <Menu.Item leftSection={<Refresh />} onClick={() => run(check)}>
-            {t.detail.check}
-          </Menu.Item>
+        {isCheckable(monitor) && (
+          <May do="respond">
+            <Menu.Item leftSection={<Refresh />} onClick={() => run(check)}>
+              {t.detail.check}
+            </Menu.Item>
+          </May>
         )}
-        <Menu.Item
-          leftSection={isactive ? <Pause /> : <Play />}
-          onClick={() => run(() => save(client, { monitorid, isactive: !isactive }))}
-        >
-          {isactive ? t.monitors.pause : t.monitors.resume}
-        </Menu.Item>
-        <Menu.Item leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
-          {t.detail.edit}
-        </Menu.Item>
-        <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
-          {t.detail.duplicate}
-        </Menu.Item>
-        <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
-          {t.monitors.delete}
-        </Menu.Item>
+        <May do="edit">
+          <Menu.Item
+            leftSection={isactive ? <Pause /> : <Play />}
+            onClick={() => run(() => save(client, { monitorid, isactive: !isactive }))}
+          >
+            {isactive ? t.monitors.pause : t.monitors.resume}
+          </Menu.Item>
+          <Menu.Item leftSection={<Pencil />} component={Link} to={`/monitor/${monitorid}/edit`}>
+            {t.detail.edit}
+          </Menu.Item>
+          <Menu.Item leftSection={<Duplicate />} component={Link} to={`/monitor/new?from=${monitorid}`}>
+            {t.detail.duplicate}
+          </Menu.Item>
+          <Menu.Item leftSection={<Trash />} color="red" onClick={() => setConfirming(true)}>
+            {t.monitors.delete}
+          </Menu.Item>
+        </May>
       </ActionMenu>
       {confirming && (
         <Confirm

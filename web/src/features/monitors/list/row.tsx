@@ -8,7 +8,7 @@ import { BellOff, More } from "../../../shared/ui/icons";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
-import { responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
+import { isCheckable, responseTimeOf, short, stateOf, typeName, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
 import { BEATS, summaryQuery } from "../summary";
 import styles from "./list.module.css";
@@ -31,10 +31,12 @@ interface Props {
   position: number;
   selected: boolean;
   current: boolean;
-  pick: Pick;
+  /** Null for users who may not edit: all that can be done with a selection is to change or delete it. */
+  pick: Pick | null;
+  responds: boolean;
 }
 
-export const Row = memo(function Row({ line, monitor, top, height, position, selected, current, pick }: Props) {
+export const Row = memo(function Row({ line, monitor, top, height, position, selected, current, pick, responds }: Props) {
   const t = useTexts();
   const state = stateOf(monitor);
   return (
@@ -49,16 +51,18 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
       data-selected={selected || undefined}
       data-current={current || undefined}
     >
-      <span role="cell" className={styles.selectCell}>
-        <label className={styles.select}>
-          <input
-            type="checkbox"
-            checked={selected}
-            onChange={({ nativeEvent }) => pick(line, monitor.monitorid, (nativeEvent as globalThis.MouseEvent).shiftKey)}
-          />
-          <span className="sr-only">{t.monitors.select(monitor.name)}</span>
-        </label>
-      </span>
+      {pick && (
+        <span role="cell" className={styles.selectCell}>
+          <label className={styles.select}>
+            <input
+              type="checkbox"
+              checked={selected}
+              onChange={({ nativeEvent }) => pick(line, monitor.monitorid, (nativeEvent as globalThis.MouseEvent).shiftKey)}
+            />
+            <span className="sr-only">{t.monitors.select(monitor.name)}</span>
+          </label>
+        </span>
+      )}
       <span role="cell" className={styles.status} title={t.monitors.states[state]}>
         <StatusMark state={state} />
         <span className="sr-only">{t.monitors.states[state]}</span>
@@ -98,9 +102,12 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
       <span role="cell" className={`${styles.check ?? ""} ${styles.checkColumn ?? ""}`}>
         <Ago at={monitor.last_check} />
       </span>
-      <span role="cell" className={styles.actionsCell}>
-        <Actions monitor={monitor} />
-      </span>
+      {responds && (
+        <span role="cell" className={styles.actionsCell}>
+          {/* Those who may not edit can only check. */}
+          {(pick !== null || isCheckable(monitor)) && <Actions monitor={monitor} />}
+        </span>
+      )}
     </div>
   );
 });

@@ -1,0 +1,33 @@
+/** Shown in place of a page that the user's role does not include. */
+import { Button } from "@mantine/core";
+import { Link } from "react-router";
+import { useMe, type Permission, type Role } from "../shared/api/session";
+import { useLanguage } from "../shared/i18n";
+import { useExtraTexts } from "../shared/i18n/extra";
+import { EmptyState } from "../shared/ui/empty-state";
+import { useTitle } from "../shared/ui/page";
+import { useHome } from "./home";
+
+/** The permissions that pages need, with the roles to ask for; higher roles have them too. */
+const ROLES = { view: ["viewer"], edit: ["editor"], bills: ["admin", "billing"] } as const satisfies Partial<
+  Record<Permission, readonly Role[]>
+>;
+export type PagePermission = keyof typeof ROLES;
+
+export default function Forbidden({ permission }: { permission: PagePermission }) {
+  const { locale, texts: t } = useLanguage();
+  const { forbidden } = useExtraTexts();
+  const [home, name] = useHome();
+  const { role } = useMe();
+  const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each) => t.team.roles[each]));
+  const title = forbidden.title(roles);
+  useTitle(title);
+  return (
+    <EmptyState title={title} page>
+      <p>{forbidden.help(t.team.roles[role])}</p>
+      <Button component={Link} to={home}>
+        {name}
+      </Button>
+    </EmptyState>
+  );
+}
