@@ -221,7 +221,7 @@ both_databases! {
             refused.refused(422, "invalid_fields");
             assert_eq!(refused.wrong_fields(), ["role"]);
         }
-        // Another role by itself removes the limit.
+        // Another role without a new limit removes the old one.
         job(&ann.client, "mail", "mx").await;
         ann.client.post("member/save", &json!({"userid": bob.userid, "role": "responder"})).await.ok();
         assert_eq!(names(&bob.client).await, Vec::<String>::new());

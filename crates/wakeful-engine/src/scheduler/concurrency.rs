@@ -331,12 +331,13 @@ mod tests {
         limiter.release_waiting(MIN_RUN_MS + SEARCH_INTERVAL_MS, &mut start);
         let started = start.iter().filter(|permit| permit.job.team == team(9)).count();
         assert_eq!((started, limiter.running), (10, 512));
-        // Those that gave way were told so, are not counted twice, and run again later.
-        let told = hanging.iter().filter(|permit| permit.stop.notified().now_or_never().is_some());
-        let told: Vec<_> = told.cloned().collect();
-        assert!(told.len() >= 10 && told.iter().all(|permit| permit.job.team == team(1)));
+        // Those that gave way are stopped, are not counted twice, and run again later.
+        let stopped =
+            hanging.iter().filter(|permit| permit.stop.notified().now_or_never().is_some());
+        let stopped: Vec<_> = stopped.cloned().collect();
+        assert!(stopped.len() >= 10 && stopped.iter().all(|permit| permit.job.team == team(1)));
         let mut again = Vec::new();
-        for permit in &told {
+        for permit in &stopped {
             limiter.release(permit, 2_000, &mut again);
         }
         assert_eq!(limiter.running, 512);

@@ -36,7 +36,7 @@ async fn a_backup_made_during_writes_is_complete() {
     let server = installation.serve().await;
     let mut ann = MfaUser::sign_up(&server.anonymous(), "ann@example.com").await;
     let running = Arc::new(AtomicBool::new(true));
-    let writer = write_keys(ann.user.client.clone(), running.clone());
+    let writer = write_monitors(ann.user.client.clone(), running.clone());
     let backups = async {
         let mut files = Vec::new();
         for count in 0..5 {
@@ -64,10 +64,12 @@ async fn a_backup_made_during_writes_is_complete() {
     restored.anonymous().with_token(&ann.user.token).get("users/me").await.ok();
 }
 
-async fn write_keys(client: Client, running: Arc<AtomicBool>) -> usize {
+async fn write_monitors(client: Client, running: Arc<AtomicBool>) -> usize {
     let mut written = 0;
     while running.load(Ordering::SeqCst) {
-        client.post("integrations/apikey/save", &json!({"name": "x"})).await.ok();
+        let body = json!({"type": "api", "name": "x", "heartbeat_interval": 86400,
+            "isactive": false, "upside_down_mode": false});
+        client.post("monitor/save", &body).await.ok();
         written += 1;
     }
     written

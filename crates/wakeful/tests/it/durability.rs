@@ -28,13 +28,13 @@ const MAX_START_TIME: Duration = Duration::from_secs(3);
 #[derive(Default)]
 struct Acknowledged {
     emails: BTreeSet<String>,
-    keys: BTreeSet<String>,
+    monitors: BTreeSet<String>,
 }
 
 impl Acknowledged {
     fn add(&mut self, other: Self) {
         self.emails.extend(other.emails);
-        self.keys.extend(other.keys);
+        self.monitors.extend(other.monitors);
     }
 }
 
@@ -65,7 +65,7 @@ async fn no_acknowledged_write_is_lost_to_kill_9() {
         starts.push(begun.elapsed());
         assert_all_there(&installation, &server, &ann.token, &acknowledged).await;
     }
-    assert!(acknowledged.emails.len() >= rounds && acknowledged.keys.len() >= rounds);
+    assert!(acknowledged.emails.len() >= rounds && acknowledged.monitors.len() >= rounds);
     starts.sort();
     let usual = starts[rounds / 2];
     assert!(usual <= MAX_START_TIME, "ready after {usual:?}, at worst after {:?}", starts.last());
@@ -75,17 +75,17 @@ async fn no_acknowledged_write_is_lost_to_kill_9() {
 #[derive(Default)]
 struct Progress {
     sign_ups: AtomicUsize,
-    keys: AtomicUsize,
+    monitors: AtomicUsize,
     server_is_gone: AtomicBool,
 }
 
 impl Progress {
     fn has_begun(&self) -> bool {
-        self.sign_ups.load(Ordering::SeqCst) > 0 && self.keys.load(Ordering::SeqCst) > 0
+        self.sign_ups.load(Ordering::SeqCst) > 0 && self.monitors.load(Ordering::SeqCst) > 0
     }
 }
 
-/// Signs up users and creates API keys in turn until the server is gone.
+/// Signs up users and creates monitors in turn until the server is gone.
 async fn write(url: String, token: String, name: String, progress: Arc<Progress>) -> Acknowledged {
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut acknowledged = Acknowledged::default();
@@ -100,14 +100,17 @@ async fn write(url: String, token: String, name: String, progress: Arc<Progress>
             acknowledged.emails.insert(email);
             progress.sign_ups.fetch_add(1, Ordering::SeqCst);
         }
-        let save = http.post(format!("{url}/api/v1/integrations/apikey/save"));
-        let save = save.bearer_auth(&token).json(&json!({"name": name})).send().await;
+        let body = json!({"type": "api", "name": name, "heartbeat_interval": 86400,
+            "isactive": false, "upside_down_mode": false});
+        let save = http.post(format!("{url}/api/v1/monitor/save"));
+        let save = save.bearer_auth(&token).json(&body).send().await;
         let Ok(answer) = save else { continue };
         if answer.status() == 200
             && let Ok(made) = answer.json::<serde_json::Value>().await
         {
-            acknowledged.keys.insert(made["apikeyid"].as_str().unwrap().to_owned());
-            progress.keys.fetch_add(1, Ordering::SeqCst);
+            let monitor = made["monitor"]["monitorid"].as_str().unwrap();
+            acknowledged.monitors.insert(monitor.to_owned());
+            progress.monitors.fetch_add(1, Ordering::SeqCst);
         }
     }
     acknowledged
@@ -125,13 +128,13 @@ async fn assert_all_there(
     let lost: Vec<_> =
         acknowledged.emails.iter().filter(|email| !there.contains(email.as_str())).collect();
     assert!(lost.is_empty(), "sign-ups are lost: {lost:?}");
-    let listed = server.anonymous().with_token(token).get("integrations/apikeys").await.ok();
-    let listed = listed["apikeys"].as_array().unwrap();
+    let listed = server.anonymous().with_token(token).get("monitors").await.ok();
+    let listed = listed["monitors"].as_array().unwrap();
     let there: BTreeSet<&str> =
-        listed.iter().map(|key| key["apikeyid"].as_str().unwrap()).collect();
+        listed.iter().map(|monitor| monitor["monitorid"].as_str().unwrap()).collect();
     let lost: Vec<_> =
-        acknowledged.keys.iter().filter(|key| !there.contains(key.as_str())).collect();
-    assert!(lost.is_empty(), "keys are lost: {lost:?}");
+        acknowledged.monitors.iter().filter(|id| !there.contains(id.as_str())).collect();
+    assert!(lost.is_empty(), "monitors are lost: {lost:?}");
 }
 
 /// The result of SQLite's integrity check.
