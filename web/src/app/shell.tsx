@@ -36,8 +36,6 @@ type Opened = "palette" | "help" | "everywhere";
 /** The page without navigation, for a screen on the wall. */
 const WALLBOARD = "/wallboard";
 
-const TEAM = "/team";
-
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
 export function Shell() {
@@ -74,7 +72,7 @@ export function Shell() {
         <Suspense>{views && <NotifierHealth as="banner" />}</Suspense>
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
         {/* The page of the team is where they are chosen. */}
-        <Suspense>{role === "owner" && !review && !bare && pathname !== TEAM && <ChooseRoles />}</Suspense>
+        <Suspense>{role === "owner" && !review && pathname === "/" && <ChooseRoles />}</Suspense>
         <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
           <NotifierDialogContext value={notifierDialog}>
             <Outlet />

@@ -9,15 +9,22 @@ export type MonitorRow = components["schemas"]["MonitorRow"];
 /** How many are loaded first, to fill the screen. */
 const FIRST_PAGE = 100;
 
+function rows(query: { limit?: number; cursor?: string }, signal: AbortSignal) {
+  return unwrap(GET("/api/v1/monitors/rows", { params: { query }, signal }));
+}
+
 export const monitorsQuery = queryOptions({
   queryKey: ["monitors"],
   queryFn: async ({ signal, client, queryKey }): Promise<MonitorRow[]> => {
-    if (client.getQueryData(queryKey) === undefined) {
-      const page = await unwrap(GET("/api/v1/monitors/rows", { params: { query: { limit: FIRST_PAGE } }, signal }));
-      if (!page.next_cursor) return page.monitors;
-      client.setQueryData(queryKey, page.monitors);
-    }
-    return (await unwrap(GET("/api/v1/monitors/rows", { signal }))).monitors;
+    if (client.getQueryData(queryKey) !== undefined) return (await rows({}, signal)).monitors;
+    const first = await rows({ limit: FIRST_PAGE }, signal);
+    if (!first.next_cursor) return first.monitors;
+    client.setQueryData(queryKey, first.monitors);
+    const { monitors: rest } = await rows({ cursor: first.next_cursor }, signal);
+    // Live events may have changed the first page meanwhile, and added monitors that the rest has too.
+    const added = new Set(rest.map(({ monitorid }) => monitorid));
+    const shown = client.getQueryData<MonitorRow[]>(queryKey) ?? first.monitors;
+    return [...shown.filter(({ monitorid }) => !added.has(monitorid)), ...rest];
   },
   // Live events keep the list current; missed ones trigger a refetch.
   staleTime: 60_000,
