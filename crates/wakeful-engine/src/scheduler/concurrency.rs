@@ -8,7 +8,7 @@
 //! no longer counts, because otherwise a single hanging page would delay the checks of its
 //! healthy neighbors.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::Notify;
 use wakeful_core::id::{MonitorId, TeamId};
@@ -42,6 +42,8 @@ pub(super) struct RunPermit {
     /// Notified when the job has to stop.
     pub(super) stop: Arc<Notify>,
     started: u64,
+    /// Counts the jobs that were started.
+    number: u64,
 }
 
 pub(super) struct ConcurrencyLimiter {
@@ -55,12 +57,13 @@ pub(super) struct ConcurrencyLimiter {
     waiting_for_host: usize,
     /// When to look again for a job that gives way.
     next_search: u64,
+    started_jobs: u64,
 }
 
 #[derive(Default)]
 struct TeamQueue {
-    /// In the order of their start.
-    running: VecDeque<RunPermit>,
+    /// By their numbers, so in the order of their start.
+    running: BTreeMap<u64, RunPermit>,
     waiting: VecDeque<Job>,
 }
 
@@ -82,6 +85,7 @@ impl ConcurrencyLimiter {
             hosts: HashMap::new(),
             waiting_for_host: 0,
             next_search: 0,
+            started_jobs: 0,
         }
     }
 
@@ -94,7 +98,7 @@ impl ConcurrencyLimiter {
     /// Notes that a job has finished or stopped. One that gave way is no longer counted.
     pub(super) fn release(&mut self, permit: &RunPermit, now: u64, start: &mut Vec<RunPermit>) {
         let Job { team, host, .. } = permit.job;
-        if !self.remove_running(team, |running| Arc::ptr_eq(&running.stop, &permit.stop)) {
+        if !self.remove_running(team, permit.number) {
             return;
         }
         if let Some(host) = self.hosts.get_mut(&host)
@@ -108,7 +112,7 @@ impl ConcurrencyLimiter {
 
     /// Stops the running job of a monitor.
     pub(super) fn stop(&self, monitor: MonitorId) {
-        let running = self.teams.values().flat_map(|team| &team.running);
+        let running = self.teams.values().flat_map(|team| team.running.values());
         for permit in running.filter(|permit| permit.job.monitor == monitor) {
             permit.stop.notify_one();
         }
@@ -173,9 +177,11 @@ impl ConcurrencyLimiter {
             }
             host.started.push_back(now);
             self.running += 1;
-            let permit = RunPermit { job, stop: Arc::default(), started: now };
+            self.started_jobs += 1;
+            let number = self.started_jobs;
+            let permit = RunPermit { job, stop: Arc::default(), started: now, number };
             start.push(permit.clone());
-            self.change(id, |team| team.running.push_back(permit));
+            self.change(id, |team| drop(team.running.insert(number, permit)));
         }
     }
 
@@ -186,7 +192,8 @@ impl ConcurrencyLimiter {
             return false;
         }
         let most = self.teams.iter().max_by_key(|(_, team)| team.running.len());
-        let oldest = most.and_then(|(id, team)| Some((*id, team.running.front()?, team)));
+        let oldest =
+            most.and_then(|(id, team)| Some((*id, team.running.first_key_value()?.1, team)));
         let Some((id, oldest, _)) = oldest.filter(|(_, oldest, team)| {
             oldest.started + MIN_RUN_MS <= now && team.running.len() > running * GIVE_WAY_FACTOR
         }) else {
@@ -195,20 +202,15 @@ impl ConcurrencyLimiter {
         };
         let oldest = oldest.clone();
         oldest.stop.notify_one();
-        self.remove_running(id, |running| Arc::ptr_eq(&running.stop, &oldest.stop));
+        self.remove_running(id, oldest.number);
         self.enqueue(oldest.job);
         true
     }
 
     /// Removes a running job of a team; false if there is none such.
-    fn remove_running(&mut self, id: TeamId, is_it: impl Fn(&RunPermit) -> bool) -> bool {
+    fn remove_running(&mut self, id: TeamId, number: u64) -> bool {
         let mut removed = false;
-        self.change(id, |team| {
-            if let Some(index) = team.running.iter().position(is_it) {
-                team.running.remove(index);
-                removed = true;
-            }
-        });
+        self.change(id, |team| removed = team.running.remove(&number).is_some());
         self.running -= usize::from(removed);
         removed
     }
