@@ -124,8 +124,8 @@ impl Engine {
 
     fn check_key_filter(&self, caller: &Caller, scope: Scope) -> Result<()> {
         if !scope.may_have_filter() {
-            let why = "limits a key to some monitors, which needs the scope editor, responder, \
-                       viewer or push";
+            let why = "must be editor, responder, viewer or push for a key that is limited to \
+                       some monitors";
             return Err(refused("scope", why));
         }
         if caller.team_access().filter().is_some() {

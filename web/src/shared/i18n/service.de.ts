@@ -142,6 +142,10 @@ const refusals: ServiceMessages["refusals"] = [
     "is too long: the long request bodies and headers of a team can have {} MiB in total",
     "Die langen Anfragetexte und Header Ihres Teams wären zusammen größer als {} MiB. Kürzen Sie diesen oder einen anderen.",
   ],
+  [
+    "cannot be limited further: your keys have the limit of your membership",
+    "Entfernen Sie die Tags: Für Ihre Schlüssel gilt schon die Einschränkung Ihrer Mitgliedschaft.",
+  ],
   ["must have at most {} headers", "Höchstens {} Header sind erlaubt."],
   ["has a header name with characters that names cannot have", "Der Name eines Headers enthält unzulässige Zeichen."],
   ["has a line end or control character in {}", "{} enthält einen Zeilenumbruch oder ein Steuerzeichen."],

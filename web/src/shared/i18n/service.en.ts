@@ -126,6 +126,10 @@ const refusals: ServiceMessages["refusals"] = [
     "is too long: the long request bodies and headers of a team can have {} MiB in total",
     "The long request bodies and headers of your team would have more than {} MiB. Shorten this one or another.",
   ],
+  [
+    "cannot be limited further: your keys have the limit of your membership",
+    "Remove the tags: your keys already have the limit of your membership.",
+  ],
   ["must have at most {} headers", "Enter at most {} headers."],
   ["has a header name with characters that names cannot have", "The name of a header contains characters that aren’t allowed."],
   ["has a line end or control character in {}", "{} contains a line break or a control character."],
