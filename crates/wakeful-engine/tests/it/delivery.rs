@@ -383,7 +383,8 @@ both_databases! {
 
     async fn a_row_whose_worker_died_is_sent_when_its_lease_ends(setup: Setup) {
         let fixture = DeliveryFixture::webhook(setup).await;
-        fixture.receiver.answer_after(Duration::from_secs(3));
+        // For as long as an attempt may take: however slow this machine is, no response arrives first.
+        fixture.receiver.answer_after(Duration::from_secs(60));
         let site = fixture.monitor("site").await;
         fixture.report(&site, "down").await;
         fixture.receiver.wait_for_hooks(1).await;
@@ -514,7 +515,7 @@ both_databases! {
         report(&ann.client, &site, "down").await;
         fine.wait_for_hooks(1).await;
         let took = began.elapsed();
-        assert!(took < Duration::from_secs(3), "{took:?}");
+        assert!(took < Duration::from_secs(8), "{took:?}");
         assert!(hanging.most_at_once() <= 50, "{}", hanging.most_at_once());
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn net() -> Net {
     Net::new(Policy::Private, Vec::new(), Arc::new(Today))
 }
 
-/// Runs one check; fails the test if it exceeds its deadline by a second.
+/// Runs one check; fails the test if it exceeds its deadline by three seconds.
 pub(crate) async fn check_with(
     net: &Net,
     spec: &Spec,
@@ -44,7 +44,7 @@ pub(crate) async fn check_with(
     let began = Instant::now();
     let observation = checks::check(net, spec, Deadline::within(allowed)).await;
     let took = began.elapsed();
-    assert!(took < allowed + Duration::from_secs(1), "took {took:?} of {allowed:?}");
+    assert!(took < allowed + Duration::from_secs(3), "took {took:?} of {allowed:?}");
     if let Ok(observation) = &observation {
         assert!(
             observation.message.chars().count() <= 500
