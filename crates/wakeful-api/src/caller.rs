@@ -5,6 +5,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
+use std::net::IpAddr;
 use std::sync::Arc;
 use utoipa_axum::router::UtoipaMethodRouter;
 use wakeful_core::access::{Need, Permission, TeamAccess};
@@ -12,6 +13,7 @@ use wakeful_core::secret::Secret;
 use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
 
 use crate::app::Api;
+use crate::client_ip;
 use crate::cookie;
 use crate::error::ApiError;
 use crate::openapi;
@@ -22,7 +24,11 @@ const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
 /// The credentials that the caller sent.
 pub(crate) enum Credentials {
     Token(Secret),
-    Keys(KeyPair),
+    Keys {
+        pair: KeyPair,
+        /// The client's address.
+        from: IpAddr,
+    },
     /// A token in the web app's cookie. Scripts cannot read the cookie, so no response
     /// may contain the token.
     Cookie(Secret),
@@ -34,7 +40,8 @@ impl Credentials {
         if headers.contains_key(header::AUTHORIZATION) {
             bearer(headers).map(Self::Token)
         } else if headers.contains_key(API_KEY) || headers.contains_key(ENC_KEY) {
-            key_pair(headers).map(Self::Keys)
+            let from = client_ip::of(parts, api);
+            key_pair(headers).map(|pair| Self::Keys { pair, from })
         } else {
             cookie::token(api, &parts.method, headers).map(Self::Cookie)
         }
@@ -46,7 +53,7 @@ impl Credentials {
             Self::Token(token) | Self::Cookie(token) => {
                 engine.caller_by_token(token.expose()).await
             }
-            Self::Keys(pair) => engine.caller_by_keys(pair).await,
+            Self::Keys { pair, from } => engine.caller_by_keys(pair, *from).await,
         }
     }
 }

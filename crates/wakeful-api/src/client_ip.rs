@@ -20,10 +20,15 @@ impl FromRequestParts<Api> for ClientIp {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |info| info.0.ip());
-        Ok(Self(client(peer, &parts.headers, &api.settings().trusted_proxies)))
+        Ok(Self(of(parts, api)))
     }
+}
+
+/// The address of the client of a request.
+pub(crate) fn of(parts: &Parts, api: &Api) -> IpAddr {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |info| info.0.ip());
+    client(peer, &parts.headers, &api.settings().trusted_proxies)
 }
 
 /// The client's address and user agent.

@@ -1,7 +1,7 @@
 //! What clients can make the server hold: request bodies that are still arriving, requests
-//! in progress, and responses that have not been read. There is a limit for all clients
-//! and one for each, so that clients that never send or never read cannot exhaust the
-//! process.
+//! in progress, and responses that have not been read. There is a limit for all clients,
+//! one for each site and one for each client, so that clients that never send or never read
+//! cannot exhaust the process, however many addresses one of them has.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,11 +10,15 @@ use wakeful_core::client_network::ClientNetwork;
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 const MAX_BYTES_PER_CLIENT: usize = 32 * 1024 * 1024;
 
+/// The clients of one site share this part of everything.
+const SITE_PART: usize = 4;
+
 #[derive(Clone)]
 pub(crate) struct ClientShares(Arc<Shares>);
 
 struct Shares {
     max: usize,
+    max_per_site: usize,
     max_per_client: usize,
     usage: Mutex<Usage>,
 }
@@ -22,7 +26,8 @@ struct Shares {
 #[derive(Default)]
 struct Usage {
     total: usize,
-    clients: HashMap<ClientNetwork, usize>,
+    /// By client, and by site.
+    networks: HashMap<ClientNetwork, usize>,
 }
 
 /// What one request or response holds, until it is dropped.
@@ -35,7 +40,8 @@ pub(crate) struct Reservation {
 
 impl ClientShares {
     pub(crate) fn new(max: usize, max_per_client: usize) -> Self {
-        Self(Arc::new(Shares { max, max_per_client, usage: Mutex::default() }))
+        let max_per_site = max_per_site(max, max_per_client);
+        Self(Arc::new(Shares { max, max_per_site, max_per_client, usage: Mutex::default() }))
     }
 
     /// Shares of the memory that is kept for clients, in bytes.
@@ -66,11 +72,13 @@ impl Reservation {
             return false;
         }
         if let Some(client) = self.client {
-            let of_client = usage.clients.get(&client).copied().unwrap_or(0);
-            if of_client + amount > shares.max_per_client {
+            let limits = [(client, shares.max_per_client), (client.site(), shares.max_per_site)];
+            if limits.iter().any(|(network, max)| usage.of(*network) + amount > *max) {
                 return false;
             }
-            usage.clients.insert(client, of_client + amount);
+            for (network, _) in limits {
+                *usage.networks.entry(network).or_default() += amount;
+            }
         }
         usage.total += amount;
         self.amount += amount;
@@ -95,13 +103,30 @@ impl Drop for Reservation {
         let mut usage = self.shares.usage();
         usage.total -= self.amount;
         let Some(client) = self.client else { return };
-        let left = usage.clients.get(&client).map_or(0, |of_client| of_client - self.amount);
-        if left == 0 {
-            usage.clients.remove(&client);
-        } else {
-            usage.clients.insert(client, left);
+        for network in [client, client.site()] {
+            usage.release(network, self.amount);
         }
     }
+}
+
+impl Usage {
+    fn of(&self, network: ClientNetwork) -> usize {
+        self.networks.get(&network).copied().unwrap_or(0)
+    }
+
+    fn release(&mut self, network: ClientNetwork, amount: usize) {
+        let left = self.of(network) - amount;
+        if left == 0 {
+            self.networks.remove(&network);
+        } else {
+            self.networks.insert(network, left);
+        }
+    }
+}
+
+/// The limit of a site, given those of all clients and of one.
+pub(crate) fn max_per_site(max: usize, max_per_client: usize) -> usize {
+    (max / SITE_PART).max(max_per_client)
 }
 
 /// Keeps what a request holds until it has been handled, as an extension of the request.
@@ -132,7 +157,18 @@ mod tests {
         assert!(shares.reserve(client(2)).grow(1));
         drop(first);
         assert!(shares.reserve(client(1)).grow(10));
-        assert!(shares.usage().clients.is_empty() && shares.usage().total == 0);
+        assert!(shares.usage().networks.is_empty() && shares.usage().total == 0);
+    }
+
+    #[test]
+    fn the_clients_of_a_site_share_a_quarter() {
+        let shares = ClientShares::new(100, 10);
+        let mut site: Vec<_> = (1..=3).map(|last| shares.reserve(client(last))).collect();
+        assert!(site[0].grow(10) && site[1].grow(10) && !site[2].grow(10) && site[2].grow(5));
+        assert!(!shares.reserve(client(4)).grow(1));
+        assert!(shares.reserve(Some(ClientNetwork::of([10, 0, 1, 4].into()))).grow(10));
+        drop(site);
+        assert!(shares.usage().networks.is_empty());
     }
 
     #[test]

@@ -241,6 +241,11 @@ impl From<Error> for ApiError {
                 );
                 Self::new(StatusCode::FORBIDDEN, ErrorCode::KeyScope, message)
             }
+            Error::NotForServices => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Forbidden,
+                "A service account may not do this; log in as a person.",
+            ),
             Error::RoleTooHigh => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::Forbidden,

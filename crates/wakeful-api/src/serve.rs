@@ -1,4 +1,4 @@
-//! The HTTP server on a listener. `Limits` bounds the number of connections, each
+//! The HTTP server on a listener. `Limits` bounds the number of connections, each site's and
 //! client's share of them, and the time a connection may be idle or stalled, so that
 //! no client can keep others from being served. A shutdown lets running requests finish.
 

@@ -39,7 +39,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
-use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess};
+use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess, UserKind};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_store::{Authority, Credential};
 
@@ -50,6 +50,7 @@ pub struct Caller {
     user: UserId,
     team_access: TeamAccess,
     email: String,
+    kind: UserKind,
     role: Role,
     scope: Scope,
     via: Via,
@@ -69,6 +70,7 @@ pub(crate) struct Identity {
     /// The monitors that the member or the API key is limited to.
     pub(crate) filter: Option<MonitorFilterId>,
     pub(crate) email: String,
+    pub(crate) kind: UserKind,
     pub(crate) role: Role,
     pub(crate) scope: Scope,
     pub(crate) via: Via,
@@ -78,9 +80,9 @@ impl Caller {
     /// Only for `auth.rs`, which has verified the credentials.
     #[expect(clippy::disallowed_methods, reason = "the only place that knows the caller's filter")]
     pub(crate) fn new(identity: Identity) -> Self {
-        let Identity { user, team, filter, email, role, scope, via } = identity;
+        let Identity { user, team, filter, email, kind, role, scope, via } = identity;
         let team_access = TeamAccess::of_caller(team, filter);
-        Self { user, team_access, email, role, scope, via }
+        Self { user, team_access, email, kind, role, scope, via }
     }
 
     pub fn user(&self) -> UserId {
@@ -113,9 +115,18 @@ impl Caller {
         self.via
     }
 
-    /// The permissions that both the role and the scope include.
+    pub fn kind(&self) -> UserKind {
+        self.kind
+    }
+
+    /// The permissions that the role, the scope and the kind of user include.
     pub fn permissions(&self) -> Permissions {
-        self.role.permissions().and(self.scope.permissions())
+        self.of_holder().and(self.scope.permissions())
+    }
+
+    /// What the user may do, whatever the scope of the key.
+    fn of_holder(&self) -> Permissions {
+        self.role.permissions().and(self.kind.permissions())
     }
 
     pub fn may(&self, permission: Permission) -> bool {
@@ -132,8 +143,10 @@ impl Caller {
     pub fn require(&self, permission: Permission) -> Result<()> {
         if self.may(permission) {
             Ok(())
-        } else if self.role.permissions().contains(permission) {
+        } else if self.of_holder().contains(permission) {
             Err(Error::KeyScope(self.scope))
+        } else if self.role.permissions().contains(permission) {
+            Err(Error::NotForServices)
         } else {
             Err(Error::Forbidden(permission))
         }

@@ -36,6 +36,9 @@ pub enum Error {
     /// The API key does not have a permission that its holder has.
     #[error("an API key with the scope {} may not do this", .0.as_str())]
     KeyScope(Scope),
+    /// A service account has no account of its own to manage.
+    #[error("a service account may not do this")]
+    NotForServices,
     /// The role of another member, or one to be assigned, is above the caller's own.
     #[error("the role is above the caller's own")]
     RoleTooHigh,

@@ -20,8 +20,8 @@ mod settings;
 mod team_turns;
 
 pub use accounts::{
-    api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, signup::*,
-    team::*,
+    api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, services::*,
+    signup::*, team::*,
 };
 pub use bus::Event;
 pub use caller::{Authorized, Caller, Via};

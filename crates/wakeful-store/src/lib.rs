@@ -23,7 +23,7 @@ mod transfer;
 
 pub use accounts::{
     account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, members::*,
-    mfa::*, monitor_filters::*, operator::*, rate_limits::*, sessions::*, team::*,
+    mfa::*, monitor_filters::*, operator::*, rate_limits::*, services::*, sessions::*, team::*,
 };
 pub use alerting::alerts::*;
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};

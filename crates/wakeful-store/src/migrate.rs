@@ -56,6 +56,7 @@ const STEPS: &[Step] = steps![
     "0025_members",
     "0026_long_requests",
     "0027_monitor_filters",
+    "0028_service_accounts",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

@@ -119,6 +119,8 @@ pub(crate) struct Me {
     pub(crate) email: String,
     /// As given at sign-up; may be empty.
     pub(crate) name: String,
+    #[schema(value_type = enums::UserKind)]
+    pub(crate) kind: &'static str,
     /// The team's id.
     #[schema(value_type = String, format = Uuid)]
     pub(crate) groupid: TeamId,
@@ -148,6 +150,7 @@ impl Me {
             userid: caller.user(),
             email: caller.email().to_owned(),
             name: profile.name,
+            kind: profile.kind.as_str(),
             groupid: caller.team(),
             mfa: profile.mfa_enabled,
             email_verified: profile.email_verified,

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 use wakeful_core::access::{Expiry, MonitorFilter, Scope};
-use wakeful_core::id::{ApiKeyId, TeamId};
+use wakeful_core::id::{ApiKeyId, TeamId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_engine::{ApiKeyView, NewKeyPair};
+use wakeful_engine::{ApiKey, ApiKeyDraft, ApiKeyView, NewKeyPair, TeamApiKeyView};
 
 use super::enums;
 use super::fields::{Fields, FromFields};
@@ -17,6 +17,13 @@ use crate::query::NextCursor;
 pub(crate) struct SaveApiKey {
     #[schema(value_type = Option<String>)]
     pub(crate) apikeyid: Option<String>,
+    #[serde(flatten)]
+    pub(crate) key: NewApiKey,
+}
+
+/// A key pair to create.
+#[derive(ToSchema)]
+pub(crate) struct NewApiKey {
     #[schema(max_length = 255, min_length = 1, pattern = r"\S")]
     pub(crate) name: String,
     /// What the key may do at most, whatever its holder may; cannot be changed later.
@@ -43,12 +50,24 @@ pub(crate) struct SaveApiKey {
 impl FromFields for SaveApiKey {
     fn read(fields: &mut Fields) -> Option<Self> {
         let apikeyid = fields.optional_text("apikeyid");
+        Some(Self { apikeyid, key: NewApiKey::read(fields)? })
+    }
+}
+
+impl FromFields for NewApiKey {
+    fn read(fields: &mut Fields) -> Option<Self> {
         let scope = fields.optional("scope", Scope::parse);
         let name = fields.short_text("name", 255);
         let filter = monitor_filter::read(fields);
         let expires = fields.optional_text_or_number("expires", Expiry::parse);
         let scope = scope.unwrap_or(Scope::Full);
-        Some(Self { apikeyid, name: name?, scope, tags: (), monitors: (), filter, expires })
+        Some(Self { name: name?, scope, tags: (), monitors: (), filter, expires })
+    }
+}
+
+impl From<NewApiKey> for ApiKeyDraft {
+    fn from(dto: NewApiKey) -> Self {
+        Self { name: dto.name, scope: dto.scope, filter: dto.filter, expires: dto.expires }
     }
 }
 
@@ -71,6 +90,8 @@ pub(crate) struct ListedKey {
     /// To the minute; null if it has never been used.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_used: Option<Millis>,
+    /// The address of the client that last used it; empty if none has.
+    last_address: String,
     /// The first characters of the API key.
     prefix: String,
     /// What the key may do at most.
@@ -86,23 +107,72 @@ pub(crate) struct ListedKey {
     groupid: TeamId,
 }
 
+impl ListedKey {
+    fn of(team: TeamId, key: ApiKey, filter: Option<MonitorFilter>) -> Self {
+        Self {
+            apikeyid: key.id,
+            name: key.name,
+            created: key.created,
+            last_used: key.last_used,
+            last_address: key.last_address,
+            prefix: key.prefix,
+            scope: key.scope.as_str(),
+            monitor_filter: filter.map(MonitorFilterBody::from),
+            expires: key.expires,
+            groupid: team,
+        }
+    }
+}
+
 impl ApiKeyList {
     pub(crate) fn of(team: TeamId, keys: Vec<ApiKeyView>, next_cursor: NextCursor) -> Self {
-        let apikeys = keys
-            .into_iter()
-            .map(|ApiKeyView { key, filter }| ListedKey {
-                apikeyid: key.id,
-                name: key.name,
-                created: key.created,
-                last_used: key.last_used,
-                prefix: key.prefix,
-                scope: key.scope.as_str(),
-                monitor_filter: filter.map(MonitorFilterBody::from),
-                expires: key.expires,
-                groupid: team,
-            })
-            .collect();
-        Self { success: true, apikeys, next_cursor }
+        let listed = |ApiKeyView { key, filter }| ListedKey::of(team, key, filter);
+        Self { success: true, apikeys: keys.into_iter().map(listed).collect(), next_cursor }
+    }
+}
+
+/// The API keys of all users of a team.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamKeyList {
+    success: bool,
+    apikeys: Vec<TeamKey>,
+    /// Only with `limit`: the cursor of the next page; null on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Option<String>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TeamKey {
+    #[serde(flatten)]
+    key: ListedKey,
+    holder: KeyHolder,
+}
+
+/// The user who holds an API key.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KeyHolder {
+    #[schema(value_type = String, format = Uuid)]
+    userid: UserId,
+    #[schema(value_type = enums::UserKind)]
+    kind: &'static str,
+    /// Empty for a service account.
+    email: String,
+    /// May be empty.
+    name: String,
+}
+
+impl TeamKeyList {
+    pub(crate) fn of(team: TeamId, keys: Vec<TeamApiKeyView>, next_cursor: NextCursor) -> Self {
+        let listed = |TeamApiKeyView { held, filter }: TeamApiKeyView| TeamKey {
+            key: ListedKey::of(team, held.key, filter),
+            holder: KeyHolder {
+                userid: held.holder,
+                kind: held.kind.as_str(),
+                email: held.email,
+                name: held.name,
+            },
+        };
+        Self { success: true, apikeys: keys.into_iter().map(listed).collect(), next_cursor }
     }
 }
 

@@ -99,6 +99,10 @@ closed_sets! {
     Role = names!(access::Role);
     /// What a caller may do.
     Permission = names!(access::Permission);
+    /// Whether a user is a person or a service account.
+    UserKind = names!(access::UserKind);
+    /// The role of a service account.
+    ServiceRole = names!(access::Role).filter(|name| access::Role::parse_for_service(name).is_ok());
     /// What an API key may do at most.
     Scope = names!(access::Scope);
     /// The status of a monitor; pending until the first verdict.

@@ -20,6 +20,7 @@ pub(crate) mod payment_methods;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod report_page;
+pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod team;

@@ -1,4 +1,4 @@
-//! API key pairs of the caller.
+//! API key pairs of the caller, and of all users of the team.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -6,13 +6,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::ApiKeyId;
-use wakeful_engine::{ApiKeyDraft, Authorized};
+use wakeful_engine::Authorized;
 
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
 use crate::dto::Ack;
-use crate::dto::api_keys::{ApiKeyList, ApiKeySaved, SaveApiKey};
+use crate::dto::api_keys::{ApiKeyList, ApiKeySaved, SaveApiKey, TeamKeyList};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::path_id;
 use crate::query::{ListPage, Query};
@@ -22,6 +22,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Myself, routes!(list_api_keys)))
         .routes(needs(Permission::Myself, routes!(create_or_rename_api_key)))
         .routes(needs(Permission::Myself, routes!(delete_api_key)))
+        .routes(needs(Permission::People, routes!(list_team_api_keys)))
+        .routes(needs(Permission::People, routes!(delete_team_api_key)))
 }
 
 /// Lists the caller's API keys, without their secrets.
@@ -56,13 +58,11 @@ async fn create_or_rename_api_key(
     Body(wanted): Body<SaveApiKey>,
 ) -> ApiResult<ApiKeySaved> {
     let Some(apikeyid) = wanted.apikeyid else {
-        let SaveApiKey { name, scope, filter, expires, .. } = wanted;
-        let draft = ApiKeyDraft { name, scope, filter, expires };
-        let pair = api.engine().create_api_key(&caller, draft).await?;
+        let pair = api.engine().create_api_key(&caller, wanted.key.into()).await?;
         return Ok(Json(ApiKeySaved::made(&pair)));
     };
     let id = id(&apikeyid)?;
-    api.engine().rename_api_key(&caller, id, &wanted.name).await?;
+    api.engine().rename_api_key(&caller, id, &wanted.key.name).await?;
     Ok(Json(ApiKeySaved::renamed(id)))
 }
 
@@ -78,6 +78,41 @@ async fn delete_api_key(
     Path(apikeyid): Path<String>,
 ) -> ApiResult<Ack> {
     api.engine().delete_api_key(&caller, id(&apikeyid)?).await?;
+    Ack::with_message("API key deleted.")
+}
+
+/// Lists the API keys of all users of the team, with their holders.
+#[utoipa::path(get, path = "/api/v1/team/keys", tag = "Team",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Keys per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
+    responses(
+        (status = 200, description = "The keys", body = TeamKeyList),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_team_api_keys(
+    State(api): State<Api>,
+    caller: Authorized<permission::People>,
+    query: Query,
+) -> ApiResult<TeamKeyList> {
+    let part = ListPage::read(query, ApiKeyId::parse)?;
+    let keys = api.engine().team_api_keys(&caller).await?;
+    let (keys, next) = part.paginate(keys, |view| view.held.key.id, |id| id.to_string());
+    Ok(Json(TeamKeyList::of(caller.team(), keys, next)))
+}
+
+/// Deletes an API key of any user of the team; calls with it fail immediately.
+#[utoipa::path(delete, path = "/api/v1/team/key/{apikeyid}/delete", tag = "Team",
+    params(("apikeyid" = String, Path, description = "The key's id")),
+    responses(
+        (status = 200, description = "Deleted", body = Ack),
+        (status = 403, description = "The holder's role is above the caller's own", body = ErrorBody),
+        (status = 404, description = "The team has no such key", body = ErrorBody)))]
+async fn delete_team_api_key(
+    State(api): State<Api>,
+    caller: Authorized<permission::People>,
+    Path(apikeyid): Path<String>,
+) -> ApiResult<Ack> {
+    api.engine().delete_team_api_key(&caller, id(&apikeyid)?).await?;
     Ack::with_message("API key deleted.")
 }
 

@@ -20,6 +20,7 @@ mod payment_methods;
 mod push;
 mod regions;
 mod report;
+mod services;
 mod sessions;
 mod stats;
 mod team;
@@ -48,6 +49,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(accounts::protected())
         .merge(email_verification::protected())
         .merge(team::protected())
+        .merge(services::protected())
         .merge(api_keys::protected())
         .merge(mfa::protected())
         .merge(monitor_lists::protected())

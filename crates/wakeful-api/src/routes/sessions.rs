@@ -48,7 +48,7 @@ async fn get_token(
 ) -> ApiResult<Token> {
     let token = match credentials {
         Credentials::Token(token) => token,
-        Credentials::Keys(_) => api.engine().issue_token(&caller, &from).await?,
+        Credentials::Keys { .. } => api.engine().issue_token(&caller, &from).await?,
         // A script injected into the web app must not be able to steal the session.
         Credentials::Cookie(_) => return Err(ApiError::not_authenticated()),
     };

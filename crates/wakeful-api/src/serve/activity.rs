@@ -14,6 +14,9 @@ use super::Timeouts;
 /// of a body whose request was already rejected, less than a flood of control frames.
 const MAX_BYTES_WITHOUT_REQUEST: u64 = 4 * 1024 * 1024;
 
+/// A body that arrives more slowly, in bytes per second, makes no progress.
+const MIN_BODY_RATE: u64 = 1024;
+
 /// `blocked_since` while no write is pending.
 const NOT_BLOCKED: u64 = u64::MAX;
 /// `idle_since` of a connection whose task has not begun.
@@ -29,7 +32,8 @@ pub(super) struct Activity {
     had_request: AtomicBool,
     /// When the last request ended, or the connection's task began.
     idle_since: AtomicU64,
-    /// When a request last began, ended, or had its response read on by the client.
+    /// When a request last began, ended, or had its response read on by the client. A body
+    /// that arrives moves it forward by the time its bytes may take.
     progress_at: AtomicU64,
     /// Since when a write has been pending because the client does not read.
     blocked_since: AtomicU64,
@@ -176,10 +180,14 @@ impl Arrival {
         Self { activity, waiting: false }
     }
 
+    /// More of the body has arrived.
+    pub(super) fn received(&self, bytes: usize) {
+        let before = self.activity.progress_at.load(Ordering::Relaxed);
+        let progress = body_progress(before, bytes, self.activity.now());
+        self.activity.progress_at.store(progress, Ordering::Relaxed);
+    }
+
     pub(super) fn set_waiting(&mut self, waiting: bool) {
-        if !waiting {
-            self.activity.progress_at.store(self.activity.now(), Ordering::Relaxed);
-        }
         match (std::mem::replace(&mut self.waiting, waiting), waiting) {
             (false, true) => self.activity.at_work.fetch_sub(1, Ordering::AcqRel),
             (true, false) => self.activity.at_work.fetch_add(1, Ordering::AcqRel),
@@ -219,5 +227,32 @@ impl Drop for Exchange {
         self.0.idle_since.store(self.0.now(), Ordering::Relaxed);
         self.0.read_since_request.store(0, Ordering::Relaxed);
         self.0.in_progress.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The time up to which a body has arrived fast enough, in microseconds.
+fn body_progress(before: u64, received: usize, now: u64) -> u64 {
+    let received = u64::try_from(received).unwrap_or(u64::MAX);
+    let allowed = received.saturating_mul(1_000_000) / MIN_BODY_RATE;
+    before.saturating_add(allowed).min(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_trickles_makes_no_progress() {
+        // How far a body is behind after 10 seconds of so many bytes per second.
+        let behind = |bytes_per_second: usize| {
+            let seconds = (1..=10).map(|second| second * 1_000_000);
+            let progress =
+                seconds.fold(0, |before, now| body_progress(before, bytes_per_second, now));
+            Duration::from_micros(10_000_000 - progress)
+        };
+        assert!(behind(1) > Duration::from_secs(9));
+        assert!(behind(512) >= Duration::from_secs(5));
+        assert_eq!(behind(1_024), Duration::ZERO);
+        assert_eq!(behind(usize::MAX), Duration::ZERO, "no credit for later");
     }
 }

@@ -67,6 +67,9 @@ impl HttpBody for RequestBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.arrival.received(frame.data_ref().map_or(0, Bytes::len));
+        }
         self.arrival.set_waiting(polled.is_pending());
         polled
     }

@@ -1,7 +1,7 @@
-//! The open connections by client, and the admission of new ones. A client at its limit
-//! loses its own longest-idle connection; when all slots are taken, the longest-idle
-//! connection of any client is closed. If none can be closed, the new connection gets a
-//! reserved slot, which serves reports and health checks only.
+//! The open connections by site, and the admission of new ones. A client at its limit
+//! loses its own longest-idle connection, a site one of its clients; when all slots are
+//! taken, the longest-idle connection of any client is closed. If none can be closed, the
+//! new connection gets a reserved slot, which serves reports and health checks only.
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
@@ -15,6 +15,7 @@ use wakeful_core::client_network::ClientNetwork;
 use super::Limits;
 use super::activity::{Activity, Evictable};
 use crate::client_ip;
+use crate::client_shares::max_per_site;
 
 /// How many candidates for eviction one pass over all connections collects.
 const EVICTION_BATCH: usize = 256;
@@ -40,7 +41,7 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Table {
     /// All connections; those in reserved slots are in `reserved` as well.
-    clients: HashMap<ClientNetwork, Vec<Connection>>,
+    sites: HashMap<ClientNetwork, Vec<Connection>>,
     reserved: Vec<Connection>,
     total: usize,
     /// To be closed next, the longest-idle last.
@@ -53,6 +54,8 @@ struct Table {
 #[derive(Clone)]
 struct Connection {
     client: ClientNetwork,
+    /// Of a trusted proxy, which is limited neither as a client nor as part of a site.
+    trusted: bool,
     reserved: bool,
     accepted: Instant,
     activity: Arc<Activity>,
@@ -88,26 +91,32 @@ impl Connections {
     /// A slot for a new connection; none if it must be closed at once.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Slot> {
         let limits = &self.limits;
-        let client = ClientNetwork::of(peer);
+        let (client, trusted) = (ClientNetwork::of(peer), self.is_trusted(peer));
         let mut table = self.table();
-        if !self.is_trusted(peer)
-            && table.count(client) >= limits.per_client
-            && !table.evict_of(client, limits)
-        {
-            refused("client_share");
-            return None;
-        }
         let mut reserved = false;
-        if table.general() >= limits.connections {
+        if !trusted {
+            let (of_client, of_site) = table.counts(client);
+            if of_client >= limits.per_client {
+                if !table.evict_of(client, Some(client), limits) {
+                    refused("client_share");
+                    return None;
+                }
+            } else if of_site >= max_per_site(limits.connections, limits.per_client) {
+                // Those that fill the site may have nothing to do with this client.
+                reserved = !table.evict_of(client, None, limits);
+            }
+        }
+        if !reserved && table.general() >= limits.connections {
             table.warn(limits);
             reserved = !table.evict(limits);
         }
-        if reserved && !table.has_reserved_slot(client, self.is_trusted(peer), limits) {
+        if reserved && !table.has_reserved_slot(client, trusted, limits) {
             refused("all_taken");
             return None;
         }
         let activity = Arc::new(Activity::new(self.epoch));
-        let connection = Connection { client, reserved, accepted: Instant::now(), activity };
+        let accepted = Instant::now();
+        let connection = Connection { client, trusted, reserved, accepted, activity };
         table.add(&connection);
         drop(table);
         Some(Slot { connections: Arc::clone(self), connection })
@@ -149,8 +158,20 @@ fn refused(reason: &'static str) {
 }
 
 impl Table {
-    fn count(&self, client: ClientNetwork) -> usize {
-        self.clients.get(&client).map_or(0, Vec::len)
+    /// The connections of a client, and those of its site in general slots.
+    fn counts(&self, client: ClientNetwork) -> (usize, usize) {
+        let mut counts = (0, 0);
+        for other in self.of_site(client) {
+            counts.0 += usize::from(other.client == client);
+            counts.1 += usize::from(!other.reserved);
+        }
+        counts
+    }
+
+    /// The connections of a client's site, those of trusted proxies aside.
+    fn of_site(&self, client: ClientNetwork) -> impl Iterator<Item = &Connection> {
+        let of_site = self.sites.get(&client.site()).into_iter().flatten();
+        of_site.filter(|other| !other.trusted)
     }
 
     fn general(&self) -> usize {
@@ -159,7 +180,7 @@ impl Table {
 
     fn add(&mut self, connection: &Connection) {
         self.total += 1;
-        self.clients.entry(connection.client).or_default().push(connection.clone());
+        self.sites.entry(connection.client.site()).or_default().push(connection.clone());
         if connection.reserved {
             self.reserved.push(connection.clone());
         }
@@ -167,12 +188,13 @@ impl Table {
 
     /// Does nothing if the connection has been evicted.
     fn remove(&mut self, connection: &Connection) {
-        let Some(of_client) = self.clients.get_mut(&connection.client) else { return };
-        if !take_out(of_client, connection) {
+        let site = connection.client.site();
+        let Some(of_site) = self.sites.get_mut(&site) else { return };
+        if !take_out(of_site, connection) {
             return;
         }
-        if of_client.is_empty() {
-            self.clients.remove(&connection.client);
+        if of_site.is_empty() {
+            self.sites.remove(&site);
         }
         self.total -= 1;
         if connection.reserved {
@@ -186,10 +208,18 @@ impl Table {
         self.remove(connection);
     }
 
-    /// Closes a connection of this client.
-    fn evict_of(&mut self, client: ClientNetwork, limits: &Limits) -> bool {
-        let of_client = self.clients.get(&client).into_iter().flatten();
-        let Some(connection) = first_to_close(of_client, limits.min_idle, limits) else {
+    /// Closes a connection of a client's site: of only one client, or in a general slot.
+    fn evict_of(
+        &mut self,
+        client: ClientNetwork,
+        only: Option<ClientNetwork>,
+        limits: &Limits,
+    ) -> bool {
+        let of_site = self.of_site(client).filter(|other| match only {
+            Some(only) => other.client == only,
+            None => !other.reserved,
+        });
+        let Some(connection) = first_to_close(of_site, limits.min_idle, limits) else {
             return false;
         };
         self.close(&connection);
@@ -267,7 +297,7 @@ impl Table {
 
     /// The connections in general slots that may be closed.
     fn ranked(&self, limits: &Limits) -> Vec<(Evictable, Connection)> {
-        let general = self.clients.values().flatten().filter(|other| !other.reserved);
+        let general = self.sites.values().flatten().filter(|other| !other.reserved);
         let ranked = general.filter_map(|connection| {
             let rank = connection.activity.evictable(limits.min_idle, limits.min_stall)?;
             Some((rank, connection.clone()))
@@ -285,7 +315,7 @@ impl Table {
         }
         self.warned = Some(Instant::now());
         tracing::warn!(
-            clients = self.clients.len(),
+            sites = self.sites.len(),
             "all {} connections are taken, closing the longest-idle ones to accept others",
             limits.connections
         );

@@ -19,7 +19,7 @@ both_databases! {
         assert_eq!(list.keys(), ["apikeys", "success"]);
         assert_eq!(list.ok()["apikeys"], json!([{
             "apikeyid": made["apikeyid"], "name": "build server", "created": "2026-11-15T09:30:00.000Z",
-            "last_used": null, "prefix": &apikey[..10], "scope": "full", "monitor_filter": null, "expires": null,
+            "last_used": null, "last_address": "", "prefix": &apikey[..10], "scope": "full", "monitor_filter": null, "expires": null,
             "groupid": ann.team,
         }]));
         assert!(!list.text.contains(apikey) && !list.text.contains(enckey), "{}", list.text);

@@ -67,17 +67,24 @@ fn address(app: &App) -> SocketAddr {
     app.url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// A connection from one of many clients, each with its own loopback address.
+/// A connection from one of many clients, each with a loopback address in a site of its own.
 async fn connect(app: &App, client: u32) -> TcpStream {
+    connect_from(app, Ipv4Addr::from_bits(Ipv4Addr::new(127, 1, 0, 1).to_bits() + (client << 8)))
+        .await
+}
+
+async fn connect_from(app: &App, from: Ipv4Addr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let from = Ipv4Addr::from_bits(Ipv4Addr::new(127, 1, 0, 1).to_bits() + client);
     socket.bind((from, 0).into()).unwrap();
     timeout(PATIENCE, socket.connect(address(app))).await.unwrap().unwrap()
 }
 
 async fn attack(app: &App, client: u32, kind: Hostile) -> TcpStream {
-    let mut stream = connect(app, client).await;
+    occupy(connect(app, client).await, kind).await
+}
+
+async fn occupy(mut stream: TcpStream, kind: Hostile) -> TcpStream {
     // The server may have closed it already.
     let _ = stream.write_all(&kind.opening()).await;
     stream
@@ -93,7 +100,10 @@ async fn read_to_close(stream: &mut TcpStream) -> Vec<u8> {
 
 /// The response to the request of a new client, with `Connection: close`.
 async fn visit(app: &App, client: u32, path: &str) -> String {
-    let mut stream = connect(app, client).await;
+    fetch(connect(app, client).await, path).await
+}
+
+async fn fetch(mut stream: TcpStream, path: &str) -> String {
     let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     let _ = stream.write_all(head.as_bytes()).await;
     String::from_utf8_lossy(&read_to_close(&mut stream).await).into_owned()
@@ -501,6 +511,37 @@ async fn slow_requests_on_reserved_connections_make_room_for_others() {
     }
     until("a health check to be served", || async {
         visit(&app, 10_001, "/healthz").await.starts_with("HTTP/1.1 200 ").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_clients_of_one_site_cannot_take_all_connections() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits {
+        connections: 64,
+        idle_timeout: patient,
+        stall_timeout: patient,
+        min_idle: patient,
+        min_stall: patient,
+        ..small()
+    };
+    let app = start(limits.clone()).await;
+    let ann = app.sign_up("ann@example.com").await;
+    let push = push_path(&app, &ann).await;
+    let mut held = Vec::new();
+    for count in 0..2 * limits.connections {
+        let last = u8::try_from(count / 4 + 1).unwrap();
+        let stream = connect_from(&app, [127, 0, 200, last].into()).await;
+        held.push(occupy(stream, Hostile::SlowBody).await);
+    }
+    for client in 0..8 {
+        let document = visit(&app, client, "/api/openapi.json").await;
+        assert!(document.starts_with("HTTP/1.1 200 "), "{document}");
+    }
+    until("a report from the same site to be accepted", || async {
+        let stream = connect_from(&app, [127, 0, 200, 250].into()).await;
+        fetch(stream, &push).await.contains("{\"ok\":true}").then_some(())
     })
     .await;
 }

@@ -165,6 +165,7 @@ both_databases! {
 struct Team {
     user: User,
     apikeyid: String,
+    serviceid: String,
     /// A session other than the caller's.
     sessionid: String,
     monitorid: String,
@@ -184,6 +185,8 @@ impl Team {
     async fn make(app: &App, email: &str) -> Self {
         let user = app.sign_up(email).await;
         let apikeyid = user.new_keys(&app.anonymous()).await.id;
+        let service = json!({"name": "deploy", "role": "editor"});
+        let serviceid = text(&user.client.post("service/save", &service).await.ok()["serviceid"]);
         let sessionid = Self::second_session(app, &user).await;
         let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
         let monitorid = text(&saved["monitor"]["monitorid"]);
@@ -198,6 +201,7 @@ impl Team {
         Self {
             user,
             apikeyid,
+            serviceid,
             sessionid,
             monitorid,
             push_monitorid,
@@ -269,6 +273,10 @@ const fn of_notifier(operation: &'static str) -> Row {
     Row { operation, takes: "notifierid", id: |team| &team.notifierid, ..of_monitor("") }
 }
 
+const fn of_service(operation: &'static str) -> Row {
+    Row { operation, takes: "serviceid", id: |team| &team.serviceid, ..of_monitor("") }
+}
+
 const fn of_method(operation: &'static str) -> Row {
     Row {
         operation,
@@ -313,6 +321,21 @@ const ROWS: &[Row] = &[
         body: |id| json!({"apikeyid": id, "name": "x"}),
         ..of_monitor("")
     },
+    Row {
+        operation: "DELETE /api/v1/team/key/{apikeyid}/delete",
+        takes: "apikeyid",
+        id: |team| &team.apikeyid,
+        ..of_monitor("")
+    },
+    Row {
+        body: |id| json!({"serviceid": id, "name": "x"}),
+        ..of_service("POST /api/v1/service/save")
+    },
+    Row {
+        body: |_| json!({"name": "x"}),
+        ..of_service("POST /api/v1/service/{serviceid}/key/save")
+    },
+    of_service("DELETE /api/v1/service/{serviceid}/delete"),
     Row {
         operation: "DELETE /api/v1/session/{sessionid}/delete",
         takes: "sessionid",

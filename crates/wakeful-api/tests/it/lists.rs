@@ -36,8 +36,10 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/notifiers", "notifiers"),
         path("/api/v1/paymentmethods/get", "paymentMethods"),
         path("/api/v1/regions", "regions"),
+        path("/api/v1/services", "services"),
         path("/api/v1/sessions", "sessions"),
         path("/api/v1/team/get", "message"),
+        path("/api/v1/team/keys", "apikeys"),
         path("/api/v1/team/members", "members"),
     ]
 }
@@ -84,6 +86,7 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
     let mut hooks = Vec::new();
     for name in ["a", "b", "c"] {
         ann.new_keys(&app.anonymous()).await;
+        client.post("service/save", &json!({"name": name, "role": "viewer"})).await.ok();
         ann.log_in(&app.anonymous()).await;
         client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let hook = json!({"name": name, "type": "webhook", "webhook": {"url": receiver.url}});

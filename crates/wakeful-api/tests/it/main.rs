@@ -32,6 +32,7 @@ mod push;
 mod races;
 mod regions;
 mod secrets;
+mod services;
 mod sessions;
 mod settings;
 mod signup;

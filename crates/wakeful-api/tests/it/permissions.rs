@@ -10,6 +10,7 @@ use wakeful_testkit::{App, Client, PASSWORD, User, both_databases, send_raw_in_p
 
 use crate::events::Stream;
 use crate::every_route::{Operation, UNKNOWN, operations};
+use crate::services;
 
 /// Operations that a caller with the permission cannot be tried with: a stream that does not
 /// end, and the deletion of the caller.
@@ -86,6 +87,46 @@ both_databases! {
             let body = json!({"email": "ann@example.com", "password1": "another horse 7",
                 "password2": "another horse 7", "tokenid": token});
             client.post("password/update", &body).await.refused(403, "key_scope");
+        }
+    }
+
+    async fn every_operation_is_refused_for_callers_who_may_not_act(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let suspended = member(&app, &ann, Role::Editor).await;
+        ann.client.post("member/save", &json!({"userid": suspended.userid, "suspended": true})).await.ok();
+        let former = member(&app, &ann, Role::Admin).await;
+        let former_key = key(&app, &former, Scope::Full).await;
+        ann.client.post("team/delete", &json!({"userids": [former.userid]})).await.ok();
+        let body = json!({"name": "short", "expires": 1});
+        let pair = ann.client.post("integrations/apikey/save", &body).await.ok();
+        let text = |field: &str| pair[field].as_str().unwrap().to_owned();
+        let expired = app.anonymous().with_keys(&text("apikey"), &text("enckey"));
+        expired.get("monitors").await.ok();
+        app.clock.advance(Duration::from_secs(86_400));
+        for (who, client, status, code) in [
+            ("a suspended member", &suspended.client, 403, "suspended"),
+            ("a former member", &former.client, 401, "not_authenticated"),
+            ("the key of a former member", &former_key, 401, "not_authenticated"),
+            ("an expired key", &expired, 401, "not_authenticated"),
+        ] {
+            for operation in operations().iter().filter(|operation| operation.protected) {
+                let path = operation.path_with(UNKNOWN);
+                let answer =
+                    client.raw(operation.method.clone(), &path, Some("application/json"), "{").await;
+                assert_eq!(answer.status, status, "{who}: {}: {}", operation.name(), answer.text);
+                answer.refused(status, code);
+            }
+        }
+    }
+
+    async fn every_operation_is_refused_exactly_for_service_accounts_without_its_permission(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for role in Role::ALL.iter().filter(|role| role.may_be_service()) {
+            let client = services::client(&app, &ann, role.as_str()).await;
+            let permissions = role.permissions().without(Permission::Myself);
+            sweep(&client, permissions, "forbidden", &format!("service account: {}", role.as_str())).await;
         }
     }
 

@@ -18,13 +18,28 @@ named_enum! {
 
 impl Role {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let found = Self::ALL.iter().copied().find(|role| role.as_str() == text);
-        found.ok_or_else(|| Invalid::one_of(Self::ALL.iter().map(|role| role.as_str())))
+        Self::parse_if(text, |_| true)
+    }
+
+    /// A role that a service account can have.
+    pub fn parse_for_service(text: &str) -> Result<Self, Invalid> {
+        Self::parse_if(text, Self::may_be_service)
+    }
+
+    fn parse_if(text: &str, allowed: fn(Self) -> bool) -> Result<Self, Invalid> {
+        let allowed = || Self::ALL.iter().copied().filter(|role| allowed(*role));
+        let found = allowed().find(|role| role.as_str() == text);
+        found.ok_or_else(|| Invalid::one_of(allowed().map(Self::as_str)))
     }
 
     /// Whether a member with this role can be limited to some monitors.
     pub const fn may_have_filter(self) -> bool {
         matches!(self, Self::Responder | Self::Viewer)
+    }
+
+    /// Whether a service account can have this role.
+    pub const fn may_be_service(self) -> bool {
+        matches!(self, Self::Admin | Self::Editor | Self::Responder | Self::Viewer)
     }
 
     pub const fn permissions(self) -> Permissions {
@@ -106,6 +121,11 @@ mod tests {
         for role in Role::ALL {
             assert_eq!(Role::parse(role.as_str()), Ok(*role));
         }
+        assert_eq!(Role::parse_for_service("admin"), Ok(Admin));
+        assert_eq!(
+            Role::parse_for_service("owner").unwrap_err().to_string(),
+            "must be one of admin, editor, responder, viewer"
+        );
         let error = Role::parse("Owner").unwrap_err();
         assert_eq!(
             error.to_string(),

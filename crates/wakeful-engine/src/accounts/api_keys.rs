@@ -1,20 +1,20 @@
 //! API key pairs: their owner creates, renames, lists and deletes them. Both keys are shown
 //! once; the identity behind the API key is sealed with the Enc key.
 
-use std::collections::HashMap;
 use wakeful_core::Invalid;
-use wakeful_core::access::{Expiry, MonitorFilter, Scope, permission};
+use wakeful_core::access::{Expiry, MonitorFilter, Permission, Scope, permission};
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
-use wakeful_core::id::ApiKeyId;
+use wakeful_core::id::{ApiKeyId, UserId};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{AddKeyOutcome, NewApiKey};
+use wakeful_store::{AddKeyOutcome, MemberOutcome, NewApiKey};
 
-pub use wakeful_store::ApiKey;
+pub use wakeful_store::{ApiKey, TeamApiKey};
 
 use crate::accounts::auth::{ApiKeyIdentity, seal_context};
-use crate::accounts::team::unknown_monitors;
+use crate::accounts::services::service_error;
+use crate::accounts::team::{require_done, unknown_monitors};
 use crate::caller::{Authorized, Caller};
 use crate::mail::templates;
 use crate::{Engine, Error, Result, random};
@@ -41,6 +41,13 @@ pub struct ApiKeyView {
     pub filter: Option<MonitorFilter>,
 }
 
+/// A key of the team, with its holder and the monitors that it is limited to.
+#[derive(Clone, Debug)]
+pub struct TeamApiKeyView {
+    pub held: TeamApiKey,
+    pub filter: Option<MonitorFilter>,
+}
+
 #[derive(Clone, Debug)]
 pub struct NewKeyPair {
     pub id: ApiKeyId,
@@ -54,11 +61,8 @@ impl Engine {
         caller: &Authorized<permission::Myself>,
     ) -> Result<Vec<ApiKeyView>> {
         let keys = self.store().api_keys(caller.user()).await?;
-        let mut filters = if keys.iter().any(|key| key.filter.is_some()) {
-            self.store().team(caller.team_access()).monitor_filters().await?
-        } else {
-            HashMap::new()
-        };
+        let limited = keys.iter().any(|key| key.filter.is_some());
+        let mut filters = self.monitor_filters(caller, limited).await?;
         let view = |key: ApiKey| {
             let filter = key.filter.and_then(|id| filters.remove(&id));
             ApiKeyView { key, filter }
@@ -66,9 +70,47 @@ impl Engine {
         Ok(keys.into_iter().map(view).collect())
     }
 
+    /// The keys of all users of the team.
+    pub async fn team_api_keys(
+        &self,
+        caller: &Authorized<permission::People>,
+    ) -> Result<Vec<TeamApiKeyView>> {
+        let keys = self.store().team(caller.team_access()).api_keys().await?;
+        let limited = keys.iter().any(|held| held.key.filter.is_some());
+        let mut filters = self.monitor_filters(caller, limited).await?;
+        let view = |held: TeamApiKey| {
+            let filter = held.key.filter.and_then(|id| filters.remove(&id));
+            TeamApiKeyView { held, filter }
+        };
+        Ok(keys.into_iter().map(view).collect())
+    }
+
+    /// Deletes a key of any user of the team, unless their role is above the caller's own.
+    pub async fn delete_team_api_key(
+        &self,
+        caller: &Authorized<permission::People>,
+        id: ApiKeyId,
+    ) -> Result<()> {
+        let team = self.store().team(caller.team_access());
+        match team.delete_api_key(id, caller.authority(), self.now()).await? {
+            MemberOutcome::NoUser => Err(Error::NotFound("API key")),
+            outcome => require_done(outcome),
+        }
+    }
+
     pub async fn create_api_key(
         &self,
         caller: &Authorized<permission::Myself>,
+        draft: ApiKeyDraft,
+    ) -> Result<NewKeyPair> {
+        self.create_key_for(caller, caller.user(), draft).await
+    }
+
+    /// Creates a key whose holder is the caller or a service account.
+    pub(super) async fn create_key_for(
+        &self,
+        caller: &Caller,
+        holder: UserId,
         draft: ApiKeyDraft,
     ) -> Result<NewKeyPair> {
         let ApiKeyDraft { name, scope, filter, expires } = draft;
@@ -85,7 +127,7 @@ impl Engine {
         let enc: [u8; 32] = random::bytes();
         let filter = filter.map(|filter| self.new_filter(filter));
         let sealed_identity = ApiKeyIdentity {
-            user: caller.user(),
+            user: holder,
             team: caller.team(),
             scope,
             filter: filter.as_ref().map(|filter| filter.id),
@@ -94,7 +136,7 @@ impl Engine {
         let plain = serde_json::to_vec(&sealed_identity).expect("an identity is plain data");
         let key = NewApiKey {
             id,
-            user: caller.user(),
+            user: holder,
             team: caller.team(),
             name,
             scope,
@@ -104,20 +146,30 @@ impl Engine {
             digest: Digest::of(apikey.expose()),
             sealed_identity: Key::new(enc).seal(random::bytes(), &seal_context(id), &plain),
         };
-        match self.store().add_api_key(&key, caller.credential(), self.now()).await? {
+        match self.store().add_api_key(&key, caller.authority(), self.now()).await? {
             AddKeyOutcome::Done => Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) }),
             AddKeyOutcome::Full => {
                 Err(Error::FixedLimit { max: MAX_API_KEYS_PER_USER, of: "API keys per user" })
             }
             AddKeyOutcome::UnknownMonitors => Err(unknown_monitors()),
+            AddKeyOutcome::Refused(why) => Err(service_error(why)),
         }
     }
 
-    /// Emails the holders of keys that expire soon.
+    /// Emails the holders of keys that expire soon; for the keys of service accounts, the
+    /// members who manage these.
     pub(crate) async fn remind_of_expiring_keys(&self) -> Result<()> {
         for key in self.store().expiring_keys(self.now(), REMINDER_BATCH).await? {
-            let mail = self.new_mail(&key.email, templates::key_expires(self.settings(), &key));
-            self.store().remind_of_expiry(&key, &mail, self.now()).await?;
+            let recipients = if key.email.is_empty() {
+                self.emails_of_members_with(key.team, Permission::People).await?
+            } else {
+                vec![key.email.clone()]
+            };
+            let mails: Vec<_> = recipients
+                .iter()
+                .map(|email| self.new_mail(email, templates::key_expires(self.settings(), &key)))
+                .collect();
+            self.store().remind_of_expiry(&key, &mails, self.now()).await?;
         }
         Ok(())
     }

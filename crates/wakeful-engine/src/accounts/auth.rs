@@ -204,6 +204,7 @@ impl Engine {
             team: session.team,
             filter: single_filter(member.filter, session.filter, session.scope)?,
             email: session.email,
+            kind: session.kind,
             role: member.role,
             scope: session.scope,
             via: Via::Session(session.id),
@@ -212,7 +213,7 @@ impl Engine {
 
     /// The caller behind an API key pair. The identity comes from the data that the Enc key
     /// opens, not from the row.
-    pub async fn caller_by_keys(&self, pair: &KeyPair) -> Result<Caller> {
+    pub async fn caller_by_keys(&self, pair: &KeyPair, from: IpAddr) -> Result<Caller> {
         let enckey = Kind::EncKey.decode(pair.enckey.expose()).ok_or(Error::NotAuthenticated)?;
         let found = self.store().api_key(Digest::of(pair.apikey.expose())).await?;
         let found = found.ok_or(Error::NotAuthenticated)?;
@@ -232,7 +233,7 @@ impl Engine {
             return Err(Error::NotAuthenticated);
         }
         if found.last_used.is_none_or(|used| needs_touch(used, now)) {
-            self.store().touch_api_key(found.id, now).await?;
+            self.store().touch_api_key(found.id, from, now).await?;
         }
         let member = active_member(found.membership)?;
         Ok(Caller::new(Identity {
@@ -240,6 +241,7 @@ impl Engine {
             team: sealed_identity.team,
             filter: single_filter(member.filter, sealed_identity.filter, sealed_identity.scope)?,
             email: found.email,
+            kind: found.kind,
             role: member.role,
             scope: sealed_identity.scope,
             via: Via::ApiKey(found.id),
@@ -250,7 +252,7 @@ impl Engine {
     pub async fn log_in_by_keys(&self, pair: &KeyPair, from: &Origin) -> Result<Secret> {
         let limits = self.failed_login_limit(pair.apikey.expose(), from.address);
         self.check_limit(&limits).await?;
-        let opened = match self.caller_by_keys(pair).await {
+        let opened = match self.caller_by_keys(pair, from.address).await {
             Ok(caller) => self.issue_token(&caller.authorize()?, from).await,
             Err(error) => Err(error),
         };

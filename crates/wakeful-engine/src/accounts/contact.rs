@@ -19,7 +19,7 @@ pub struct ContactForm {
 
 impl Engine {
     pub async fn submit_contact_form(&self, form: &ContactForm, from: IpAddr) -> Result<()> {
-        self.count_attempt(&self.contact_limit(from)).await?;
+        self.count_attempts(&self.contact_limits(from)).await?;
         let settings = self.settings();
         let to = match settings.contact_to.as_str() {
             "" => settings.mail_from.clone(),

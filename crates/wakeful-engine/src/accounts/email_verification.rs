@@ -45,9 +45,7 @@ impl Engine {
             return Ok(VerificationRequest::AlreadyVerified);
         }
         let key = email_address::key(&account.email);
-        for limit in self.verification_limits(account.user, &key, from) {
-            self.count_attempt(&limit).await?;
-        }
+        self.count_attempts(&self.verification_limits(account.user, &key, from)).await?;
         let (token, link) = self.new_verification();
         let text = templates::verification(self.settings(), &account.email, &token);
         let mail = self.new_mail(&account.email, text);

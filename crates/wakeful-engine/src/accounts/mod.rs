@@ -9,5 +9,6 @@ pub(crate) mod operator;
 pub(crate) mod password_hasher;
 mod password_reset;
 pub(crate) mod rate_limit;
+pub(crate) mod services;
 pub(crate) mod signup;
 pub(crate) mod team;

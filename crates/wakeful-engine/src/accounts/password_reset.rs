@@ -19,7 +19,7 @@ impl Engine {
     /// Sends a reset link if the address has an account. The work for a known address is done
     /// in the background, so that the response time reveals nothing.
     pub async fn request_password_reset(&self, email: &str, from: IpAddr) -> Result<()> {
-        self.count_attempt(&self.reset_requests(from)).await?;
+        self.count_attempts(&self.reset_request_limits(from)).await?;
         if let Some(account) = self.store().account_by_email(&email_address::key(email)).await? {
             let engine = self.clone();
             self.0.tasks.spawn(async move {

@@ -15,7 +15,7 @@ use crate::{Engine, Error, Result};
 const MINUTE: Duration = Duration::from_secs(60);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const HOUR: Duration = Duration::from_secs(3600);
-/// How many times as many failed logins an IPv6 site may have as one of its 65,536 networks.
+/// How many times as many attempts an IPv6 site may have as one of its 65,536 networks.
 const SITE_FACTOR: u32 = 4;
 /// Each one sends a message to an external server.
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
@@ -47,22 +47,17 @@ impl Engine {
         of_client
     }
 
-    pub(crate) fn signup_limit(&self, from: IpAddr) -> Limit {
-        limit("signup", &[&network(from)], self.settings().limits.signups_per_hour, HOUR)
+    pub(crate) fn signup_limits(&self, from: IpAddr) -> Vec<Limit> {
+        network_limits("signup", from, self.settings().limits.signups_per_hour)
     }
 
-    pub(crate) fn contact_limit(&self, from: IpAddr) -> Limit {
-        limit("contact", &[&network(from)], self.settings().limits.contacts_per_hour, HOUR)
+    pub(crate) fn contact_limits(&self, from: IpAddr) -> Vec<Limit> {
+        network_limits("contact", from, self.settings().limits.contacts_per_hour)
     }
 
     /// Requests for a reset link, whether or not the address has an account.
-    pub(crate) fn reset_requests(&self, from: IpAddr) -> Limit {
-        limit(
-            "reset request",
-            &[&network(from)],
-            self.settings().limits.reset_requests_per_hour,
-            HOUR,
-        )
+    pub(crate) fn reset_request_limits(&self, from: IpAddr) -> Vec<Limit> {
+        network_limits("reset request", from, self.settings().limits.reset_requests_per_hour)
     }
 
     pub(crate) fn reset_limit(&self, account: &str) -> Limit {
@@ -76,14 +71,13 @@ impl Engine {
         user: UserId,
         account: &str,
         from: IpAddr,
-    ) -> [Limit; 3] {
+    ) -> Vec<Limit> {
         let limits = &self.settings().limits;
         let (of_network, max) = (limits.reset_requests_per_hour, limits.resets_per_hour);
-        [
-            limit("verification request", &[&network(from)], of_network, HOUR),
-            limit("verification user", &[&user.to_string()], max, HOUR),
-            limit("verification", &[account], max, HOUR),
-        ]
+        let mut all = network_limits("verification request", from, of_network);
+        all.push(limit("verification user", &[&user.to_string()], max, HOUR));
+        all.push(limit("verification", &[account], max, HOUR));
+        all
     }
 
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {
@@ -108,9 +102,7 @@ impl Engine {
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let limits = self.declined_card_limits(team, from);
-        for limit in &limits {
-            self.count_attempt(limit).await?;
-        }
+        self.count_attempts(&limits).await?;
         let done = work.await;
         if !matches!(done, Err(Error::Declined(_))) {
             for limit in &limits {
@@ -147,10 +139,28 @@ impl Engine {
         Ok(())
     }
 
+    /// Counts an attempt against several limits.
+    pub(crate) async fn count_attempts(&self, limits: &[Limit]) -> Result<()> {
+        for limit in limits {
+            self.count_attempt(limit).await?;
+        }
+        Ok(())
+    }
+
     fn limit_error(&self, limit: &Limit, hits: Hits) -> Error {
         let left = hits.started.after(limit.window).since(self.now());
         Error::Limited { retry_after: left.max(Duration::from_secs(1)) }
     }
+}
+
+/// The attempts of a client per hour, and those of all clients of its IPv6 site.
+fn network_limits(what: &str, from: IpAddr, max: u32) -> Vec<Limit> {
+    let mut limits = vec![limit(what, &[&network(from)], max, HOUR)];
+    if from.to_canonical().is_ipv6() {
+        let site = ClientNetwork::of(from).site().to_string();
+        limits.push(limit(what, &[&site], max.saturating_mul(SITE_FACTOR), HOUR));
+    }
+    limits
 }
 
 fn network(address: IpAddr) -> String {

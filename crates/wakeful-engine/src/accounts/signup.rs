@@ -37,7 +37,7 @@ impl Engine {
         if !self.settings().signup_open {
             return Err(Error::SignUpClosed);
         }
-        self.count_attempt(&self.signup_limit(from.address)).await?;
+        self.count_attempts(&self.signup_limits(from.address)).await?;
         let team = TeamId::new(self.now(), random::bytes());
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
         let account = self.new_account(&wanted.email, hash, &wanted.name);

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use wakeful_core::access::{MonitorFilter, Role, permission};
+use wakeful_core::access::{MonitorFilter, Permission, Role, TeamAccess, permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
-use wakeful_core::id::{MonitorFilterId, UserId};
+use wakeful_core::id::{MonitorFilterId, TeamId, UserId};
 use wakeful_store::{
     AddUserOutcome, FilterChange, MemberChange, MemberOutcome, NewMember, StoredMonitorFilter,
 };
@@ -66,18 +66,39 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Myself>,
     ) -> Result<Vec<MemberView>> {
-        let team = self.store().team(caller.team_access());
-        let members = team.members().await?;
-        let mut filters = if members.iter().any(|member| member.filter.is_some()) {
-            team.monitor_filters().await?
-        } else {
-            HashMap::new()
-        };
+        let members = self.store().team(caller.team_access()).members().await?;
+        let limited = members.iter().any(|member| member.filter.is_some());
+        let mut filters = self.monitor_filters(caller, limited).await?;
         let view = |member: Member| {
             let filter = member.filter.and_then(|id| filters.remove(&id));
             MemberView { member, filter }
         };
         Ok(members.into_iter().map(view).collect())
+    }
+
+    /// The monitor filters of the team; none are read unless some are `wanted`.
+    pub(super) async fn monitor_filters(
+        &self,
+        caller: &Caller,
+        wanted: bool,
+    ) -> Result<HashMap<MonitorFilterId, MonitorFilter>> {
+        if !wanted {
+            return Ok(HashMap::new());
+        }
+        Ok(self.store().team(caller.team_access()).monitor_filters().await?)
+    }
+
+    /// The addresses of the members who have a permission.
+    #[expect(clippy::disallowed_methods, reason = "for mails that no caller asked for")]
+    pub(crate) async fn emails_of_members_with(
+        &self,
+        team: TeamId,
+        permission: Permission,
+    ) -> Result<Vec<String>> {
+        let members = self.store().team(&TeamAccess::whole(team)).members().await?;
+        let active = members.into_iter().filter(|member| !member.suspended);
+        let allowed = active.filter(|member| member.role.permissions().contains(permission));
+        Ok(allowed.map(|member| member.email).collect())
     }
 
     /// Changes the role, the monitor filter or the suspension of a member.

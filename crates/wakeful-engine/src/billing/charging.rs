@@ -3,6 +3,7 @@
 //! before the processor is called, and its outcome is stored once.
 
 use std::time::Duration;
+use wakeful_core::access::Permission;
 use wakeful_core::backoff;
 use wakeful_core::billing::{Action, Event, Money, step};
 use wakeful_core::error_chain::ErrorChain;
@@ -112,7 +113,7 @@ impl Engine {
             }
             let plan = self.plan_name(&new.charge.plan);
             let text = emails::receipt(self.settings(), &plan, &new.charge, &new.last4);
-            let mails = self.emails_to_owner(new.team, text).await?;
+            let mails = self.emails_to_payers(new.team, &text).await?;
             let note = emails::invoice_note(&new.charge);
             let settlement = Settlement {
                 team: new.team,
@@ -171,7 +172,7 @@ impl Engine {
                 _ => (None, None),
             };
             let mails = match text {
-                Some(text) => self.emails_to_owner(new.team, text).await?,
+                Some(text) => self.emails_to_payers(new.team, &text).await?,
                 None => Vec::new(),
             };
             let settlement = Settlement {
@@ -270,9 +271,13 @@ impl Engine {
         }
     }
 
-    /// A mail to the longest-standing member of the team.
-    pub(super) async fn emails_to_owner(&self, team: TeamId, text: EmailText) -> Result<Vec<Mail>> {
-        let members = self.billed_team(team).members().await?;
-        Ok(members.first().map(|member| self.new_mail(&member.email, text)).into_iter().collect())
+    /// A mail to each member who may pay.
+    pub(super) async fn emails_to_payers(
+        &self,
+        team: TeamId,
+        text: &EmailText,
+    ) -> Result<Vec<Mail>> {
+        let payers = self.emails_of_members_with(team, Permission::Pay).await?;
+        Ok(payers.iter().map(|email| self.new_mail(email, text.clone())).collect())
     }
 }

@@ -111,7 +111,7 @@ impl Engine {
             (Some(over), None) => {
                 let until = now.after(REDUCTION_GRACE);
                 let text = emails::over_limits(self.settings(), &plan.name, &over, until);
-                let mails = self.emails_to_owner(team, text).await?;
+                let mails = self.emails_to_payers(team, &text).await?;
                 // If another node was first, it has notified the team.
                 if store.mark_over_limit(now, &mails).await? {
                     self.0.mail_queued.notify_one();
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     async fn email_owner(&self, team: TeamId, text: EmailText) -> Result<()> {
-        for mail in self.emails_to_owner(team, text).await? {
+        for mail in self.emails_to_payers(team, &text).await? {
             self.store().add_mail(&mail, self.now()).await?;
         }
         self.0.mail_queued.notify_one();

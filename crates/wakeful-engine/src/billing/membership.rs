@@ -393,7 +393,10 @@ impl Engine {
         if let Some((plan, why)) = &effects.ended {
             let plan = self.plan_name(plan);
             mails = self
-                .emails_to_owner(team, emails::plan_ended(self.settings(), &plan, *why, self.now()))
+                .emails_to_payers(
+                    team,
+                    &emails::plan_ended(self.settings(), &plan, *why, self.now()),
+                )
                 .await?;
         }
         let settlement = Settlement {

@@ -27,7 +27,7 @@ impl Engine {
         let mails = match fall {
             Some(fall) => {
                 let text = emails::history_deletion(self.settings(), &plan, fall.at);
-                self.emails_to_owner(team, text).await?
+                self.emails_to_payers(team, &text).await?
             }
             None => Vec::new(),
         };

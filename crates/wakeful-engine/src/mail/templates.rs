@@ -9,6 +9,7 @@ use wakeful_store::{ExpiringKey, Mail};
 use crate::{Engine, Settings, random};
 
 /// A subject and a text, without a recipient.
+#[derive(Clone)]
 pub(crate) struct EmailText {
     pub(crate) subject: String,
     pub(crate) text: String,

@@ -2,11 +2,12 @@
 //! which creates a team with its first user.
 
 use uuid::Uuid;
+use wakeful_core::access::UserKind;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts::{email_verification, sessions};
+use crate::accounts::{email_verification, members, sessions};
 use crate::dialect::{Tx, from_row, read, within, write};
 use crate::{Mail, NewSession, NewVerification, Result, Store, mail};
 
@@ -35,12 +36,14 @@ from_row!(Account, |row| Self {
 pub struct Profile {
     /// As given at sign-up; may be empty.
     pub name: String,
+    pub kind: UserKind,
     pub mfa_enabled: bool,
     pub email_verified: bool,
 }
 
 from_row!(Profile, |row| Self {
     name: row.try_get("name")?,
+    kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     mfa_enabled: row.try_get("mfa_enabled")?,
     email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
 });
@@ -61,7 +64,7 @@ impl Store {
             sqlx::query_as(
                 "select id, team_id, email, password_hash, mfa_enabled, email_verified
                  from users
-                 where email_key = $1",
+                 where email_key = $1 and kind = 'person'",
             )
             .bind(email_key)
             .fetch_optional(db)
@@ -72,10 +75,12 @@ impl Store {
     /// The account of a user who is already authenticated.
     pub async fn profile(&self, user: UserId) -> Result<Option<Profile>> {
         Ok(read!(self, |db| {
-            sqlx::query_as("select name, mfa_enabled, email_verified from users where id = $1")
-                .bind(user.uuid())
-                .fetch_optional(db)
-                .await
+            sqlx::query_as(
+                "select name, kind, mfa_enabled, email_verified from users where id = $1",
+            )
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
         })?)
     }
 

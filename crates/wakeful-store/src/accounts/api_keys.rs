@@ -1,18 +1,21 @@
 //! API keys. A row names the owner; the identity that the key grants is sealed
 //! with the Enc key, which is not stored, so the rows alone grant no access.
 
+use std::net::IpAddr;
 use uuid::Uuid;
-use wakeful_core::access::Scope;
+use wakeful_core::access::{Scope, UserKind};
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
+use crate::accounts::services::{self, Service};
+use crate::accounts::team::lock_team;
 use crate::accounts::{credentials, members};
 use crate::dialect::{from_row, read, within, write};
 use crate::mail::{self, Mail};
-use crate::{Authority, Credential, Membership, Result, Store};
+use crate::{Authority, MemberOutcome, Membership, Result, Store, TeamStore};
 
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -39,6 +42,8 @@ pub enum AddKeyOutcome {
     Full,
     /// The filter names monitors that the team does not have.
     UnknownMonitors,
+    /// The caller may not change the service account, or there is none.
+    Refused(MemberOutcome),
 }
 
 /// A key as it appears in its owner's list.
@@ -53,6 +58,8 @@ pub struct ApiKey {
     pub expires: Option<Millis>,
     pub created: Millis,
     pub last_used: Option<Millis>,
+    /// The address that last used it; empty if none has.
+    pub last_address: String,
 }
 
 from_row!(ApiKey, |row| Self {
@@ -64,6 +71,26 @@ from_row!(ApiKey, |row| Self {
     expires: row.try_get::<Option<i64>, _>("expires")?.map(Millis),
     created: Millis(row.try_get("created")?),
     last_used: row.try_get::<Option<i64>, _>("last_used")?.map(Millis),
+    last_address: row.try_get("last_address")?,
+});
+
+/// A key of a team with its holder.
+#[derive(Clone, Debug)]
+pub struct TeamApiKey {
+    pub key: ApiKey,
+    pub holder: UserId,
+    pub kind: UserKind,
+    /// Empty for a service account.
+    pub email: String,
+    pub name: String,
+}
+
+from_row!(TeamApiKey, |row| Self {
+    key: ApiKey::from_row(row)?,
+    holder: row.try_get::<Uuid, _>("user_id")?.into(),
+    kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
+    email: row.try_get("email")?,
+    name: row.try_get("holder_name")?,
 });
 
 /// A key found by its digest, still sealed, with the user it must belong to.
@@ -74,6 +101,7 @@ pub struct FoundApiKey {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    pub kind: UserKind,
     pub membership: Option<Membership>,
     /// A copy of the sealed one, as the next two.
     pub scope: Scope,
@@ -88,6 +116,7 @@ from_row!(FoundApiKey, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     membership: Membership::from_row(
         row.try_get("role")?,
         row.try_get("suspended_at")?,
@@ -105,7 +134,8 @@ pub struct ExpiringKey {
     pub id: ApiKeyId,
     pub name: String,
     pub prefix: String,
-    /// The holder's address.
+    pub team: TeamId,
+    /// The holder's address; empty for a service account.
     pub email: String,
     pub expires: Millis,
     /// The reminder that is due: this many days before the expiry.
@@ -116,6 +146,7 @@ from_row!(ExpiringKey, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     name: row.try_get("name")?,
     prefix: row.try_get("prefix")?,
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
     expires: Millis(row.try_get("expires")?),
     days: row.try_get("days")?,
@@ -127,7 +158,7 @@ impl Store {
     pub async fn expiring_keys(&self, now: Millis, limit: u32) -> Result<Vec<ExpiringKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.name, k.prefix, u.email, k.expires, r.days
+                "select k.id, k.name, k.prefix, u.team_id, u.email, k.expires, r.days
                  from (select cast(1 as bigint) as days union all select cast(7 as bigint)) r
                  join api_keys k on k.expires > $1 and k.expires <= $1 + r.days * $2
                  join users u on u.id = k.user_id
@@ -144,14 +175,13 @@ impl Store {
         })?)
     }
 
-    /// Queues the reminder of a key, once.
+    /// Queues the reminders of a key, once.
     pub async fn remind_of_expiry(
         &self,
         key: &ExpiringKey,
-        reminder: &Mail,
+        reminders: &[Mail],
         now: Millis,
     ) -> Result<()> {
-        let reminder = mail::sealed(&self.keyring, reminder);
         let mut tx = self.begin().await?;
         let is_first = within!(tx, |db| {
             sqlx::query(
@@ -165,7 +195,9 @@ impl Store {
             .map(|done| done.rows_affected() == 1)
         })?;
         if is_first {
-            mail::insert(&mut tx, &reminder, now).await?;
+            for reminder in reminders {
+                mail::insert(&mut tx, &mail::sealed(&self.keyring, reminder), now).await?;
+            }
             tx.commit().await?;
         }
         Ok(())
@@ -182,15 +214,24 @@ impl Store {
         })?)
     }
 
-    /// Adds a key. Fails with `StoreError::Gone` if the caller's credential is no longer valid.
+    /// Adds a key of the caller, or of a service account that the caller may change. Fails with
+    /// `StoreError::Gone` if the caller's credential is no longer valid.
     pub async fn add_api_key(
         &self,
         key: &NewApiKey,
-        credential: Credential<'_>,
+        caller: Authority<'_>,
         now: Millis,
     ) -> Result<AddKeyOutcome> {
         let mut tx = self.begin().await?;
-        credentials::confirm(&mut tx, Authority { user: key.user, credential }).await?;
+        if key.user == caller.user {
+            credentials::confirm(&mut tx, caller).await?;
+        } else {
+            let service = Service { team: key.team, user: key.user };
+            let outcome = services::lock_for_change(&mut tx, service, caller, now).await?;
+            if outcome != MemberOutcome::Done {
+                return Ok(AddKeyOutcome::Refused(outcome));
+            }
+        }
         if let Some(filter) = &key.filter
             && !monitor_filters::insert(&mut tx, key.team, filter).await?
         {
@@ -230,7 +271,8 @@ impl Store {
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, name, prefix, scope, filter_id, expires, created, last_used
+                "select id, name, prefix, scope, filter_id, expires, created, last_used,
+                        last_address
                  from api_keys
                  where user_id = $1
                  order by id",
@@ -244,8 +286,8 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, m.role, m.suspended_at, k.scope,
-                        k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
+                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, u.kind, m.role, m.suspended_at,
+                        k.scope, k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
                  left join members m on m.team_id = u.team_id and m.user_id = u.id
@@ -257,11 +299,12 @@ impl Store {
         })?)
     }
 
-    pub async fn touch_api_key(&self, id: ApiKeyId, now: Millis) -> Result<()> {
+    pub async fn touch_api_key(&self, id: ApiKeyId, address: IpAddr, now: Millis) -> Result<()> {
         write!(self, |db| {
-            sqlx::query("update api_keys set last_used = $2 where id = $1")
+            sqlx::query("update api_keys set last_used = $2, last_address = $3 where id = $1")
                 .bind(id.uuid())
                 .bind(now.0)
+                .bind(address.to_string())
                 .execute(db)
                 .await
                 .map(|_| ())
@@ -298,5 +341,66 @@ impl Store {
         })?;
         tx.commit().await?;
         Ok(deleted)
+    }
+}
+
+impl TeamStore<'_> {
+    /// The keys of all users of the team, oldest first.
+    pub async fn api_keys(&self) -> Result<Vec<TeamApiKey>> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_as(
+                "select k.id, k.name, k.prefix, k.scope, k.filter_id, k.expires, k.created,
+                        k.last_used, k.last_address, k.user_id, u.kind, u.email,
+                        u.name as holder_name
+                 from api_keys k
+                 join users u on u.id = k.user_id
+                 where u.team_id = $1
+                 order by k.id",
+            )
+            .bind(self.team.uuid())
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Deletes a key of any user of the team whom the caller may change, and the sessions
+    /// opened with it. Fails with `StoreError::Gone` if the caller's credential is no longer
+    /// valid.
+    pub async fn delete_api_key(
+        &self,
+        id: ApiKeyId,
+        caller: Authority<'_>,
+        now: Millis,
+    ) -> Result<MemberOutcome> {
+        let mut tx = self.store.begin().await?;
+        lock_team(&mut tx, self.team, now).await?;
+        credentials::confirm(&mut tx, caller).await?;
+        let holder: Option<Uuid> = within!(tx, |db| {
+            sqlx::query_scalar(
+                "select k.user_id from api_keys k join users u on u.id = k.user_id
+                 where k.id = $1 and u.team_id = $2",
+            )
+            .bind(id.uuid())
+            .bind(self.team.uuid())
+            .fetch_optional(db)
+            .await
+        })?;
+        let Some(holder) = holder.map(UserId::from) else { return Ok(MemberOutcome::NoUser) };
+        let kind = members::kind(&mut tx, holder).await?.unwrap_or(UserKind::Person);
+        match members::may_change_user(&mut tx, self.team, caller.user, holder, kind).await? {
+            None => return Ok(MemberOutcome::NoUser),
+            Some(false) => return Ok(MemberOutcome::RoleTooHigh),
+            Some(true) => {}
+        }
+        credentials::lock_user(&mut tx, holder).await?;
+        let deleted = within!(tx, |db| {
+            sqlx::query("delete from api_keys where id = $1")
+                .bind(id.uuid())
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected() == 1)
+        })?;
+        tx.commit().await?;
+        Ok(if deleted { MemberOutcome::Done } else { MemberOutcome::NoUser })
     }
 }

@@ -2,7 +2,7 @@
 //! other, because each locks the team, so the rules hold for concurrent changes too.
 
 use uuid::Uuid;
-use wakeful_core::access::{Role, Scope};
+use wakeful_core::access::{Role, Scope, UserKind};
 use wakeful_core::id::{MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
@@ -36,6 +36,10 @@ impl Membership {
 
 pub(crate) fn read_scope(text: &str) -> sqlx::Result<Scope> {
     Scope::parse(text).map_err(|_| sqlx::Error::Decode("not a scope".into()))
+}
+
+pub(crate) fn read_kind(text: &str) -> sqlx::Result<UserKind> {
+    UserKind::parse(text).map_err(|_| sqlx::Error::Decode("not a kind of user".into()))
 }
 
 pub(crate) fn read_role(text: &str) -> sqlx::Result<Role> {
@@ -140,6 +144,16 @@ pub(crate) async fn role(tx: &mut Tx, team: TeamId, user: UserId) -> Result<Opti
     Ok(role.map(|role| read_role(&role)).transpose()?)
 }
 
+pub(crate) async fn kind(tx: &mut Tx, user: UserId) -> Result<Option<UserKind>> {
+    let kind: Option<String> = within!(*tx, |db| {
+        sqlx::query_scalar("select kind from users where id = $1")
+            .bind(user.uuid())
+            .fetch_optional(db)
+            .await
+    })?;
+    Ok(kind.map(|kind| read_kind(&kind)).transpose()?)
+}
+
 /// The role of new members of a team.
 pub(crate) async fn default_role(tx: &mut Tx, team: TeamId) -> Result<Role> {
     let role: String = within!(*tx, |db| {
@@ -177,7 +191,7 @@ pub(crate) async fn set_role(
     set_filter(tx, team, user, None).await
 }
 
-async fn set_suspended(
+pub(crate) async fn set_suspended(
     tx: &mut Tx,
     team: TeamId,
     user: UserId,
@@ -246,15 +260,29 @@ pub(crate) async fn lacks_owner(tx: &mut Tx, team: TeamId) -> Result<bool> {
     Ok(members > 0 && owners == 0)
 }
 
-/// Whether `caller` may change or remove this member: only owners may change owners,
-/// and nobody may change a member with a role above their own. `None` when the user is
-/// not in the team.
+/// Whether `caller` may change or remove this person: only owners may change owners,
+/// and nobody may change a member with a role above their own. `None` when the team has no
+/// such person.
 pub(crate) async fn may_change(
     tx: &mut Tx,
     team: TeamId,
     caller: UserId,
     user: UserId,
 ) -> Result<Option<bool>> {
+    may_change_user(tx, team, caller, user, UserKind::Person).await
+}
+
+/// The same for a user of either kind.
+pub(crate) async fn may_change_user(
+    tx: &mut Tx,
+    team: TeamId,
+    caller: UserId,
+    user: UserId,
+    kind: UserKind,
+) -> Result<Option<bool>> {
+    if self::kind(tx, user).await? != Some(kind) {
+        return Ok(None);
+    }
     let Some(theirs) = role(tx, team, user).await? else { return Ok(None) };
     let own = role(tx, team, caller).await?;
     Ok(Some(caller == user || own.is_some_and(|own| own.may_assign(theirs))))

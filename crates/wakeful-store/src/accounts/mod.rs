@@ -11,5 +11,6 @@ pub(crate) mod monitor_filters;
 pub(crate) mod operator;
 pub(crate) mod password_resets;
 pub(crate) mod rate_limits;
+pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod team;

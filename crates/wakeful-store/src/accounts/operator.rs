@@ -31,6 +31,7 @@ impl Store {
             sqlx::query_as(
                 "select id, team_id, email, mfa_enabled, created
                  from users
+                 where kind = 'person'
                  order by team_id, id",
             )
             .fetch_all(db)

@@ -3,7 +3,7 @@
 //! all nodes.
 
 use uuid::Uuid;
-use wakeful_core::access::Scope;
+use wakeful_core::access::{Scope, UserKind};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -54,6 +54,7 @@ pub struct FoundSession {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    pub kind: UserKind,
     pub membership: Option<Membership>,
     pub scope: Scope,
     /// The monitors that the API key is limited to, if it was opened with one.
@@ -69,6 +70,7 @@ from_row!(FoundSession, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     membership: Membership::from_row(
         row.try_get("role")?,
         row.try_get("suspended_at")?,
@@ -115,7 +117,7 @@ impl Store {
     pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select s.id, s.user_id, u.team_id, u.email, m.role, m.suspended_at, m.filter_id,
+                "select s.id, s.user_id, u.team_id, u.email, u.kind, m.role, m.suspended_at, m.filter_id,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id

@@ -83,14 +83,14 @@ impl<'a> TeamStore<'a> {
         Self { store, team: access.team(), filter: access.filter().map(MonitorFilterId::uuid) }
     }
 
-    /// The team's users in the order they were added.
+    /// The people of the team in the order they were added.
     pub async fn members(&self) -> Result<Vec<Member>> {
         Ok(read!(self.store, |db| {
             sqlx::query_as(
                 "select u.id, u.email, u.name, m.role, m.filter_id, m.suspended_at, m.created
                  from members m
                  join users u on u.id = m.user_id
-                 where m.team_id = $1
+                 where m.team_id = $1 and u.kind = 'person'
                  order by u.id",
             )
             .bind(self.team.uuid())
@@ -105,7 +105,7 @@ impl<'a> TeamStore<'a> {
             sqlx::query_scalar(
                 "select coalesce(nullif(trim(name), ''), email)
                  from users
-                 where team_id = $1
+                 where team_id = $1 and kind = 'person'
                  order by id
                  limit 1",
             )
@@ -281,16 +281,19 @@ impl<'a> TeamStore<'a> {
         let all = within!(tx, |db| {
             let mut all = true;
             for user in users {
-                let done = sqlx::query("delete from users where id = $1 and team_id = $2")
-                    .bind(user.uuid())
-                    .bind(self.team.uuid())
-                    .execute(&mut *db)
-                    .await?;
+                let done = sqlx::query(
+                    "delete from users where id = $1 and team_id = $2 and kind = 'person'",
+                )
+                .bind(user.uuid())
+                .bind(self.team.uuid())
+                .execute(&mut *db)
+                .await?;
                 all &= done.rows_affected() == 1;
             }
             sqlx::query(
                 "delete from teams
-                 where id = $1 and not exists (select 1 from users where team_id = $1)",
+                 where id = $1
+                 and not exists (select 1 from users where team_id = $1 and kind = 'person')",
             )
             .bind(self.team.uuid())
             .execute(&mut *db)
@@ -336,7 +339,7 @@ async fn lock_member(tx: &mut Tx, team: TeamId, user: UserId) -> Result<bool> {
 
 async fn count_users(tx: &mut Tx, team: TeamId) -> Result<i64> {
     Ok(within!(*tx, |db| {
-        sqlx::query_scalar("select count(*) from users where team_id = $1")
+        sqlx::query_scalar("select count(*) from users where team_id = $1 and kind = 'person'")
             .bind(team.uuid())
             .fetch_one(db)
             .await

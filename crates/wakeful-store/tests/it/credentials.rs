@@ -75,18 +75,29 @@ async fn by_credential(store: Store) {
     let (_, other, _) = sign_up(&store).await;
     let by_session = Credential::Session(first);
     let key = api_key(user);
-    store.add_api_key(&key, by_session, NOW).await.unwrap();
+    store
+        .add_api_key(&key, Authority { user: key.user, credential: by_session }, NOW)
+        .await
+        .unwrap();
     let by_key = Credential::ApiKey(key.id);
     store.add_session(&session(user), by_key, NOW).await.unwrap();
     // A credential is valid only for its own user.
-    assert_gone(&store.add_api_key(&api_key(other), by_session, NOW).await);
+    assert_gone(
+        &store
+            .add_api_key(&api_key(other), Authority { user: other, credential: by_session }, NOW)
+            .await,
+    );
     assert_gone(&store.add_session(&session(other), by_key, NOW).await);
     assert_eq!(
         store.team(&whole(team)).revoke(&[user], by(user, first), NOW).await.unwrap(),
         MemberOutcome::Done
     );
-    assert_gone(&store.add_api_key(&api_key(user), by_session, NOW).await);
-    assert_gone(&store.add_api_key(&api_key(user), by_key, NOW).await);
+    assert_gone(
+        &store.add_api_key(&api_key(user), Authority { user, credential: by_session }, NOW).await,
+    );
+    assert_gone(
+        &store.add_api_key(&api_key(user), Authority { user, credential: by_key }, NOW).await,
+    );
     assert_gone(&store.add_session(&session(user), by_key, NOW).await);
     assert!(store.api_keys(user).await.unwrap().is_empty());
 }
@@ -139,7 +150,14 @@ async fn after_revocation(store: Store) {
 async fn sessions_of_keys(store: Store) {
     let (_, user, first) = sign_up(&store).await;
     let key = api_key(user);
-    store.add_api_key(&key, Credential::Session(first), NOW).await.unwrap();
+    store
+        .add_api_key(
+            &key,
+            Authority { user: key.user, credential: Credential::Session(first) },
+            NOW,
+        )
+        .await
+        .unwrap();
     let opened = session(user);
     store.add_session(&opened, Credential::ApiKey(key.id), NOW).await.unwrap();
     assert!(store.session(opened.digest).await.unwrap().is_some());
@@ -152,12 +170,26 @@ async fn sessions_of_keys(store: Store) {
 async fn eviction(store: Store) {
     let (_, user, first) = sign_up(&store).await;
     let key = api_key(user);
-    store.add_api_key(&key, Credential::Session(first), NOW).await.unwrap();
+    store
+        .add_api_key(
+            &key,
+            Authority { user: key.user, credential: Credential::Session(first) },
+            NOW,
+        )
+        .await
+        .unwrap();
     let by_key = session(user);
     store.add_session(&by_key, Credential::ApiKey(key.id), NOW).await.unwrap();
     // Sessions of one key cannot evict those of another.
     let busy = api_key(user);
-    store.add_api_key(&busy, Credential::Session(first), NOW).await.unwrap();
+    store
+        .add_api_key(
+            &busy,
+            Authority { user: busy.user, credential: Credential::Session(first) },
+            NOW,
+        )
+        .await
+        .unwrap();
     for later in 1..=201 {
         let by_busy = Credential::ApiKey(busy.id);
         store.add_session(&session(user), by_busy, Millis(NOW.0 + later)).await.unwrap();

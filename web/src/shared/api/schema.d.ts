@@ -1029,6 +1029,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/service/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a service account, or changes the one with the given `serviceid`. A service
+         *     account is for programs: it has API keys, but no password.
+         */
+        post: operations["post_service_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/service/{serviceid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a service account; calls with its API keys fail immediately. */
+        delete: operations["delete_service_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/service/{serviceid}/key/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates an API key pair of a service account, whose keys are shown only once. */
+        post: operations["post_service_key_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's service accounts. */
+        get: operations["get_services"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -1143,6 +1214,40 @@ export interface paths {
         };
         /** Lists the team's users. */
         get: operations["get_team_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/team/key/{apikeyid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an API key of any user of the team; calls with it fail immediately. */
+        delete: operations["delete_team_key_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/team/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the API keys of all users of the team, with their holders. */
+        get: operations["get_team_keys"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1590,6 +1695,16 @@ export interface components {
          * @enum {string}
          */
         InvoiceState: "open" | "paid" | "void";
+        /** @description The user who holds an API key. */
+        KeyHolder: {
+            /** @description Empty for a service account. */
+            email: string;
+            kind: components["schemas"]["UserKind"];
+            /** @description May be empty. */
+            name: string;
+            /** Format: uuid */
+            userid: string;
+        };
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
@@ -1636,6 +1751,8 @@ export interface components {
              * @description The team's id.
              */
             groupid: string;
+            /** @description The address of the client that last used it; empty if none has. */
+            last_address: string;
             /**
              * Format: date-time
              * @description To the minute; null if it has never been used.
@@ -1663,6 +1780,25 @@ export interface components {
             suspended: boolean;
             /** Format: uuid */
             userid: string;
+        };
+        ListedService: {
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: int64
+             * @description How many API keys it has.
+             */
+            keys: number;
+            /**
+             * Format: date-time
+             * @description When one of its keys was last used, to the minute; null if never.
+             */
+            last_used?: string | null;
+            name: string;
+            role: components["schemas"]["ServiceRole"];
+            /** Format: uuid */
+            serviceid: string;
+            suspended: boolean;
         };
         ListedSession: {
             /** @description The address that the session was created from. */
@@ -1726,6 +1862,7 @@ export interface components {
              * @description The team's id.
              */
             groupid: string;
+            kind: components["schemas"]["UserKind"];
             /** @description Whether the service has a mail server. Without one, its emails become files. */
             mail_server: boolean;
             /** @description Whether logins require a second factor. */
@@ -2094,6 +2231,23 @@ export interface components {
             matched: number;
             message: string;
             success: boolean;
+        };
+        /** @description A key pair to create. */
+        NewApiKey: {
+            /**
+             * @description When the key becomes invalid: a time such as `2027-01-31T00:00:00Z`, or a number of
+             *     days. Default: never.
+             */
+            expires?: string | null;
+            /** @description Limits the key to these monitors; not together with `tags`. Up to 100 ids. */
+            monitors?: string[] | null;
+            name: string;
+            scope?: components["schemas"]["Scope"] | null;
+            /**
+             * @description Limits the key to monitors with one of these tags; not together with `monitors`.
+             *     Comma-separated tags, or an array of strings. Up to 20.
+             */
+            tags?: string[] | null;
         };
         /** @description A notifier. */
         Notifier: {
@@ -2540,22 +2694,8 @@ export interface components {
          */
         Role: "owner" | "admin" | "editor" | "responder" | "viewer" | "billing";
         /** @description A key pair to create (without `apikeyid`) or to rename. */
-        SaveApiKey: {
+        SaveApiKey: components["schemas"]["NewApiKey"] & {
             apikeyid?: string | null;
-            /**
-             * @description When the key becomes invalid: a time such as `2027-01-31T00:00:00Z`, or a number of
-             *     days. Default: never.
-             */
-            expires?: string | null;
-            /** @description Limits the key to these monitors; not together with `tags`. Up to 100 ids. */
-            monitors?: string[] | null;
-            name: string;
-            scope?: components["schemas"]["Scope"] | null;
-            /**
-             * @description Limits the key to monitors with one of these tags; not together with `monitors`.
-             *     Comma-separated tags, or an array of strings. Up to 20.
-             */
-            tags?: string[] | null;
         };
         /** @description The DNS query and the resolver. */
         SaveDns: {
@@ -2734,6 +2874,17 @@ export interface components {
             type?: components["schemas"]["KnownNotifierType"] | null;
             webhook?: components["schemas"]["SaveWebhook"] | null;
         };
+        /**
+         * @description A service account to create (without `serviceid`), which needs a name and a role, or to
+         *     change; fields that are omitted stay as they are.
+         */
+        SaveService: {
+            name?: string | null;
+            role?: components["schemas"]["ServiceRole"] | null;
+            serviceid?: string | null;
+            /** @description The API keys of a suspended service account are refused. */
+            suspended?: boolean | null;
+        };
         /** @description The caller's email and, optionally, a new password. */
         SaveSettings: {
             /** Format: email */
@@ -2827,6 +2978,23 @@ export interface components {
          * @enum {string}
          */
         SeriesSource: "raw" | "hour" | "day";
+        ServiceList: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            services: components["schemas"]["ListedService"][];
+            success: boolean;
+        };
+        /**
+         * @description The role of a service account.
+         * @enum {string}
+         */
+        ServiceRole: "admin" | "editor" | "responder" | "viewer";
+        ServiceSaved: {
+            message: string;
+            /** Format: uuid */
+            serviceid: string;
+            success: boolean;
+        };
         SessionList: {
             /** @description Only with `limit`: the cursor of the next page; null on the last page. */
             next_cursor?: string | null;
@@ -2916,6 +3084,16 @@ export interface components {
             /** Format: double */
             uptime_30d?: number | null;
         };
+        TeamKey: components["schemas"]["ListedKey"] & {
+            holder: components["schemas"]["KeyHolder"];
+        };
+        /** @description The API keys of all users of a team. */
+        TeamKeyList: {
+            apikeys: components["schemas"]["TeamKey"][];
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
         TeamList: {
             /** @description The team's users. */
             message: components["schemas"]["TeamUser"][];
@@ -2959,6 +3137,11 @@ export interface components {
             /** Format: uuid */
             userid: string;
         };
+        /**
+         * @description Whether a user is a person or a service account.
+         * @enum {string}
+         */
+        UserKind: "person" | "service";
         UserSaved: {
             message: string;
             success: boolean;
@@ -9652,6 +9835,465 @@ export interface operations {
             };
         };
     };
+    post_service_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveService"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceSaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role is above the caller's own */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such service account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has 100 service accounts */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_service_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id */
+                serviceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Its role is above the caller's own */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such service account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_service_key_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id */
+                serviceid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeySaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Its role is above the caller's own */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such service account */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It has 50 API keys */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_services: {
+        parameters: {
+            query?: {
+                /** @description Service accounts per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service accounts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_session: {
         parameters: {
             query?: never;
@@ -10290,6 +10932,198 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TeamList"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_team_key_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key's id */
+                apikeyid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The holder's role is above the caller's own */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such key */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_team_keys: {
+        parameters: {
+            query?: {
+                /** @description Keys per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamKeyList"];
                 };
             };
             /** @description No valid credentials were sent */

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::time::Duration;
-use wakeful_core::access::TeamAccess;
+use wakeful_core::access::Permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{AlertId, DeliveryId};
 use wakeful_core::notifications::event::{self, Event};
@@ -240,17 +240,11 @@ fn next_try(attempts: u32, failure: &Failure, now: Millis) -> Option<Millis> {
     retry::delay(attempts, failure, jitter).map(|wait| now.after(wait))
 }
 
-/// Disables a notifier and notifies its team, once.
-#[expect(clippy::disallowed_methods, reason = "a delivery has no caller")]
+/// Disables a notifier and notifies those who may change it, once.
 async fn disable(engine: &Engine, notifier: &Notifier, why: &str) -> Result<()> {
-    let members = engine.store().team(&TeamAccess::whole(notifier.team)).members().await?;
-    let mails: Vec<_> = members
-        .iter()
-        .map(|member| {
-            let text = templates::notifier_disabled(engine.settings(), notifier.name.as_str(), why);
-            engine.new_mail(&member.email, text)
-        })
-        .collect();
+    let editors = engine.emails_of_members_with(notifier.team, Permission::Edit).await?;
+    let text = templates::notifier_disabled(engine.settings(), notifier.name.as_str(), why);
+    let mails: Vec<_> = editors.iter().map(|email| engine.new_mail(email, text.clone())).collect();
     if engine.store().disable_notifier(notifier.id, why, &mails, engine.now()).await? {
         let id = notifier.id;
         tracing::warn!(notifier.id = %id, "disabled notifier {id}: {why}");
