@@ -3,7 +3,7 @@
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use std::time::{Duration, Instant};
@@ -28,14 +28,19 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self'; st
     connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
 /// Sent with every response.
-const HEADERS: &[(&str, &str)] = &[
-    ("x-content-type-options", "nosniff"),
+const HEADERS: &[(&str, &str)] =
+    &[("x-content-type-options", "nosniff"), ("cross-origin-resource-policy", "same-origin")];
+
+/// Sent with every response that a browser could show as a page.
+const PAGE_HEADERS: &[(&str, &str)] = &[
     ("referrer-policy", "no-referrer"),
     ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ];
+
+/// Browsers ignore the headers of pages on these.
+const PARTS_OF_PAGES: &[&str] = &["text/javascript", "text/css", "font/woff2"];
 
 /// Adds the layers to the routes. The last one added is the outermost.
 pub(crate) fn apply(router: Router<Api>, state: &Api) -> Router<Api> {
@@ -131,9 +136,11 @@ fn decodes_to_utf8(path: &str) -> bool {
 
 async fn set_headers(State(api): State<Api>, request: Request, next: Next) -> Response {
     let under_api = request.uri().path().starts_with("/api/");
+    let is_asset = request.uri().path().starts_with("/assets/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    for (name, value) in HEADERS {
+    let page_headers = if is_asset && is_part_of_page(headers) { &[] } else { PAGE_HEADERS };
+    for (name, value) in HEADERS.iter().chain(page_headers) {
         let name = HeaderName::from_static(name);
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
@@ -149,6 +156,12 @@ async fn set_headers(State(api): State<Api>, request: Request, next: Next) -> Re
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(policy));
     }
     response
+}
+
+fn is_part_of_page(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
+    PARTS_OF_PAGES.contains(&kind)
 }
 
 /// One line per request. It contains the route instead of the path as sent, which may

@@ -18,6 +18,12 @@ impl Millis {
         Self(self.0.saturating_sub(as_millis(span)))
     }
 
+    /// Without the fraction of the second.
+    #[must_use]
+    pub fn to_second(self) -> Self {
+        Self(self.0.div_euclid(1_000) * 1_000)
+    }
+
     /// How long ago `earlier` was; zero when it is in the future.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0).max(0).cast_unsigned())

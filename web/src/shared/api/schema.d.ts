@@ -2168,12 +2168,15 @@ export interface components {
             /** Format: int32 */
             heartbeat_interval: number;
             isactive: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description To the second.
+             */
             last_check?: string | null;
             last_message: string;
             /**
              * Format: double
-             * @description Milliseconds; null if the last check measured none.
+             * @description Milliseconds, rounded from 10 on; null if the last check measured none.
              */
             load_time?: number | null;
             /** Format: uuid */

@@ -29,13 +29,14 @@ pub(crate) struct MonitorRow {
     /// The time of the last status change.
     #[schema(value_type = Option<String>, format = DateTime)]
     status_since: Option<Millis>,
+    /// To the second.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_check: Option<Millis>,
     last_message: String,
     /// Why checks cannot be performed at present; absent if they can.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked: Option<String>,
-    /// Milliseconds; null if the last check measured none.
+    /// Milliseconds, rounded from 10 on; null if the last check measured none.
     load_time: Option<f64>,
     /// Whether up and down are inverted; absent if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,14 +59,19 @@ impl MonitorRow {
             heartbeat_interval: monitor.heartbeat_interval.seconds(),
             status: state.status.as_str(),
             status_since: state.since,
-            last_check: state.last_check,
+            last_check: state.last_check.map(Millis::to_second),
             last_message: state.last_message.clone(),
             blocked: blocked(monitor, state).map(str::to_owned),
-            load_time: state.load_time.map(millis),
+            load_time: state.load_time.map(|span| rounded(millis(span))),
             upside_down_mode: monitor.upside_down_mode.then_some(true),
             notifiers: linked.iter().map(|linked| linked.id).collect(),
         }
     }
+}
+
+/// A list shows no fractions of larger figures, and they make it longer.
+fn rounded(millis: f64) -> f64 {
+    if millis < 10.0 { millis } else { millis.round() }
 }
 
 /// The list as the client receives it; it is sent in chunks.
