@@ -4,7 +4,8 @@
 //! way to a team that has far fewer, and is queued again: teams whose targets hang cannot
 //! delay another team.
 //!
-//! A host gets four checks at a time. A check that takes longer than a quarter of a second
+//! A host gets four checks at a time, and the teams that check it take turns: however many
+//! monitors of a host one team has, those of another are checked. A check that takes longer than a quarter of a second
 //! no longer counts, because otherwise a single hanging page would delay the checks of its
 //! healthy neighbors.
 
@@ -71,7 +72,9 @@ struct TeamQueue {
 struct HostQueue {
     /// When the counted jobs were started, oldest first.
     started: VecDeque<u64>,
-    waiting: VecDeque<Job>,
+    waiting: HashMap<TeamId, VecDeque<Job>>,
+    /// The teams with waiting jobs, in the order of their turns.
+    turns: VecDeque<TeamId>,
 }
 
 impl ConcurrencyLimiter {
@@ -143,7 +146,7 @@ impl ConcurrencyLimiter {
     fn requeue_host(&mut self, key: u64, now: u64) {
         let Some(host) = self.hosts.get_mut(&key) else { return };
         let free = MAX_PER_HOST.saturating_sub(host.count(now));
-        let called: Vec<Job> = (0..free).map_while(|_| host.waiting.pop_front()).collect();
+        let called: Vec<Job> = (0..free).map_while(|_| host.next()).collect();
         if host.started.is_empty() && host.waiting.is_empty() {
             self.hosts.remove(&key);
         }
@@ -171,7 +174,7 @@ impl ConcurrencyLimiter {
             let Some(job) = next else { continue };
             let host = self.hosts.entry(job.host).or_default();
             if host.count(now) >= MAX_PER_HOST {
-                host.waiting.push_back(job);
+                host.wait(job);
                 self.waiting_for_host += 1;
                 continue;
             }
@@ -237,6 +240,27 @@ impl ConcurrencyLimiter {
 }
 
 impl HostQueue {
+    fn wait(&mut self, job: Job) {
+        let of_team = self.waiting.entry(job.team).or_default();
+        if of_team.is_empty() {
+            self.turns.push_back(job.team);
+        }
+        of_team.push_back(job);
+    }
+
+    /// The first waiting job of the team whose turn it is.
+    fn next(&mut self) -> Option<Job> {
+        let team = self.turns.pop_front()?;
+        let of_team = self.waiting.get_mut(&team)?;
+        let job = of_team.pop_front();
+        if of_team.is_empty() {
+            self.waiting.remove(&team);
+        } else {
+            self.turns.push_back(team);
+        }
+        job
+    }
+
     /// How many count as running: those that are not slow.
     fn count(&mut self, now: u64) -> usize {
         while self.started.front().is_some_and(|at| *at + SLOW_CHECK_MS <= now) {
@@ -386,6 +410,20 @@ mod tests {
             assert!(running.len() <= 4);
         }
         assert_eq!((done, limiter.has_waiting()), (10, false));
+    }
+
+    #[test]
+    fn the_teams_that_check_a_host_take_turns() {
+        let mut limiter = ConcurrencyLimiter::new(100);
+        let mut running = submit_all(&mut limiter, 1, [7; 1_000]);
+        assert!(submit_all(&mut limiter, 2, [7]).is_empty(), "it waits");
+        let mut before = 0;
+        while !running.iter().any(|permit| permit.job.team == team(2)) {
+            before += 1;
+            let permit = running.remove(0);
+            limiter.release(&permit, 1, &mut running);
+        }
+        assert!(before <= 2, "after {before} checks of the other team");
     }
 
     #[test]
