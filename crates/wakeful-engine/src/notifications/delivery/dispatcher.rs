@@ -1,5 +1,6 @@
 //! Decides which message is sent next: teams take turns, and so do the notifiers of a team.
-//! Each has a limited number of messages in flight.
+//! Each has a limited number of messages in flight. A message whose receiver takes long leaves
+//! its place to others: receivers that never respond, of however many teams, delay nobody else.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -18,10 +19,17 @@ use super::email::MINUTE;
 use super::survive::without_crashed;
 use crate::{Engine, Result};
 
-/// Messages in flight at a time: per notifier, per team, and in total.
+/// Messages in flight at a time: per notifier, per team, and in total, slow ones aside.
 const MAX_PER_NOTIFIER: usize = 10;
 const MAX_PER_TEAM: usize = 50;
 const MAX_IN_FLIGHT: usize = 512;
+/// A message in flight for longer is slow.
+const SLOW_AFTER: Duration = Duration::from_secs(5);
+/// Slow messages at a time of a team, which sends no other ones meanwhile.
+const MAX_SLOW_PER_TEAM: usize = 16;
+/// Messages in total, slow or not. As no attempt takes longer than 30 seconds, there are
+/// fewer: `MAX_IN_FLIGHT` for each `SLOW_AFTER`.
+const MAX_WITH_SLOW: usize = 4_096;
 /// A team gets at most this fraction of the free places, so that a few teams whose receivers
 /// never respond cannot delay the others.
 const FREE_PART_PER_TEAM: usize = 8;
@@ -71,6 +79,10 @@ impl Attempt {
     fn is_standalone(&self) -> bool {
         is_last_chance(self.crashes) && self.begun.elapsed() < ALONE_FOR
     }
+
+    fn is_slow(&self) -> bool {
+        self.begun.elapsed() >= SLOW_AFTER
+    }
 }
 
 /// Whether a message is given up after one more crash.
@@ -109,7 +121,9 @@ struct Digest {
 struct InFlightCounts {
     per_team: HashMap<TeamId, usize>,
     per_notifier: HashMap<NotifierId, usize>,
+    slow_per_team: HashMap<TeamId, usize>,
     suspects: usize,
+    slow: usize,
     all: usize,
 }
 
@@ -121,16 +135,29 @@ impl InFlightCounts {
         self.all += 1;
     }
 
+    /// One of those that were added is slow.
+    fn add_slow(&mut self, team: TeamId) {
+        *self.slow_per_team.entry(team).or_default() += 1;
+        self.slow += 1;
+    }
+
+    /// The number of places for more.
+    fn free(&self) -> usize {
+        let places = MAX_IN_FLIGHT.saturating_sub(self.all - self.slow);
+        places.min(MAX_WITH_SLOW.saturating_sub(self.all))
+    }
+
     /// Whether one more may be sent.
     fn has_room(&self, team: TeamId, notifier: NotifierId, mode: DeliveryMode) -> bool {
         let max = match mode {
             DeliveryMode::Single => MAX_PER_NOTIFIER,
             DeliveryMode::Digest => 1,
         };
-        let free = MAX_IN_FLIGHT.saturating_sub(self.all);
+        let free = self.free();
         let share = (free / FREE_PART_PER_TEAM).clamp(1, MAX_PER_TEAM);
         free > 0
             && self.per_team.get(&team).is_none_or(|number| *number < share)
+            && self.slow_per_team.get(&team).is_none_or(|number| *number < MAX_SLOW_PER_TEAM)
             && self.per_notifier.get(&notifier).is_none_or(|number| *number < max)
     }
 }
@@ -270,15 +297,18 @@ impl Dispatcher {
     /// Picks messages in turn, until the limits are reached.
     fn pick(&mut self) -> Picked {
         let mut counts = InFlightCounts::default();
-        for Attempt { team, notifier, crashes, .. } in self.in_flight.values() {
-            counts.add(*team, *notifier, *crashes);
+        for attempt in self.in_flight.values() {
+            counts.add(attempt.team, attempt.notifier, attempt.crashes);
+            if attempt.is_slow() {
+                counts.add_slow(attempt.team);
+            }
         }
         let mut picked = Picked::default();
         if self.pick_suspects(&mut counts, &mut picked) {
             return picked;
         }
         let mut idle_turns = 0;
-        while idle_turns < self.waiting.len() && counts.all < MAX_IN_FLIGHT {
+        while idle_turns < self.waiting.len() && counts.free() > 0 {
             let Some((team, mut queues)) = self.waiting.pop_front() else { break };
             let took_turn = self.pick_for_team(team, &mut queues, &mut counts, &mut picked);
             idle_turns = if took_turn { 0 } else { idle_turns + 1 };
@@ -481,5 +511,32 @@ mod tests {
             sent(team, &mut send);
         }
         assert!(sent(12, &mut send) >= MAX_PER_NOTIFIER);
+    }
+
+    #[test]
+    fn a_hundred_teams_whose_receivers_never_respond_leave_room_once_they_are_slow() {
+        let mut counts = InFlightCounts::default();
+        let id = |team: u128, number: u128| Uuid::from_u128((team << 64) | number);
+        let mut number = 0;
+        // Until the first ones time out.
+        for _ in 0..30 / SLOW_AFTER.as_secs() {
+            let mut sent = Vec::new();
+            for team in 1..=100 {
+                let hanging = TeamId::from(id(team, 0));
+                for _ in 0..200 {
+                    number += 1;
+                    let notifier = NotifierId::from(id(team, number));
+                    if counts.has_room(hanging, notifier, DeliveryMode::Single) {
+                        counts.add(hanging, notifier, 0);
+                        sent.push(hanging);
+                    }
+                }
+            }
+            sent.into_iter().for_each(|team| counts.add_slow(team));
+        }
+        assert!(counts.all <= MAX_WITH_SLOW);
+        let newcomer = (TeamId::from(id(999, 0)), NotifierId::from(id(999, 1)));
+        assert!(counts.has_room(newcomer.0, newcomer.1, DeliveryMode::Single));
+        assert!(counts.free() >= MAX_IN_FLIGHT / 4, "{}", counts.free());
     }
 }
