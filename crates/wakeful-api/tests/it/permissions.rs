@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 use wakeful_core::access::{Permission, Permissions, Role, Scope};
-use wakeful_testkit::{App, Client, PASSWORD, User, both_databases, send_raw_in_parts, until};
+use wakeful_testkit::{
+    App, Client, DatabaseKind, PASSWORD, User, both_databases, send_raw_in_parts, until,
+};
 
 use crate::events::Stream;
 use crate::every_route::{Operation, UNKNOWN, operations};
@@ -307,6 +309,36 @@ both_databases! {
         responder.client.post("notifier/test", &elsewhere).await.refused(403, "forbidden");
         let test = json!({"notifierid": notifier["notifierid"]});
         responder.client.post("notifier/test", &test).await.refused(502, "not_delivered");
+    }
+
+    async fn restrictions_wait_until_no_old_node_would_ignore_them(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let id = match app.database.kind() {
+            DatabaseKind::Sqlite => "x'0123456789abcdef0123456789abcdef'",
+            DatabaseKind::Postgres => "'01234567-89ab-cdef-0123-456789abcdef'",
+        };
+        app.database.execute(&format!("insert into nodes (id, name, home, version, started, expires)
+            values ({id}, 'old', '/old', '0.1.0', 0, 9000000000000000)")).await;
+        let new = json!({"email": "eve@example.com", "password1": PASSWORD, "password2": PASSWORD, "role": "viewer"});
+        let restrictions = [
+            ("team/save", new),
+            ("member/save", json!({"userid": bob.userid, "role": "viewer"})),
+            ("integrations/apikey/save", json!({"name": "k", "scope": "viewer"})),
+            ("integrations/apikey/save", json!({"name": "k", "expires": 30})),
+            ("service/save", json!({"name": "s", "role": "viewer"})),
+        ];
+        for (path, body) in &restrictions {
+            ann.client.post(path, body).await.refused(409, "nodes_too_old");
+        }
+        // What an old node does as well is not refused.
+        ann.client.post("integrations/apikey/save", &json!({"name": "full"})).await.ok();
+        ann.colleague(&app.anonymous(), "joe@example.com").await;
+        app.database.execute("delete from nodes where name = 'old'").await;
+        for (path, body) in &restrictions {
+            ann.client.post(path, body).await.ok();
+        }
     }
 
     async fn a_body_that_arrives_after_its_sender_was_removed_changes_nothing(setup: Setup) {
