@@ -238,6 +238,7 @@ export const de: Texts = {
     created: "erstellt",
     lastUsed: "zuletzt verwendet",
     neverUsed: "nie verwendet",
+    fromAddress: (address) => `von ${address}`,
     name: "Name",
     nameHelp: "Wo er verwendet wird, etwa „Deploy-Skript“.",
     scope: "Umfang",

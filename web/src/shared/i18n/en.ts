@@ -247,6 +247,7 @@ export const en = {
     created: "created",
     lastUsed: "last used",
     neverUsed: "never used",
+    fromAddress: (address: string) => `from ${address}`,
     name: "Name",
     nameHelp: "Where it will be used, such as “deploy script”.",
     scope: "Scope",
