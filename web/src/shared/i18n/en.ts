@@ -161,6 +161,7 @@ export const en = {
     review:
       "Your password has been reset. These people are in your team and have the same access as you. Remove anyone you don’t recognize.",
     reviewAction: "Review team",
+    members: "Members",
     add: "Add user",
     you: "you",
     actions: (email: string) => `Actions for ${email}`,
