@@ -22,6 +22,23 @@ export const extra = {
     text: "Everybody in your team is an owner.",
     action: "Choose roles",
   },
+  serviceAccounts: {
+    title: "Service accounts",
+    lead: "Accounts for programs, with a role and API keys but no password.",
+    none: "Create a service account for each program that uses the API, so that its keys stay valid when people leave the team.",
+    new: "New service account",
+    create: "Create service account",
+    created: (name: string) => `Created ${name}. Now create an API key for it.`,
+    nameHelp: "The program that will use it, such as “Terraform”.",
+    keys: (count: number) => (count === 0 ? "no API keys" : count === 1 ? "1 API key" : `${count} API keys`),
+    newKey: (name: string) => `New API key for ${name}`,
+    fullScope: "Everything the service account can do",
+    scopeHelp: "The key can never do more than the service account can.",
+    suspendHelp: "Its API keys are refused until you end the suspension.",
+    delete: "Delete",
+    deleteTitle: (name: string) => `Delete ${name}?`,
+    deleteHelp: "This permanently deletes the service account and its API keys. Anything using them stops working immediately.",
+  },
   bulk: {
     label: "Selected monitors",
     selected: (count: string, hidden: string | null, all: boolean) =>
