@@ -1,4 +1,4 @@
-/** The team: its members and, for those who manage them, service accounts. */
+/** The team: its members and, for those who manage them, service accounts and API keys. */
 import { Suspense } from "react";
 import { useTexts } from "../../shared/i18n";
 import { Loading } from "../../shared/ui/loading";
@@ -6,6 +6,7 @@ import { May } from "../../shared/ui/may";
 import { Page } from "../../shared/ui/page";
 import { Members } from "./members";
 import { ServiceAccounts } from "./service-accounts";
+import { TeamKeys } from "./team-keys";
 
 export function Component() {
   const t = useTexts();
@@ -15,6 +16,7 @@ export function Component() {
       <May do="people">
         <Suspense fallback={<Loading />}>
           <ServiceAccounts />
+          <TeamKeys />
         </Suspense>
       </May>
     </Page>

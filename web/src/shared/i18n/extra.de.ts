@@ -41,6 +41,13 @@ export const extra: ExtraTexts = {
     deleteHelp:
       "Das Dienstkonto und seine API-Schlüssel werden endgültig gelöscht. Alles, was sie verwendet, funktioniert sofort nicht mehr.",
   },
+  teamKeys: {
+    lead: "Die Schlüssel aller Mitglieder und Dienstkonten.",
+    service: (name) => `Dienstkonto ${name}`,
+    fullScope: "Alles, was das Konto kann",
+    removeLabel: (name, holder) => `API-Schlüssel ${name} (${holder}) entfernen`,
+    removeTitle: (name, holder) => `„${name}“ (${holder}) entfernen?`,
+  },
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden, all) =>

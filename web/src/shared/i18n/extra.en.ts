@@ -39,6 +39,13 @@ export const extra = {
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteHelp: "This permanently deletes the service account and its API keys. Anything using them stops working immediately.",
   },
+  teamKeys: {
+    lead: "The keys of all members and service accounts.",
+    service: (name: string) => `Service account ${name}`,
+    fullScope: "Everything its holder can do",
+    removeLabel: (name: string, holder: string) => `Remove the API key ${name} (${holder})`,
+    removeTitle: (name: string, holder: string) => `Remove “${name}” (${holder})?`,
+  },
   bulk: {
     label: "Selected monitors",
     selected: (count: string, hidden: string | null, all: boolean) =>
