@@ -58,7 +58,7 @@ async function createTeam({ api }: Member, target: string): Promise<Visit[]> {
       },
     },
     { path: `/notifier/${notifierid}/edit`, needs: edit },
-    { path: "/team", shows: "Owner", offers: { people: ["Add user"] } },
+    { path: "/team", shows: "Owner", offers: { people: ["Add user", "New service account"] } },
     {
       path: "/billing",
       needs: ["bills", "You need the role Admin or Billing"],

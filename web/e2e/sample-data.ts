@@ -13,6 +13,8 @@ export async function createSampleData(member: Member): Promise<string[]> {
   for (let beat = 0; beat < 3; beat++) await member.api.report(calm.monitorid, "up", { load_time: 20 + beat });
   await member.api.monitor({ name: "paused", isactive: false });
   await member.api.monitor({ name: "pending" });
+  const { serviceid } = await member.api.post<{ serviceid: string }>("service/save", { name: "robot", role: "editor", suspended: true });
+  await member.api.post(`service/${serviceid}/key/save`, { name: "nightly", scope: "viewer", tags: "prod", expires: 90 });
   const pages = [
     "/",
     "/?group=tag",

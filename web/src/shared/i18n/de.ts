@@ -151,6 +151,7 @@ export const de: Texts = {
     review:
       "Ihr Passwort wurde zurückgesetzt. Diese Personen gehören zu Ihrem Team und haben denselben Zugriff wie Sie. Entfernen Sie alle, die Sie nicht kennen.",
     reviewAction: "Team prüfen",
+    members: "Mitglieder",
     add: "Person hinzufügen",
     you: "Sie",
     actions: (email) => `Aktionen für ${email}`,
@@ -238,6 +239,7 @@ export const de: Texts = {
     created: "erstellt",
     lastUsed: "zuletzt verwendet",
     neverUsed: "nie verwendet",
+    fromAddress: (address) => `von ${address}`,
     name: "Name",
     nameHelp: "Wo er verwendet wird, etwa „Deploy-Skript“.",
     scope: "Umfang",

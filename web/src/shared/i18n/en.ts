@@ -161,6 +161,7 @@ export const en = {
     review:
       "Your password has been reset. These people are in your team and have the same access as you. Remove anyone you don’t recognize.",
     reviewAction: "Review team",
+    members: "Members",
     add: "Add user",
     you: "you",
     actions: (email: string) => `Actions for ${email}`,
@@ -247,6 +248,7 @@ export const en = {
     created: "created",
     lastUsed: "last used",
     neverUsed: "never used",
+    fromAddress: (address: string) => `from ${address}`,
     name: "Name",
     nameHelp: "Where it will be used, such as “deploy script”.",
     scope: "Scope",

@@ -23,6 +23,31 @@ export const extra: ExtraTexts = {
     text: "Alle in Ihrem Team sind Inhaber.",
     action: "Rollen wählen",
   },
+  serviceAccounts: {
+    title: "Dienstkonten",
+    lead: "Konten für Programme, mit einer Rolle und API-Schlüsseln, aber ohne Passwort.",
+    none: "Erstellen Sie für jedes Programm, das die API nutzt, ein Dienstkonto, damit seine Schlüssel gültig bleiben, wenn jemand das Team verlässt.",
+    new: "Neues Dienstkonto",
+    create: "Dienstkonto erstellen",
+    created: (name) => `${name} wurde erstellt. Erstellen Sie nun einen API-Schlüssel dafür.`,
+    nameHelp: "Das Programm, das es verwendet, etwa „Terraform“.",
+    keys: (count) => (count === 0 ? "keine API-Schlüssel" : `${count} API-Schlüssel`),
+    newKey: (name) => `Neuer API-Schlüssel für ${name}`,
+    fullScope: "Alles, was das Dienstkonto kann",
+    scopeHelp: "Der Schlüssel kann nie mehr als das Dienstkonto.",
+    suspendHelp: "Seine API-Schlüssel werden abgewiesen, bis Sie die Sperre aufheben.",
+    delete: "Löschen",
+    deleteTitle: (name) => `${name} löschen?`,
+    deleteHelp:
+      "Das Dienstkonto und seine API-Schlüssel werden endgültig gelöscht. Alles, was sie verwendet, funktioniert sofort nicht mehr.",
+  },
+  teamKeys: {
+    lead: "Die Schlüssel aller Mitglieder und Dienstkonten.",
+    service: (name) => `Dienstkonto ${name}`,
+    fullScope: "Alles, was das Konto kann",
+    removeLabel: (name, holder) => `API-Schlüssel ${name} (${holder}) entfernen`,
+    removeTitle: (name, holder) => `„${name}“ (${holder}) entfernen?`,
+  },
   bulk: {
     label: "Ausgewählte Monitore",
     selected: (count, hidden, all) =>

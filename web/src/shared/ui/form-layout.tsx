@@ -67,6 +67,11 @@ export function FieldPair({ wide = false, children }: { wide?: boolean; children
   );
 }
 
+/** Content of a dialog that is not a form, with the same distances. */
+export function Rows({ children }: { children: ReactNode }) {
+  return <div className={styles.sheet}>{children}</div>;
+}
+
 export function ButtonRow({ children }: { children: ReactNode }) {
   return <div className={styles.buttons}>{children}</div>;
 }

@@ -118,4 +118,5 @@ export const Hook = icon(
     <path d="M5.5 12.5A2.25 2.25 0 1 1 3.6 9.4M5.75 11.25h5M10.75 9.2a2.25 2.25 0 1 1-.25 3.6" />
   </>,
 );
+export const Terminal = icon(<path d="M2 3h12v10H2zM4.75 6l2 2-2 2M8.5 10h3" />);
 export const Card = icon(<path d="M2 4h12v8.5H2zM2 7h12M4.5 10h2.5" />);

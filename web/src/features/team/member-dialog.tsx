@@ -1,0 +1,70 @@
+/** Adds a user or changes one; a blank password leaves the current one unchanged. */
+import { POST, unwrap } from "../../shared/api/client";
+import type { components } from "../../shared/api/schema";
+import { useMe, type Role } from "../../shared/api/session";
+import { useTexts } from "../../shared/i18n";
+import { Dialog } from "../../shared/ui/dialog";
+import { useForm } from "../../shared/ui/form";
+import { FormLayout, PasswordField, RequiredField } from "../../shared/ui/form-layout";
+import { MonitorFilterField } from "../../shared/ui/monitor-filter-field";
+import { showToast } from "../../shared/ui/toast";
+import { RoleField } from "./role-field";
+
+export type User = components["schemas"]["ListedMember"];
+
+const ROLES: readonly Role[] = ["owner", "admin", "editor", "responder", "viewer", "billing"];
+
+/** Viewers and responders can be limited to some monitors. */
+function mayHaveFilter(role: Role): boolean {
+  return role === "viewer" || role === "responder";
+}
+
+interface Props {
+  user?: User;
+  close: () => void;
+  saved: () => Promise<void>;
+}
+
+export function MemberDialog({ user, close, saved }: Props) {
+  const t = useTexts();
+  const { role: own } = useMe();
+  const before = user?.monitor_filter?.tags ?? [];
+  const form = useForm(
+    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? own, tags: before },
+    async ({ email, password1, password2, role, tags }) => {
+      const body = {
+        ...(user && { userid: user.userid }),
+        email,
+        ...(role !== user?.role && { role }),
+        ...((!user || password1 !== "") && { password1, password2 }),
+      };
+      const { userid } = await unwrap(POST("/api/v1/team/save", { body }));
+      if (mayHaveFilter(role) && tags.join() !== before.join()) {
+        const filter = tags.length > 0 ? { tags } : { monitor_filter: null };
+        await unwrap(POST("/api/v1/member/save", { body: { userid, ...filter } }));
+      }
+      showToast(user ? t.team.saved(email) : t.team.added(email));
+      await saved();
+      close();
+    },
+    ({ password1, password2 }) => (password1 === password2 ? {} : { password2: t.auth.passwordMismatch }),
+  );
+  return (
+    <Dialog title={user ? t.team.changeTitle(user.email) : t.team.addTitle} close={close}>
+      <FormLayout form={form} action={user ? t.common.save : t.team.add} cancel={close}>
+        <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="off" data-autofocus />
+        <RoleField form={form} roles={ROLES} />
+        {mayHaveFilter(form.values.role) && <MonitorFilterField form={form} />}
+        <PasswordField
+          form={form}
+          field="password1"
+          label={user ? t.auth.newPassword : t.auth.password}
+          description={user ? t.team.keepPassword : t.team.firstPassword}
+          autoComplete="new-password"
+          required={!user}
+        />
+        <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required={!user} />
+      </FormLayout>
+    </Dialog>
+  );
+}

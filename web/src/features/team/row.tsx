@@ -1,0 +1,49 @@
+/** A person or a service account in a list, with its menu. */
+import type { ReactNode } from "react";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
+import { More } from "../../shared/ui/icons";
+import styles from "./team.module.css";
+
+interface Props {
+  name: string;
+  /** An initial or an icon. */
+  face: ReactNode;
+  badges?: ReactNode;
+  /** The items of the menu. */
+  menu?: ReactNode;
+  /** The line below the name. */
+  children: ReactNode;
+}
+
+export function Row({ name, face, badges, menu, children }: Props) {
+  const t = useTexts();
+  return (
+    <li className={styles.row}>
+      <span className={styles.face} aria-hidden="true">
+        {face}
+      </span>
+      <div className={styles.words}>
+        <span className={styles.title}>
+          <span className={styles.name} title={name}>
+            {name}
+          </span>
+          {badges}
+        </span>
+        <span className={styles.details}>{children}</span>
+      </div>
+      {menu && (
+        <ActionMenu
+          width={200}
+          button={
+            <button type="button" className={styles.more} aria-label={t.team.actions(name)}>
+              <More />
+            </button>
+          }
+        >
+          {menu}
+        </ActionMenu>
+      )}
+    </li>
+  );
+}
