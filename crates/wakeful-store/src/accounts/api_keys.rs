@@ -363,7 +363,7 @@ impl TeamStore<'_> {
         })?)
     }
 
-    /// Deletes a key of any user of the team whom the caller may change, and the sessions
+    /// Deletes a key of a user of the team if the caller may change that user, and the sessions
     /// opened with it. Fails with `StoreError::Gone` if the caller's credential is no longer
     /// valid.
     pub async fn delete_api_key(
