@@ -3,7 +3,7 @@
 //! at the same time wait for each other: on SQLite with its write lock, on
 //! PostgreSQL with an advisory lock. A released migration is never edited.
 
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, SqliteConnection};
 use std::time::Duration;
 use wakeful_core::token::Digest;
@@ -72,7 +72,11 @@ pub(crate) async fn run(location: &Location) -> Result<()> {
     match location {
         Location::Sqlite(path) => {
             // Waits as long as a migration in another process may take.
-            let options = sqlite(path).busy_timeout(Duration::from_secs(600));
+            let options = sqlite(path)
+                .busy_timeout(Duration::from_secs(600))
+                // Must be set before the first table; lets the file shrink in small steps. Not
+                // set by later connections, because it takes the lock of a writer each time.
+                .auto_vacuum(SqliteAutoVacuum::Incremental);
             let mut db = connect(&options).await?;
             sqlite_steps(&mut db).await?;
             db.close().await?;

@@ -3,9 +3,7 @@
 //! one this database was sealed with.
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _};
 use std::fs::OpenOptions;
 use std::num::NonZero;
@@ -170,8 +168,6 @@ pub(crate) fn sqlite(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
-        // Must be set before the first table; lets the file shrink in small steps.
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
@@ -232,7 +228,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::Sqlite(folder.path().join("wakeful.db"));
         let keyring = Keyring::load_or_create(&folder.path().join("master.key")).unwrap();
-        let store = Store::open(&Options { location, max_connections: 2 }, keyring).await.unwrap();
+        let store = Store::open(&Options { location, max_connections: 8 }, keyring).await.unwrap();
         let Pool::Sqlite { writer, lazy, readers } = &store.pool else {
             panic!("another database")
         };
@@ -252,6 +248,16 @@ mod tests {
         let refused = sqlx::query(write).execute(readers).await.unwrap_err();
         assert!(refused.to_string().contains("readonly"), "{refused}");
         sqlx::query(write).execute(writer).await.unwrap();
+        let vacuum: i64 =
+            sqlx::query_scalar("pragma auto_vacuum").fetch_one(readers).await.unwrap();
+        assert_eq!(vacuum, 2, "incremental");
+        // A reader opens while another process writes.
+        let writing = writer.begin_with("begin immediate").await.unwrap();
+        let mut open = Vec::new();
+        for _ in 0..super::readers(8) {
+            open.push(readers.acquire().await.unwrap());
+        }
+        drop(writing);
     }
 
     #[test]
