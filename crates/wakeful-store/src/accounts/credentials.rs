@@ -56,7 +56,7 @@ pub(crate) async fn lock_user(tx: &mut Tx, user: UserId) -> Result<bool> {
 }
 
 /// Locks a user's row until the transaction ends. Fails with `StoreError::Gone` if the
-/// credential does not, or no longer, belong to this user.
+/// credential does not, or no longer, belong to this user, or if the user is suspended.
 pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     if lock_user(tx, caller.user).await? && is_valid(tx, caller).await? {
         Ok(())
@@ -79,18 +79,28 @@ async fn is_valid(tx: &mut Tx, Authority { user, credential }: Authority<'_>) ->
             .await
         }
         Credential::Session(id) => {
-            sqlx::query_scalar("select count(*) from sessions where id = $2 and user_id = $1")
-                .bind(user.uuid())
-                .bind(id.uuid())
-                .fetch_one(db)
-                .await
+            sqlx::query_scalar(
+                "select count(*) from sessions s
+                 join users u on u.id = s.user_id
+                 join members m on m.team_id = u.team_id and m.user_id = u.id
+                 where s.id = $2 and s.user_id = $1 and m.suspended_at is null",
+            )
+            .bind(user.uuid())
+            .bind(id.uuid())
+            .fetch_one(db)
+            .await
         }
         Credential::ApiKey(id) => {
-            sqlx::query_scalar("select count(*) from api_keys where id = $2 and user_id = $1")
-                .bind(user.uuid())
-                .bind(id.uuid())
-                .fetch_one(db)
-                .await
+            sqlx::query_scalar(
+                "select count(*) from api_keys k
+                 join users u on u.id = k.user_id
+                 join members m on m.team_id = u.team_id and m.user_id = u.id
+                 where k.id = $2 and k.user_id = $1 and m.suspended_at is null",
+            )
+            .bind(user.uuid())
+            .bind(id.uuid())
+            .fetch_one(db)
+            .await
         }
     })?;
     Ok(found == 1)

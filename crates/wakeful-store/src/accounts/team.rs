@@ -3,7 +3,7 @@
 
 use sqlx::Error;
 use uuid::Uuid;
-use wakeful_core::access::{Role, TeamAccess};
+use wakeful_core::access::{Permission, Role, TeamAccess};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
@@ -131,6 +131,10 @@ impl<'a> TeamStore<'a> {
         let own = members::role(&mut tx, self.team, caller.user).await?;
         let own = own.ok_or(StoreError::Gone)?;
         let role = match new.role {
+            // The caller may have been demoted while the password was being hashed.
+            _ if !own.permissions().contains(Permission::People) => {
+                return Ok(AddUserOutcome::RoleTooHigh);
+            }
             Some(role) if !own.may_assign(role) => return Ok(AddUserOutcome::RoleTooHigh),
             Some(role) => role,
             None => members::default_role(&mut tx, self.team).await?.at_most(own),

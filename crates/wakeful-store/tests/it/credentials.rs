@@ -3,15 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 use sqlx::{Connection as _, Executor as _};
-use wakeful_core::access::Scope;
+use wakeful_core::access::{Role, Scope};
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
-    Account, Authority, Credential, MemberOutcome, NewAccount, NewApiKey, NewMember, NewSession,
-    Store, StoreError, UserChange,
+    Account, AddUserOutcome, Authority, Credential, FilterChange, MemberChange, MemberOutcome,
+    NewAccount, NewApiKey, NewMember, NewSession, Store, StoreError, UserChange,
 };
 use wakeful_testkit::{Database, DatabaseKind, until, whole};
 
@@ -40,6 +40,12 @@ fn by(user: UserId, session: SessionId) -> Authority<'static> {
     Authority { user, credential: Credential::Session(session) }
 }
 
+fn new_account() -> NewAccount {
+    let user = UserId::new(NOW, next());
+    let email = EmailAddress::parse(&format!("{user}@example.com")).unwrap();
+    NewAccount { user, email, name: String::new(), password_hash: "-".into() }
+}
+
 async fn account(store: &Store, user: UserId) -> Account {
     store.account(user).await.unwrap().unwrap()
 }
@@ -53,6 +59,7 @@ on_both! {
     a_session_needs_the_password_that_was_verified => session_by_password;
     a_session_or_a_key_needs_the_credential_of_its_caller => by_credential;
     a_user_is_changed_only_with_a_valid_credential => changes;
+    a_suspended_or_demoted_caller_changes_nobody => after_suspension;
     a_revoked_session_neither_revokes_nor_deletes_nor_turns_mfa_on => after_revocation;
     sessions_of_an_api_key_end_when_it_is_deleted => sessions_of_keys;
     new_sessions_evict_the_least_recently_used => eviction;
@@ -102,6 +109,48 @@ async fn by_credential(store: Store) {
     assert!(store.api_keys(user).await.unwrap().is_empty());
 }
 
+/// The caller was authorized before the password was hashed, which takes a while.
+async fn after_suspension(store: Store) {
+    let (team, ann, of_ann) = sign_up(&store).await;
+    let team = store.team(&whole(team));
+    let (bob, eve, new) = (new_account(), new_account(), new_account());
+    for account in [&bob, &eve] {
+        let member = NewMember { account, role: Some(Role::Admin), limit: None };
+        team.add_user(&member, by(ann, of_ann), NOW).await.unwrap();
+    }
+    let of_bob = session(bob.user);
+    store.add_session(&of_bob, PASSWORD, NOW).await.unwrap();
+    let by_bob = by(bob.user, of_bob.id);
+    let change_bob = async |role: Option<Role>, suspended: bool| {
+        let (caller, filter) = (by(ann, of_ann), FilterChange::Unchanged);
+        let change =
+            MemberChange { user: bob.user, caller, role, suspended: Some(suspended), filter };
+        assert_eq!(team.change_member(&change, NOW).await.unwrap(), MemberOutcome::Done);
+    };
+    let takeover = UserChange {
+        user: eve.user,
+        email: eve.email.clone(),
+        password_hash: Some("known to bob".to_owned()),
+        role: None,
+        caller: bob.user,
+        credential: by_bob.credential,
+    };
+    let member = NewMember { account: &new, role: None, limit: None };
+
+    change_bob(None, true).await;
+    assert_gone(&team.add_user(&member, by_bob, NOW).await);
+    assert_gone(&team.change_user(&takeover, NOW).await);
+    assert_gone(&team.revoke(&[eve.user], by_bob, NOW).await);
+    assert_gone(&store.add_api_key(&api_key(bob.user), by_bob, NOW).await);
+    change_bob(Some(Role::Viewer), false).await;
+    let added = team.add_user(&member, by_bob, NOW).await.unwrap();
+    assert_eq!(added, AddUserOutcome::RoleTooHigh);
+    let changed = team.change_user(&takeover, NOW).await.unwrap();
+    assert_eq!(changed, MemberOutcome::RoleTooHigh);
+    assert_eq!(account(&store, eve.user).await.password_hash, "-");
+    assert_eq!(team.members().await.unwrap().len(), 3);
+}
+
 async fn changes(store: Store) {
     let (team, user, first) = sign_up(&store).await;
     let second = session(user);
@@ -123,13 +172,7 @@ async fn changes(store: Store) {
     // The first session has ended with that change.
     assert_gone(&team.change_user(&change(first, "by the first"), NOW).await);
     assert_eq!(account(&store, user).await.password_hash, "by the second");
-    let bob = UserId::new(NOW, next());
-    let bob = NewAccount {
-        user: bob,
-        email: EmailAddress::parse(&format!("{bob}@example.com")).unwrap(),
-        name: String::new(),
-        password_hash: "-".into(),
-    };
+    let bob = new_account();
     let bob = NewMember { account: &bob, role: None, limit: None };
     assert_gone(&team.add_user(&bob, by(user, first), NOW).await);
     team.add_user(&bob, by(user, second.id), NOW).await.unwrap();

@@ -27,9 +27,9 @@ const MAX_IN_FLIGHT: usize = 512;
 const SLOW_AFTER: Duration = Duration::from_secs(5);
 /// Slow messages at a time of a team, which sends no other ones meanwhile.
 const MAX_SLOW_PER_TEAM: usize = 16;
-/// Messages in total, slow or not. As no attempt takes longer than 30 seconds, there are
-/// fewer: `MAX_IN_FLIGHT` for each `SLOW_AFTER`.
-const MAX_WITH_SLOW: usize = 4_096;
+/// Messages in total, slow or not: enough for 160 teams with `MAX_PER_TEAM`, more than one
+/// client can sign up in an hour.
+const MAX_WITH_SLOW: usize = 8_192;
 /// A team gets at most this fraction of the free places, so that a few teams whose receivers
 /// never respond cannot delay the others.
 const FREE_PART_PER_TEAM: usize = 8;
@@ -518,8 +518,8 @@ mod tests {
         let mut counts = InFlightCounts::default();
         let id = |team: u128, number: u128| Uuid::from_u128((team << 64) | number);
         let mut number = 0;
-        // Until the first ones time out.
-        for _ in 0..30 / SLOW_AFTER.as_secs() {
+        // Until the first ones of a digest time out.
+        for _ in 0..180 / SLOW_AFTER.as_secs() {
             let mut sent = Vec::new();
             for team in 1..=100 {
                 let hanging = TeamId::from(id(team, 0));
