@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useLocation, useRouteError } from "react-router";
 import { useOnline } from "../shared/lib/online";
-import { useTexts } from "../shared/i18n";
+import { useFirstTexts } from "../shared/i18n";
 import { EmptyState } from "../shared/ui/empty-state";
 import { Loading } from "../shared/ui/loading";
 import { NotFound } from "../shared/ui/not-found";
@@ -19,7 +19,7 @@ export function ErrorPage() {
 }
 
 function RenderError() {
-  const t = useTexts();
+  const t = useFirstTexts();
   return (
     <EmptyState title={t.errors.crashed} page>
       <p>{t.errors.crashedHelp}</p>
@@ -33,7 +33,7 @@ function RenderError() {
  * reload gets, or it does not respond, and the page reloads once it does.
  */
 function ChunkLoadError() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const state = useServerState();
   if (state === "unknown") return <Loading />;
   return (
@@ -71,7 +71,7 @@ function useServerState(): ServerState | "unknown" {
 
 /** Without the service worker, so that a reload never repeats an error that a cached file caused. */
 function Reload() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const reload = () => void removeServiceWorker().finally(() => window.location.reload());
   return <Button onClick={reload}>{t.common.reload}</Button>;
 }

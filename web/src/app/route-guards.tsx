@@ -5,6 +5,7 @@ import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
 import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
+import { withTexts } from "../shared/i18n";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
 import { ErrorNotice } from "../shared/ui/error-notice";
@@ -16,8 +17,8 @@ import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
 // Rarely needed, and not part of the first screen.
-const Forbidden = lazy(() => import("./forbidden"));
-const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
+const Forbidden = lazy(withTexts(() => import("./forbidden")));
+const Reauthenticate = lazy(withTexts(() => import("../features/auth/reauthenticate")));
 
 function retryWhileAway({ state }: { state: { error: unknown } }): number | false {
   return state.error instanceof Offline && AWAY_RETRY_INTERVAL;

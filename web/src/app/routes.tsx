@@ -1,6 +1,7 @@
 /** All routes; each page is loaded when it is opened. */
 import { lazy, Suspense } from "react";
 import { createBrowserRouter, Outlet, type RouteObject } from "react-router";
+import { withTexts } from "../shared/i18n";
 import { Loading } from "../shared/ui/loading";
 import { ErrorPage, NotFoundPage } from "./error-page";
 import type { PagePermission } from "./forbidden";
@@ -12,7 +13,9 @@ const RouteFocus = lazy(() => import("./route-focus"));
 function Root() {
   return (
     <>
-      <Outlet />
+      <Suspense fallback={<Loading />}>
+        <Outlet />
+      </Suspense>
       <Suspense>
         <RouteFocus />
       </Suspense>
@@ -34,14 +37,14 @@ export const router = createBrowserRouter([
       {
         Component: RequireGuest,
         children: [
-          { path: "/login", lazy: () => import("../features/auth/login") },
-          { path: "/signup", lazy: () => import("../features/auth/signup") },
-          { path: "/lost", lazy: () => import("../features/auth/forgot-password") },
+          { path: "/login", lazy: withTexts(() => import("../features/auth/login")) },
+          { path: "/signup", lazy: withTexts(() => import("../features/auth/signup")) },
+          { path: "/lost", lazy: withTexts(() => import("../features/auth/forgot-password")) },
         ],
       },
-      { path: "/password", lazy: () => import("../features/auth/reset-password") },
-      { path: "/verify", lazy: () => import("../features/auth/verify-email") },
-      { path: "/contact", lazy: () => import("../features/auth/contact") },
+      { path: "/password", lazy: withTexts(() => import("../features/auth/reset-password")) },
+      { path: "/verify", lazy: withTexts(() => import("../features/auth/verify-email")) },
+      { path: "/contact", lazy: withTexts(() => import("../features/auth/contact")) },
       {
         Component: RequireUser,
         children: [
@@ -50,22 +53,22 @@ export const router = createBrowserRouter([
             children: [
               needs("view", [
                 { index: true, lazy: () => import("../features/monitors/list/page") },
-                { path: "/monitor/:id", lazy: () => import("../features/monitors/detail/page") },
-                { path: "/wallboard", lazy: () => import("../features/monitors/wallboard/page") },
-                { path: "/alerts", lazy: () => import("../features/monitors/alerts/page") },
-                { path: "/notifiers", lazy: () => import("../features/notifiers/page") },
-                { path: "/notifier/:id", lazy: () => import("../features/notifiers/detail") },
+                { path: "/monitor/:id", lazy: withTexts(() => import("../features/monitors/detail/page")) },
+                { path: "/wallboard", lazy: withTexts(() => import("../features/monitors/wallboard/page")) },
+                { path: "/alerts", lazy: withTexts(() => import("../features/monitors/alerts/page")) },
+                { path: "/notifiers", lazy: withTexts(() => import("../features/notifiers/page")) },
+                { path: "/notifier/:id", lazy: withTexts(() => import("../features/notifiers/detail")) },
               ]),
               needs("edit", [
-                { path: "/monitor/new", lazy: () => import("../features/monitors/edit/page") },
-                { path: "/monitor/:id/edit", lazy: () => import("../features/monitors/edit/page") },
-                { path: "/monitor/:id/notify", lazy: () => import("../features/monitors/edit/notify") },
-                { path: "/notifier/new", lazy: () => import("../features/notifiers/edit") },
-                { path: "/notifier/:id/edit", lazy: () => import("../features/notifiers/edit") },
+                { path: "/monitor/new", lazy: withTexts(() => import("../features/monitors/edit/page")) },
+                { path: "/monitor/:id/edit", lazy: withTexts(() => import("../features/monitors/edit/page")) },
+                { path: "/monitor/:id/notify", lazy: withTexts(() => import("../features/monitors/edit/notify")) },
+                { path: "/notifier/new", lazy: withTexts(() => import("../features/notifiers/edit")) },
+                { path: "/notifier/:id/edit", lazy: withTexts(() => import("../features/notifiers/edit")) },
               ]),
-              needs("bills", [{ path: "/billing", lazy: () => import("../features/billing/page") }]),
-              { path: "/team", lazy: () => import("../features/team/page") },
-              { path: "/settings", lazy: () => import("../features/settings/page") },
+              needs("bills", [{ path: "/billing", lazy: withTexts(() => import("../features/billing/page")) }]),
+              { path: "/team", lazy: withTexts(() => import("../features/team/page")) },
+              { path: "/settings", lazy: withTexts(() => import("../features/settings/page")) },
               { path: "*", Component: NotFoundPage },
             ],
           },

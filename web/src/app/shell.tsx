@@ -8,7 +8,7 @@ import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys, useModifiedKey } from "../shared/lib/keys";
 import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
 import { useOnline } from "../shared/lib/online";
-import { useTexts } from "../shared/i18n";
+import { useFirstTexts, withTexts } from "../shared/i18n";
 import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
@@ -17,13 +17,13 @@ import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
 const ChooseRoles = lazy(() => import("./choose-roles"));
-const CommandPalette = lazy(() => import("./command-palette"));
-const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
-const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
-const NotifierDialog = lazy(() => import("../features/notifiers/dialog"));
+const CommandPalette = lazy(withTexts(() => import("./command-palette")));
+const KeyboardShortcuts = lazy(withTexts(() => import("./keyboard-shortcuts")));
+const LogoutEverywhere = lazy(withTexts(() => import("./logout-everywhere")));
+const NotifierDialog = lazy(withTexts(() => import("../features/notifiers/dialog")));
 const NotifierHealth = lazy(() => import("./notifier-health"));
-const TeamReview = lazy(() => import("./team-review"));
-const UserActions = lazy(() => import("./user-actions"));
+const TeamReview = lazy(withTexts(() => import("./team-review")));
+const UserActions = lazy(withTexts(() => import("./user-actions")));
 
 const notifierDialog = (props: NotifierDialogProps) => (
   <Suspense>
@@ -39,7 +39,7 @@ const WALLBOARD = "/wallboard";
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
 export function Shell() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const navigate = useNavigate();
   const navigation = useNavigation();
   const [dialog, openDialog] = useState<Opened | null>(null);
@@ -90,7 +90,7 @@ export function Shell() {
 }
 
 function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const views = useMay("view");
   const hasBilling = useHasBilling();
   return (
@@ -129,7 +129,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
 
 /** While a dialog is being loaded, keys that are typed are not shortcuts of the page. */
 function DialogLoading() {
-  const t = useTexts();
+  const t = useFirstTexts();
   return <div className="sr-only" role="dialog" aria-label={t.common.loading} />;
 }
 
@@ -158,7 +158,7 @@ function Item({ to, icon: Icon, label, one, badge, desktop = false }: ItemProps)
 }
 
 function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { email, name } = useMe();
   const shown = name || email;
   return (
@@ -180,7 +180,7 @@ function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
 }
 
 function OfflineStrip() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const online = useOnline();
   return online ? null : (
     <p className={styles.offline} role="status">

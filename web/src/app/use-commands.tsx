@@ -11,7 +11,6 @@ import { monitorsQuery } from "../shared/api/monitors";
 import { notifierSummariesQuery } from "../shared/api/notifiers";
 import { logOut, useMay } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
-import { useExtraTexts } from "../shared/i18n/extra";
 import { useErrorMessage } from "../shared/ui/error-message";
 import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
@@ -91,7 +90,7 @@ const schemes = { system: <Screen />, light: <Sun />, dark: <Moon /> } satisfies
 
 function useActions(openDialog: (which: "help" | "everywhere") => void): Command[] {
   const t = useTexts();
-  const { palette } = useExtraTexts();
+  const { palette } = t;
   const open = useOpener();
   const edits = useMay("edit");
   const client = useQueryClient();

@@ -118,7 +118,7 @@ function Actions({ notifier, changeable, report }: ActionsProps) {
       <ActionMenu
         width={180}
         button={
-          <Button variant="default" px={10} aria-label={t.detail.more}>
+          <Button variant="default" px={10} aria-label={t.monitors.moreActions}>
             <More />
           </Button>
         }

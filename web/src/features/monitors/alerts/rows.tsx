@@ -24,7 +24,8 @@ export function AlertRows({ alerts, named }: { alerts: Alert[]; named: boolean }
 }
 
 function Row({ alert, named }: { alert: Alert; named: boolean }) {
-  const { locale, texts: t } = useLanguage();
+  const t = useTexts();
+  const { locale } = useLanguage();
   const now = useNow();
   const open = !alert.ended;
   const until = alert.ended ? Date.parse(alert.ended) : now;

@@ -29,7 +29,7 @@ export function Notified({ monitor }: { monitor: Monitor }) {
     <Panel title={t.notifiers.title} lead={t.notifiers.chooseHelp}>
       {!isAnyoneNotified(idsOf(monitor), data) && (
         <p className={styles.unnotified}>
-          {t.notifiers.nobody} <AddNotifiers monitor={monitor} />
+          {t.monitors.nobody} <AddNotifiers monitor={monitor} />
         </p>
       )}
       <ul className={styles.notified}>

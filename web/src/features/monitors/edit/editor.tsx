@@ -269,7 +269,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           description={t.form.remindHelp}
           placeholder={t.form.never}
         />
-        <Switch {...flag(form, "upside_down_mode")} label={t.form.inverted} description={t.form.invertedHelp} />
+        <Switch {...flag(form, "upside_down_mode")} label={t.monitors.inverted} description={t.monitors.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>

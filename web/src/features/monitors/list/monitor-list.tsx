@@ -15,7 +15,7 @@ import {
 import { useNavigate } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
 import type { MonitorRow } from "../data";
 import { ColumnHeaders } from "./column-headers";
 import { GROUP_HEADER_HEIGHT, GroupHeader } from "./group-header";
@@ -39,7 +39,7 @@ interface Props {
 
 /** A table: the headers are its first row, and `aria-rowcount` includes the lines that are not rendered. */
 export function MonitorList({ rows, view, change, selected, select }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { grouped } = view;
   const list = useRef<HTMLDivElement>(null);
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());

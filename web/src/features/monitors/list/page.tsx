@@ -6,7 +6,7 @@ import { Link, useLocation, useSearchParams } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts, withTexts } from "../../../shared/i18n";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
@@ -23,13 +23,13 @@ import { RegionWarning } from "./region-warning";
 import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, withAll, type Sort, type View } from "./view";
 
 // Not needed on most first screens.
-const Bulk = lazy(() => import("./bulk"));
-const Unnotified = lazy(() => import("./unnotified"));
-const Onboarding = lazy(() => import("./onboarding"));
-const ViewsMenu = lazy(() => import("./views-menu"));
+const Bulk = lazy(withTexts(() => import("./bulk")));
+const Unnotified = lazy(withTexts(() => import("./unnotified")));
+const Onboarding = lazy(withTexts(() => import("./onboarding")));
+const ViewsMenu = lazy(withTexts(() => import("./views-menu")));
 
 export function Component() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { data, error, isPending, refetch } = useQuery(monitorsQuery);
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
   const edits = useMay("edit");
@@ -61,7 +61,7 @@ export function Component() {
 }
 
 function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const [search, setSearch] = useSearchParams();
   const view = useMemo(() => viewOf(search), [search]);
   const change = useCallback(
@@ -196,7 +196,7 @@ function useRanks(list: MonitorRow[]): Ranks {
 }
 
 function LiveMark() {
-  const t = useTexts();
+  const t = useFirstTexts();
   // The event stream notices a lost network late; the browser notices at once.
   const live = [useLive(), useOnline()].every(Boolean);
   return (
@@ -214,7 +214,7 @@ interface SummaryProps {
 
 /** The number of monitors in each state; each is a filter. */
 function Summary({ counts, chosen, choose }: SummaryProps) {
-  const t = useTexts();
+  const t = useFirstTexts();
   // Few teams ever have monitors that cannot be checked.
   const listed = (state: State) => state !== "blocked" || counts.blocked > 0 || chosen === "blocked";
   return (

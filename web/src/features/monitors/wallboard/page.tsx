@@ -5,7 +5,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense, useMemo } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { useExtraTexts } from "../../../shared/i18n/extra";
 import { useNow } from "../../../shared/lib/now";
 import { useOnline } from "../../../shared/lib/online";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
@@ -50,8 +49,8 @@ function Wallboard() {
 
 function Head({ rows, search }: { rows: readonly MonitorRow[]; search: string }) {
   const t = useTexts();
+  const { wallboard } = t;
   const { locale } = useLanguage();
-  const { wallboard } = useExtraTexts();
   const live = [useLive(), useOnline()].every(Boolean);
   const counts = useMemo(() => countStates(rows), [rows]);
   const now = useNow();
