@@ -11,7 +11,7 @@ export function isEveryoneOwner(members: readonly { role: Role }[]): boolean {
   return members.length > 1 && members.every(({ role }) => role === "owner");
 }
 
-export default function ChooseRoles() {
+export function ChooseRoles() {
   const { groupid } = useMe();
   // By team: the members of another one may still need roles.
   const key = `wakeful.roles-notice.${groupid}`;

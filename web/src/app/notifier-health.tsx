@@ -6,7 +6,7 @@ import { useTexts } from "../shared/i18n";
 import { Moment } from "../shared/ui/time";
 import styles from "./shell.module.css";
 
-export default function NotifierHealth({ as }: { as: "badge" | "banner" }) {
+export function NotifierHealth({ as }: { as: "badge" | "banner" }) {
   const { data } = useQuery(notifierSummariesQuery);
   const failing = data?.filter(({ health }) => health.state === "failing") ?? [];
   if (failing.length === 0) return null;

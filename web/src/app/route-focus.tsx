@@ -6,7 +6,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "react-router";
 
-export default function RouteFocus() {
+export function RouteFocus() {
   const { pathname } = useLocation();
   const [announced, setAnnounced] = useState("");
   const last = useRef<{ path: string; moved: boolean }>({ path: pathname, moved: false });

@@ -5,10 +5,10 @@ import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
 import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
-import { withTexts } from "../shared/i18n";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
 import { ErrorNotice } from "../shared/ui/error-notice";
+import { later } from "../shared/ui/later";
 import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
 import type { PagePermission } from "./forbidden";
@@ -17,8 +17,8 @@ import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
 // Rarely needed, and not part of the first screen.
-const Forbidden = lazy(withTexts(() => import("./forbidden")));
-const Reauthenticate = lazy(withTexts(() => import("../features/auth/reauthenticate")));
+const Forbidden = lazy(later(() => import("./forbidden")));
+const Reauthenticate = lazy(later(() => import("../features/auth/reauthenticate")));
 
 function retryWhileAway({ state }: { state: { error: unknown } }): number | false {
   return state.error instanceof Offline && AWAY_RETRY_INTERVAL;

@@ -8,22 +8,23 @@ import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys, useModifiedKey } from "../shared/lib/keys";
 import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
 import { useOnline } from "../shared/lib/online";
-import { useFirstTexts, withTexts } from "../shared/i18n";
+import { useFirstTexts } from "../shared/i18n";
 import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
+import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
 import { May } from "../shared/ui/may";
+import { ChooseRoles } from "./choose-roles";
+import { NotifierHealth } from "./notifier-health";
 import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
-const ChooseRoles = lazy(() => import("./choose-roles"));
-const CommandPalette = lazy(withTexts(() => import("./command-palette")));
-const KeyboardShortcuts = lazy(withTexts(() => import("./keyboard-shortcuts")));
-const LogoutEverywhere = lazy(withTexts(() => import("./logout-everywhere")));
-const NotifierDialog = lazy(withTexts(() => import("../features/notifiers/dialog")));
-const NotifierHealth = lazy(() => import("./notifier-health"));
-const TeamReview = lazy(withTexts(() => import("./team-review")));
-const UserActions = lazy(withTexts(() => import("./user-actions")));
+const CommandPalette = lazy(later(() => import("./command-palette")));
+const KeyboardShortcuts = lazy(later(() => import("./keyboard-shortcuts")));
+const LogoutEverywhere = lazy(later(() => import("./logout-everywhere")));
+const NotifierDialog = lazy(later(() => import("../features/notifiers/dialog")));
+const TeamReview = lazy(later(() => import("./team-review")));
+const UserActions = lazy(later(() => import("./user-actions")));
 
 const notifierDialog = (props: NotifierDialogProps) => (
   <Suspense>
@@ -139,7 +140,6 @@ interface ItemProps {
   label: string;
   /** The path prefix of the detail pages that belong to this item. */
   one?: string;
-  /** Loaded after the first screen. */
   badge?: ReactNode;
   /** Hidden on small screens, for want of space; Settings links there too. */
   desktop?: boolean;

@@ -22,7 +22,8 @@ const loaders: Record<Language, () => Promise<Texts>> = {
 const loading = new Map<Language, Promise<Texts>>();
 const loaded = new Map<Language, Texts>();
 
-function loadTexts(language: Language): Promise<Texts> {
+/** Loads all texts, which `useTexts` would otherwise have to wait for. */
+export function loadTexts(language: Language = chosen()): Promise<Texts> {
   const known = loading.get(language);
   if (known) return known;
   const promise = loaders[language]();
@@ -33,11 +34,6 @@ function loadTexts(language: Language): Promise<Texts> {
     () => loading.delete(language),
   );
   return promise;
-}
-
-/** Loads a page or a dialog together with the texts, which `useTexts` would otherwise have to wait for. */
-export function withTexts<M>(load: () => Promise<M>): () => Promise<M> {
-  return async () => (await Promise.all([load(), loadTexts(chosen())]))[0];
 }
 
 const LOAD_RETRY_DELAY = 2_000;

@@ -6,10 +6,11 @@ import { Link, useLocation, useSearchParams } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
-import { useFirstTexts, withTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
+import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
 import { May } from "../../../shared/ui/may";
@@ -23,10 +24,10 @@ import { RegionWarning } from "./region-warning";
 import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, withAll, type Sort, type View } from "./view";
 
 // Not needed on most first screens.
-const Bulk = lazy(withTexts(() => import("./bulk")));
-const Unnotified = lazy(withTexts(() => import("./unnotified")));
-const Onboarding = lazy(withTexts(() => import("./onboarding")));
-const ViewsMenu = lazy(withTexts(() => import("./views-menu")));
+const Bulk = lazy(later(() => import("./bulk")));
+const Unnotified = lazy(later(() => import("./unnotified")));
+const Onboarding = lazy(later(() => import("./onboarding")));
+const ViewsMenu = lazy(later(() => import("./views-menu")));
 
 export function Component() {
   const t = useFirstTexts();

@@ -3,8 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, useEffect, useState, type MouseEvent } from "react";
 import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
-import { useFirstTexts, useLanguage, withTexts } from "../../../shared/i18n";
+import { useFirstTexts, useLanguage } from "../../../shared/i18n";
 import { BellOff, More } from "../../../shared/ui/icons";
+import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
@@ -15,7 +16,7 @@ import styles from "./list.module.css";
 import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
 
-const RowActions = lazy(withTexts(() => import("./row-actions")));
+const RowActions = lazy(later(() => import("./row-actions")));
 
 /** The height of a row; on narrow screens the recent checks are below the name. */
 export const ROW_HEIGHT = 52;
