@@ -1,9 +1,9 @@
 /** Shown in place of a page that crashed, could not be loaded or does not exist. */
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { useLocation, useRouteError } from "react-router";
 import { useOnline } from "../shared/lib/online";
 import { useFirstTexts } from "../shared/i18n";
+import { useLocation } from "../shared/router";
 import { EmptyState } from "../shared/ui/empty-state";
 import { Loading } from "../shared/ui/loading";
 import { NotFound } from "../shared/ui/not-found";
@@ -12,8 +12,7 @@ import { useHome } from "./home";
 import { AWAY_RETRY_INTERVAL, serverState, type ServerState } from "./server-state";
 import { removeServiceWorker } from "./service-worker";
 
-export function ErrorPage() {
-  const error = useRouteError();
+export function ErrorPage({ error }: { error: unknown }) {
   const { key } = useLocation();
   return isChunkLoadError(error) ? <ChunkLoadError key={key} /> : <RenderError />;
 }

@@ -1,8 +1,8 @@
 /** Shown in place of a page that the user's role does not include. */
 import { Button } from "@mantine/core";
-import { Link } from "react-router";
 import { useMe, type Permission, type Role } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
+import { Link } from "../shared/router";
 import { EmptyState } from "../shared/ui/empty-state";
 import { useTitle } from "../shared/ui/page";
 import { useHome } from "./home";

@@ -1,8 +1,8 @@
 /** Notifiers that fail: a badge in the navigation, and a banner with the newest error. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation } from "react-router";
 import { notifierSummariesQuery, type NotifierSummary } from "../shared/api/notifiers";
 import { useTexts } from "../shared/i18n";
+import { Link, useLocation } from "../shared/router";
 import { Moment } from "../shared/ui/time";
 import styles from "./shell.module.css";
 

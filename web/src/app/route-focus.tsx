@@ -4,7 +4,7 @@
  * elements keeps the focus there.
  */
 import { useEffect, useRef, useState } from "react";
-import { useLocation } from "react-router";
+import { useLocation } from "../shared/router";
 
 export function RouteFocus() {
   const { pathname } = useLocation();

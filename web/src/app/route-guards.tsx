@@ -1,12 +1,12 @@
 /** Route guards: some pages are for guests, the others require a login, and most of those a permission. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
-import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
+import { lazy, Suspense, type ReactNode } from "react";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
 import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
+import { Navigate, useLocation, useSearchParams } from "../shared/router";
 import { ErrorNotice } from "../shared/ui/error-notice";
 import { later } from "../shared/ui/later";
 import { Loading } from "../shared/ui/loading";
@@ -24,7 +24,7 @@ function retryWhileAway({ state }: { state: { error: unknown } }): number | fals
   return state.error instanceof Offline && AWAY_RETRY_INTERVAL;
 }
 
-export function RequireUser() {
+export function RequireUser({ children }: { children: ReactNode }) {
   const expiry = useSessionExpiry();
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({ ...meQuery, refetchInterval: retryWhileAway });
@@ -42,7 +42,7 @@ export function RequireUser() {
   if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
   return (
     <>
-      <Shell />
+      <Shell>{children}</Shell>
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
     </>
   );
@@ -55,11 +55,11 @@ function entrance(firstSignup: boolean, wanted: string): string {
 }
 
 /** Replaces pages that the user may not see or use; `/` leads to one that they may. */
-export function RequirePermission({ permission }: { permission: PagePermission }) {
+export function RequirePermission({ permission, children }: { permission: PagePermission; children: ReactNode }) {
   const may = useMay(permission);
   const [home] = useHome();
   const { pathname } = useLocation();
-  if (may) return <Outlet />;
+  if (may) return children;
   if (pathname === "/") return <Navigate to={home} replace />;
   return (
     <Suspense fallback={<Loading />}>
@@ -69,11 +69,11 @@ export function RequirePermission({ permission }: { permission: PagePermission }
 }
 
 /** Redirects users who are logged in. */
-export function RequireGuest() {
+export function RequireGuest({ children }: { children: ReactNode }) {
   const { data, isPending } = useQuery(meQuery);
   const [search] = useSearchParams();
   const { state } = useLocation() as { state: unknown };
   if (isPending) return <Loading />;
   if (data) return <Navigate to={safeRedirect(search)} state={isAfterReset(state) ? state : null} replace />;
-  return <Outlet />;
+  return children;
 }

@@ -1,6 +1,5 @@
 /** The frame of every page after login: navigation, user menu, content. */
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
-import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live-updates";
 import { useHasBilling } from "../shared/api/membership";
 import { useMay, useMe } from "../shared/api/session";
@@ -9,6 +8,7 @@ import { useKeys, useModifiedKey } from "../shared/lib/keys";
 import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
 import { useOnline } from "../shared/lib/online";
 import { useFirstTexts } from "../shared/i18n";
+import { Link, ScrollRestoration, useBusy, useLocation, useNavigate } from "../shared/router";
 import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
 import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
@@ -39,10 +39,10 @@ const WALLBOARD = "/wallboard";
 
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
-export function Shell() {
+export function Shell({ children }: { children: ReactNode }) {
   const t = useFirstTexts();
   const navigate = useNavigate();
-  const navigation = useNavigation();
+  const busy = useBusy();
   const [dialog, openDialog] = useState<Opened | null>(null);
   const close = () => openDialog(null);
   const views = useMay("view");
@@ -74,10 +74,8 @@ export function Shell() {
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
         {/* The page of the team is where they are chosen. */}
         <Suspense>{role === "owner" && !review && pathname === "/" && <ChooseRoles />}</Suspense>
-        <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
-          <NotifierDialogContext value={notifierDialog}>
-            <Outlet />
-          </NotifierDialogContext>
+        <main id="content" className={styles.content} tabIndex={-1} data-busy={busy || undefined}>
+          <NotifierDialogContext value={notifierDialog}>{children}</NotifierDialogContext>
         </main>
       </div>
       <Suspense fallback={<DialogLoading />}>

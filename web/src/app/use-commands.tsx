@@ -1,7 +1,6 @@
 /** The commands that the palette offers. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useNavigate } from "react-router";
 import { short, stateOf } from "../features/monitors/data";
 import { useSavedViews } from "../features/monitors/list/saved-views";
 import { shown, viewOf } from "../features/monitors/list/view";
@@ -11,6 +10,7 @@ import { monitorsQuery } from "../shared/api/monitors";
 import { notifierSummariesQuery } from "../shared/api/notifiers";
 import { logOut, useMay } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
+import { useNavigate } from "../shared/router";
 import { useErrorMessage } from "../shared/ui/error-message";
 import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";

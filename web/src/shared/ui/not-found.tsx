@@ -1,6 +1,6 @@
 /** Shown for a page that does not exist and for one of another team alike. */
 import { Button } from "@mantine/core";
-import { Link } from "react-router";
+import { Link } from "../router";
 import { EmptyState } from "./empty-state";
 import { useTitle } from "./page";
 import { useFirstTexts } from "../i18n";

@@ -1,10 +1,10 @@
 /** Alerts as rows: the cause, the start, the duration, and who was notified. */
-import { Link } from "react-router";
 import { deliveryStateOf, isPartly } from "../../../shared/api/deliveries";
 import { isEventType } from "../../../shared/api/events";
 import { useNow } from "../../../shared/lib/now";
 import { span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { RefusedRecipients } from "../../../shared/ui/recipients";
 import { Resend } from "../../../shared/ui/resend";

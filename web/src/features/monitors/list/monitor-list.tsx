@@ -12,10 +12,10 @@ import {
   type RefObject,
   type SetStateAction,
 } from "react";
-import { useNavigate } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useFirstTexts } from "../../../shared/i18n";
+import { useNavigate } from "../../../shared/router";
 import type { MonitorRow } from "../data";
 import { ColumnHeaders } from "./column-headers";
 import { GROUP_HEADER_HEIGHT, GroupHeader } from "./group-header";

@@ -2,11 +2,11 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { Link, useLocation, useSearchParams } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
 import { useFirstTexts } from "../../../shared/i18n";
+import { Link, pathWith, useLocation, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
@@ -92,7 +92,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         <div className={styles.grow} />
         <Button
           component={Link}
-          to={{ pathname: "/wallboard", search: search.toString() }}
+          to={pathWith("/wallboard", search.toString())}
           variant="default"
           leftSection={<Screen />}
           className={styles.new}

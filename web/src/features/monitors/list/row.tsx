@@ -1,9 +1,9 @@
 /** One monitor in the list. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, useEffect, useState, type MouseEvent } from "react";
-import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
 import { useFirstTexts, useLanguage } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { BellOff, More } from "../../../shared/ui/icons";
 import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";

@@ -1,8 +1,8 @@
 /** The menu of saved views: opens one, saves the current one or deletes it. */
 import { Button, Menu, TextInput } from "@mantine/core";
 import { useState, type ReactElement } from "react";
-import { Link } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { Link, pathWith } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Dialog } from "../../../shared/ui/dialog";
 import { ButtonRow } from "../../../shared/ui/form-layout";
@@ -33,7 +33,7 @@ export default function ViewsMenu({ search, button }: Props) {
           <Menu.Item
             key={view.name}
             component={Link}
-            to={{ pathname: "/", search: view.search }}
+            to={pathWith("/", view.search)}
             aria-current={view === current || undefined}
             rightSection={view === current ? <Check /> : null}
           >

@@ -3,10 +3,10 @@ import { Button } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useMemo } from "react";
-import { Link, useSearchParams } from "react-router";
 import { useLanguage, useTexts } from "../../../shared/i18n";
 import { useNow } from "../../../shared/lib/now";
 import { useOnline } from "../../../shared/lib/online";
+import { Link, pathWith, useSearchParams } from "../../../shared/router";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back, Screen } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
@@ -79,7 +79,7 @@ function Head({ rows, search }: { rows: readonly MonitorRow[]; search: string })
             {wallboard.fullscreen}
           </Button>
         )}
-        <Button variant="default" leftSection={<Back />} component={Link} to={{ pathname: "/", search }}>
+        <Button variant="default" leftSection={<Back />} component={Link} to={pathWith("/", search)}>
           {wallboard.back}
         </Button>
       </div>
