@@ -1,5 +1,5 @@
 /** The dashboard: all of the team's monitors, updated live. */
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useMay } from "../../../shared/api/session";
@@ -9,7 +9,7 @@ import { useFirstTexts } from "../../../shared/i18n";
 import { Link, pathWith, useLocation, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
+import { Chevron, Plus, Screen } from "../../../shared/ui/icons";
 import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
@@ -18,6 +18,7 @@ import { Page, useTitle } from "../../../shared/ui/page";
 import { monitorsQuery, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
+import { Picker, SearchField } from "./filter-fields";
 import styles from "./list.module.css";
 import { MonitorList } from "./monitor-list";
 import { RegionWarning } from "./region-warning";
@@ -110,7 +111,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
       <Suspense>{counts.down > 0 && <Unnotified list={list} />}</Suspense>
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
-        <TextInput
+        <SearchField
           ref={box}
           className={styles.search}
           value={view.q}
@@ -118,30 +119,27 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
           onKeyDown={(event) => event.key === "Escape" && box.current?.blur()}
           placeholder={t.monitors.search}
           aria-label={t.monitors.search}
-          leftSection={<Search />}
-          rightSection={<kbd className={styles.hint}>/</kbd>}
-          type="search"
         />
-        <NativeSelect
+        <Picker
           className={styles.pick}
           aria-label={t.monitors.type}
-          data={[{ value: "", label: t.monitors.anyType }, ...types.map((type) => ({ value: type, label: t.monitors.types[type] }))]}
+          options={[{ value: "", label: t.monitors.anyType }, ...types.map((type) => ({ value: type, label: t.monitors.types[type] }))]}
           value={view.type ?? ""}
           onChange={(event) => change({ type: (event.currentTarget.value || null) as Type | null })}
         />
         {tags.length > 0 && (
-          <NativeSelect
+          <Picker
             className={styles.pick}
             aria-label={t.monitors.tag}
-            data={[{ value: "", label: t.monitors.anyTag }, ...tags]}
+            options={[{ value: "", label: t.monitors.anyTag }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
             value={view.tag ?? ""}
             onChange={(event) => change({ tag: event.currentTarget.value || null })}
           />
         )}
-        <NativeSelect
+        <Picker
           className={styles.pick}
           aria-label={t.monitors.sort}
-          data={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
+          options={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
           value={view.sort}
           onChange={(event) => change({ sort: event.currentTarget.value as Sort, reversed: false })}
         />
