@@ -13,7 +13,7 @@ const MAX_FRAME_GAP = 20;
 const ATTEMPTS = 3;
 
 /** Everything that the dashboard loads with an empty cache: the web app, its fonts and 2,000 monitors. */
-const MAX_COLD_BYTES = 275_000;
+const MAX_COLD_BYTES = 204_000;
 
 /** How much slower a busy machine is; 1 on an idle one, where the limits apply unchanged. */
 function loadFactor(): number {
