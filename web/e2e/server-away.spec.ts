@@ -40,7 +40,7 @@ test("only a server with another version leads to the message about an update", 
   await page.getByRole("link", { name: "Alerts" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "This page couldn’t load" })).toBeVisible();
   await expect(page.getByText("Try loading it again.")).toBeVisible();
-  html = html.replace(/\/assets\/index-[^"]+\.js/, "/assets/index-newer.js");
+  html = html.replace(/\/assets\/first-screen-[^"]+\.js/, "/assets/first-screen-newer.js");
   await page.getByRole("link", { name: "Team" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Wakeful has been updated" })).toBeVisible();
 });
@@ -97,9 +97,10 @@ test.describe("with the service worker", () => {
   });
 
   test("the button on an error page removes the worker and its files", async ({ page, member: _member }) => {
-    await stored(page);
     // The next view's data makes it crash.
     await page.route("**/api/v1/team/members*", (route) => route.fulfill({ json: { success: true, members: [null] } }));
+    await page.reload();
+    await stored(page);
     await page.getByRole("link", { name: "Team" }).click();
     await expect(page.getByRole("heading", { level: 1, name: "Something went wrong" })).toBeVisible();
     await page.evaluate(async () => (await caches.open("old")).put("/old", new Response("old")));

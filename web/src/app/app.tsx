@@ -1,16 +1,17 @@
 /** The providers around every page: texts, theme, query cache, router. */
 import { MantineProvider } from "@mantine/core";
 import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "react-router";
 import { onForbidden } from "../shared/api/client";
 import { monitorsQuery } from "../shared/api/monitors";
 import { meQuery } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
 import { TextProvider } from "../shared/i18n";
+import { RouterProvider } from "../shared/router";
 import { useScheme } from "../shared/ui/scheme";
 import { theme } from "../shared/ui/theme";
 import { Toasts } from "../shared/ui/toast";
+import { Pages } from "./pages";
 import { router } from "./routes";
 
 /** Client errors are final; only failures that may be temporary are retried. */
@@ -38,7 +39,9 @@ export function App() {
     <MantineProvider theme={theme} forceColorScheme={shown} withCssVariables={false} withGlobalClasses={false}>
       <TextProvider>
         <QueryClientProvider client={client}>
-          <RouterProvider router={router} useTransitions={false} />
+          <RouterProvider router={router}>
+            <Pages />
+          </RouterProvider>
           <Toasts />
         </QueryClientProvider>
       </TextProvider>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useMe, type Role } from "../shared/api/session";
 import { teamQuery } from "../shared/api/team";
-import { useExtraTexts } from "../shared/i18n/extra";
+import { useTexts } from "../shared/i18n";
 import { TeamNotice } from "./team-notice";
 
 /** Several members, and all of them owners: as after the update that introduced roles. */
@@ -11,7 +11,7 @@ export function isEveryoneOwner(members: readonly { role: Role }[]): boolean {
   return members.length > 1 && members.every(({ role }) => role === "owner");
 }
 
-export default function ChooseRoles() {
+export function ChooseRoles() {
   const { groupid } = useMe();
   // By team: the members of another one may still need roles.
   const key = `wakeful.roles-notice.${groupid}`;
@@ -24,9 +24,12 @@ export default function ChooseRoles() {
 }
 
 function Notice({ dismiss }: { dismiss: () => void }) {
-  const { chooseRoles } = useExtraTexts();
   // Needed on no page but the team's, which fetches it again.
   const { data } = useQuery({ ...teamQuery, staleTime: Infinity });
-  if (!data || !isEveryoneOwner(data)) return null;
+  return data && isEveryoneOwner(data) ? <ShownNotice dismiss={dismiss} /> : null;
+}
+
+function ShownNotice({ dismiss }: { dismiss: () => void }) {
+  const { chooseRoles } = useTexts();
   return <TeamNotice text={chooseRoles.text} action={chooseRoles.action} dismiss={dismiss} />;
 }

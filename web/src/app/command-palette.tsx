@@ -3,7 +3,7 @@
  * runs actions. The focus stays in the field; `aria-activedescendant` is the current result.
  */
 import { useId, useState, type KeyboardEvent } from "react";
-import { useExtraTexts } from "../shared/i18n/extra";
+import { useTexts } from "../shared/i18n";
 import { Dialog } from "../shared/ui/dialog";
 import { Search } from "../shared/ui/icons";
 import styles from "./command-palette.module.css";
@@ -16,7 +16,7 @@ interface Props {
 }
 
 export default function CommandPalette({ close, openDialog }: Props) {
-  const { palette } = useExtraTexts();
+  const { palette } = useTexts();
   const commands = useCommands(openDialog);
   const [query, setQuery] = useState("");
   const [current, setCurrent] = useState(0);
@@ -97,7 +97,7 @@ interface ResultsProps {
 }
 
 function Results({ id, found, current, optionId, point, run }: ResultsProps) {
-  const { palette } = useExtraTexts();
+  const { palette } = useTexts();
   return (
     <div id={`${id}-list`} role="listbox" aria-label={palette.results} className={styles.results} hidden={found.length === 0}>
       {groupsOf(found).map(([group, members]) => (

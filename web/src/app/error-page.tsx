@@ -1,9 +1,9 @@
 /** Shown in place of a page that crashed, could not be loaded or does not exist. */
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { useLocation, useRouteError } from "react-router";
 import { useOnline } from "../shared/lib/online";
-import { useTexts } from "../shared/i18n";
+import { useFirstTexts } from "../shared/i18n";
+import { useLocation } from "../shared/router";
 import { EmptyState } from "../shared/ui/empty-state";
 import { Loading } from "../shared/ui/loading";
 import { NotFound } from "../shared/ui/not-found";
@@ -12,14 +12,13 @@ import { useHome } from "./home";
 import { AWAY_RETRY_INTERVAL, serverState, type ServerState } from "./server-state";
 import { removeServiceWorker } from "./service-worker";
 
-export function ErrorPage() {
-  const error = useRouteError();
+export function ErrorPage({ error }: { error: unknown }) {
   const { key } = useLocation();
   return isChunkLoadError(error) ? <ChunkLoadError key={key} /> : <RenderError />;
 }
 
 function RenderError() {
-  const t = useTexts();
+  const t = useFirstTexts();
   return (
     <EmptyState title={t.errors.crashed} page>
       <p>{t.errors.crashedHelp}</p>
@@ -33,7 +32,7 @@ function RenderError() {
  * reload gets, or it does not respond, and the page reloads once it does.
  */
 function ChunkLoadError() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const state = useServerState();
   if (state === "unknown") return <Loading />;
   return (
@@ -71,7 +70,7 @@ function useServerState(): ServerState | "unknown" {
 
 /** Without the service worker, so that a reload never repeats an error that a cached file caused. */
 function Reload() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const reload = () => void removeServiceWorker().finally(() => window.location.reload());
   return <Button onClick={reload}>{t.common.reload}</Button>;
 }

@@ -1,9 +1,8 @@
 /** Shown in place of a page that the user's role does not include. */
 import { Button } from "@mantine/core";
-import { Link } from "react-router";
 import { useMe, type Permission, type Role } from "../shared/api/session";
-import { useLanguage } from "../shared/i18n";
-import { useExtraTexts } from "../shared/i18n/extra";
+import { useLanguage, useTexts } from "../shared/i18n";
+import { Link } from "../shared/router";
 import { EmptyState } from "../shared/ui/empty-state";
 import { useTitle } from "../shared/ui/page";
 import { useHome } from "./home";
@@ -15,8 +14,9 @@ const ROLES = { view: ["viewer"], edit: ["editor"], bills: ["admin", "billing"] 
 export type PagePermission = keyof typeof ROLES;
 
 export default function Forbidden({ permission }: { permission: PagePermission }) {
-  const { locale, texts: t } = useLanguage();
-  const { forbidden } = useExtraTexts();
+  const t = useTexts();
+  const { forbidden } = t;
+  const { locale } = useLanguage();
   const [home, name] = useHome();
   const { role } = useMe();
   const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each) => t.team.roles[each]));

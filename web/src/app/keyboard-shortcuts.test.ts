@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Permission } from "../shared/api/session";
-import { extra as de } from "../shared/i18n/extra.de";
-import { extra as en } from "../shared/i18n/extra.en";
+import { de } from "../shared/i18n/de";
+import { en } from "../shared/i18n/en";
 import { works } from "./keyboard-shortcuts";
 
 const listed = (keys: typeof en.keys, ...permissions: Permission[]) => keys.map(([key]) => key).filter((key) => works(key, permissions));

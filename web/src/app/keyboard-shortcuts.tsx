@@ -1,7 +1,6 @@
 /** The list of keyboard shortcuts. */
 import { useMe, type Permission } from "../shared/api/session";
 import { useTexts } from "../shared/i18n";
-import { useExtraTexts } from "../shared/i18n/extra";
 import { Dialog } from "../shared/ui/dialog";
 import styles from "./shell.module.css";
 
@@ -24,7 +23,7 @@ export function works(key: string, permissions: readonly Permission[]): boolean 
 
 export default function KeyboardShortcuts({ close }: { close: () => void }) {
   const t = useTexts();
-  const { keys } = useExtraTexts();
+  const { keys } = t;
   const { permissions } = useMe();
   return (
     <Dialog title={t.nav.keys} close={close}>

@@ -1,12 +1,12 @@
 /** Notifiers that fail: a badge in the navigation, and a banner with the newest error. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation } from "react-router";
 import { notifierSummariesQuery, type NotifierSummary } from "../shared/api/notifiers";
 import { useTexts } from "../shared/i18n";
+import { Link, useLocation } from "../shared/router";
 import { Moment } from "../shared/ui/time";
 import styles from "./shell.module.css";
 
-export default function NotifierHealth({ as }: { as: "badge" | "banner" }) {
+export function NotifierHealth({ as }: { as: "badge" | "banner" }) {
   const { data } = useQuery(notifierSummariesQuery);
   const failing = data?.filter(({ health }) => health.state === "failing") ?? [];
   if (failing.length === 0) return null;

@@ -4,9 +4,9 @@
  * elements keeps the focus there.
  */
 import { useEffect, useRef, useState } from "react";
-import { useLocation } from "react-router";
+import { useLocation } from "../shared/router";
 
-export default function RouteFocus() {
+export function RouteFocus() {
   const { pathname } = useLocation();
   const [announced, setAnnounced] = useState("");
   const last = useRef<{ path: string; moved: boolean }>({ path: pathname, moved: false });

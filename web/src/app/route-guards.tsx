@@ -1,13 +1,14 @@
 /** Route guards: some pages are for guests, the others require a login, and most of those a permission. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
-import { Navigate, Outlet, useLocation, useSearchParams } from "react-router";
+import { lazy, Suspense, type ReactNode } from "react";
 import { useSessionExpiry } from "../shared/api/session-expiry";
 import { Offline } from "../shared/api/error";
 import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
 import { safeRedirect } from "../shared/lib/safe-redirect";
+import { Navigate, useLocation, useSearchParams } from "../shared/router";
 import { ErrorNotice } from "../shared/ui/error-notice";
+import { later } from "../shared/ui/later";
 import { Loading } from "../shared/ui/loading";
 import { Page } from "../shared/ui/page";
 import type { PagePermission } from "./forbidden";
@@ -16,14 +17,14 @@ import { AWAY_RETRY_INTERVAL } from "./server-state";
 import { Shell } from "./shell";
 
 // Rarely needed, and not part of the first screen.
-const Forbidden = lazy(() => import("./forbidden"));
-const Reauthenticate = lazy(() => import("../features/auth/reauthenticate"));
+const Forbidden = lazy(later(() => import("./forbidden")));
+const Reauthenticate = lazy(later(() => import("../features/auth/reauthenticate")));
 
 function retryWhileAway({ state }: { state: { error: unknown } }): number | false {
   return state.error instanceof Offline && AWAY_RETRY_INTERVAL;
 }
 
-export function RequireUser() {
+export function RequireUser({ children }: { children: ReactNode }) {
   const expiry = useSessionExpiry();
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({ ...meQuery, refetchInterval: retryWhileAway });
@@ -41,7 +42,7 @@ export function RequireUser() {
   if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
   return (
     <>
-      <Shell />
+      <Shell>{children}</Shell>
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
     </>
   );
@@ -54,11 +55,11 @@ function entrance(firstSignup: boolean, wanted: string): string {
 }
 
 /** Replaces pages that the user may not see or use; `/` leads to one that they may. */
-export function RequirePermission({ permission }: { permission: PagePermission }) {
+export function RequirePermission({ permission, children }: { permission: PagePermission; children: ReactNode }) {
   const may = useMay(permission);
   const [home] = useHome();
   const { pathname } = useLocation();
-  if (may) return <Outlet />;
+  if (may) return children;
   if (pathname === "/") return <Navigate to={home} replace />;
   return (
     <Suspense fallback={<Loading />}>
@@ -68,11 +69,11 @@ export function RequirePermission({ permission }: { permission: PagePermission }
 }
 
 /** Redirects users who are logged in. */
-export function RequireGuest() {
+export function RequireGuest({ children }: { children: ReactNode }) {
   const { data, isPending } = useQuery(meQuery);
   const [search] = useSearchParams();
   const { state } = useLocation() as { state: unknown };
   if (isPending) return <Loading />;
   if (data) return <Navigate to={safeRedirect(search)} state={isAfterReset(state) ? state : null} replace />;
-  return <Outlet />;
+  return children;
 }

@@ -8,9 +8,9 @@ export const AWAY_RETRY_INTERVAL = 5_000;
 
 const ASK_TIMEOUT = 10_000;
 
-/** The entry script has a hash of its content in its name, so it identifies the version. */
-function entryScript(page: ParentNode): string | null {
-  return page.querySelector('script[type="module"]')?.getAttribute("src") ?? null;
+/** The scripts have a hash of their content in their names, so they identify the version. */
+function scriptsOf(page: ParentNode): string {
+  return [...page.querySelectorAll('script[type="module"]')].map((script) => script.getAttribute("src")).join();
 }
 
 export async function serverState(signal: AbortSignal): Promise<ServerState> {
@@ -19,7 +19,7 @@ export async function serverState(signal: AbortSignal): Promise<ServerState> {
     const response = await fetch("/", { ...options, signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_TIMEOUT)]) });
     if (!response.ok) return "away";
     const current = new DOMParser().parseFromString(await response.text(), "text/html");
-    return entryScript(current) === entryScript(document) ? "unchanged" : "updated";
+    return scriptsOf(current) === scriptsOf(document) ? "unchanged" : "updated";
   } catch {
     return "away";
   }

@@ -1,6 +1,5 @@
 /** The frame of every page after login: navigation, user menu, content. */
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
-import { Link, Outlet, ScrollRestoration, useLocation, useNavigate, useNavigation } from "react-router";
 import { useEvents } from "../features/monitors/live-updates";
 import { useHasBilling } from "../shared/api/membership";
 import { useMay, useMe } from "../shared/api/session";
@@ -8,22 +7,24 @@ import { isAfterReset } from "../shared/lib/after-reset";
 import { useKeys, useModifiedKey } from "../shared/lib/keys";
 import { NotifierDialogContext, type NotifierDialogProps } from "../shared/lib/notifier-dialog";
 import { useOnline } from "../shared/lib/online";
-import { useTexts } from "../shared/i18n";
+import { useFirstTexts } from "../shared/i18n";
+import { Link, ScrollRestoration, useBusy, useLocation, useNavigate } from "../shared/router";
 import { Bell, Card, Chevron, Cloud, Gear, People, Plus, Pulse, Search, Send } from "../shared/ui/icons";
+import { later } from "../shared/ui/later";
 import { LazyMenu } from "../shared/ui/lazy-menu";
 import { Logo } from "../shared/ui/logo";
 import { May } from "../shared/ui/may";
+import { ChooseRoles } from "./choose-roles";
+import { NotifierHealth } from "./notifier-health";
 import styles from "./shell.module.css";
 
 // Dialogs and menus are not part of the first screen.
-const ChooseRoles = lazy(() => import("./choose-roles"));
-const CommandPalette = lazy(() => import("./command-palette"));
-const KeyboardShortcuts = lazy(() => import("./keyboard-shortcuts"));
-const LogoutEverywhere = lazy(() => import("./logout-everywhere"));
-const NotifierDialog = lazy(() => import("../features/notifiers/dialog"));
-const NotifierHealth = lazy(() => import("./notifier-health"));
-const TeamReview = lazy(() => import("./team-review"));
-const UserActions = lazy(() => import("./user-actions"));
+const CommandPalette = lazy(later(() => import("./command-palette")));
+const KeyboardShortcuts = lazy(later(() => import("./keyboard-shortcuts")));
+const LogoutEverywhere = lazy(later(() => import("./logout-everywhere")));
+const NotifierDialog = lazy(later(() => import("../features/notifiers/dialog")));
+const TeamReview = lazy(later(() => import("./team-review")));
+const UserActions = lazy(later(() => import("./user-actions")));
 
 const notifierDialog = (props: NotifierDialogProps) => (
   <Suspense>
@@ -38,10 +39,10 @@ const WALLBOARD = "/wallboard";
 
 const PALETTE_KEY = navigator.userAgent.includes("Mac") ? "⌘K" : "Ctrl K";
 
-export function Shell() {
-  const t = useTexts();
+export function Shell({ children }: { children: ReactNode }) {
+  const t = useFirstTexts();
   const navigate = useNavigate();
-  const navigation = useNavigation();
+  const busy = useBusy();
   const [dialog, openDialog] = useState<Opened | null>(null);
   const close = () => openDialog(null);
   const views = useMay("view");
@@ -73,10 +74,8 @@ export function Shell() {
         <Suspense>{review && <TeamReview close={() => setReview(false)} />}</Suspense>
         {/* The page of the team is where they are chosen. */}
         <Suspense>{role === "owner" && !review && pathname === "/" && <ChooseRoles />}</Suspense>
-        <main id="content" className={styles.content} tabIndex={-1} data-busy={navigation.state === "loading" || undefined}>
-          <NotifierDialogContext value={notifierDialog}>
-            <Outlet />
-          </NotifierDialogContext>
+        <main id="content" className={styles.content} tabIndex={-1} data-busy={busy || undefined}>
+          <NotifierDialogContext value={notifierDialog}>{children}</NotifierDialogContext>
         </main>
       </div>
       <Suspense fallback={<DialogLoading />}>
@@ -90,7 +89,7 @@ export function Shell() {
 }
 
 function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const views = useMay("view");
   const hasBilling = useHasBilling();
   return (
@@ -129,7 +128,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
 
 /** While a dialog is being loaded, keys that are typed are not shortcuts of the page. */
 function DialogLoading() {
-  const t = useTexts();
+  const t = useFirstTexts();
   return <div className="sr-only" role="dialog" aria-label={t.common.loading} />;
 }
 
@@ -139,7 +138,6 @@ interface ItemProps {
   label: string;
   /** The path prefix of the detail pages that belong to this item. */
   one?: string;
-  /** Loaded after the first screen. */
   badge?: ReactNode;
   /** Hidden on small screens, for want of space; Settings links there too. */
   desktop?: boolean;
@@ -158,7 +156,7 @@ function Item({ to, icon: Icon, label, one, badge, desktop = false }: ItemProps)
 }
 
 function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { email, name } = useMe();
   const shown = name || email;
   return (
@@ -180,7 +178,7 @@ function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
 }
 
 function OfflineStrip() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const online = useOnline();
   return online ? null : (
     <p className={styles.offline} role="status">

@@ -1,7 +1,7 @@
 /** A notice above the page about the people in the team, which links to them. */
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Link } from "react-router";
+import { Link } from "../shared/router";
 import { useTexts } from "../shared/i18n";
 import styles from "./shell.module.css";
 

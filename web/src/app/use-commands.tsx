@@ -1,7 +1,6 @@
 /** The commands that the palette offers. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useNavigate } from "react-router";
 import { short, stateOf } from "../features/monitors/data";
 import { useSavedViews } from "../features/monitors/list/saved-views";
 import { shown, viewOf } from "../features/monitors/list/view";
@@ -11,7 +10,7 @@ import { monitorsQuery } from "../shared/api/monitors";
 import { notifierSummariesQuery } from "../shared/api/notifiers";
 import { logOut, useMay } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
-import { useExtraTexts } from "../shared/i18n/extra";
+import { useNavigate } from "../shared/router";
 import { useErrorMessage } from "../shared/ui/error-message";
 import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Screen, Search, Send, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
@@ -91,7 +90,7 @@ const schemes = { system: <Screen />, light: <Sun />, dark: <Moon /> } satisfies
 
 function useActions(openDialog: (which: "help" | "everywhere") => void): Command[] {
   const t = useTexts();
-  const { palette } = useExtraTexts();
+  const { palette } = t;
   const open = useOpener();
   const edits = useMay("edit");
   const client = useQueryClient();

@@ -1,7 +1,7 @@
 /** The layout of the pages before login: a form beside a decorative wall of heartbeats. */
 import { type ReactNode } from "react";
-import { Link } from "react-router";
 import { useLanguage, useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import type { Form } from "../../shared/ui/form";
 import { Logo } from "../../shared/ui/logo";
 import { RequiredField } from "../../shared/ui/form-layout";

@@ -1,8 +1,8 @@
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
-import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { text, useForm } from "../../shared/ui/form";
 import { RequiredField, FormLayout } from "../../shared/ui/form-layout";
 import styles from "./auth.module.css";

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { useForm } from "../../shared/ui/form";
 import { FormLayout } from "../../shared/ui/form-layout";
 import styles from "./auth.module.css";

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { clearSessionExpiry, useSessionExpiry } from "../../shared/api/session-expiry";
 import { ApiError } from "../../shared/api/error";
 import { signedIn } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { useForm } from "../../shared/ui/form";
 import { RequiredField, PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import styles from "./auth.module.css";

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { Link, useNavigate } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { afterReset } from "../../shared/lib/after-reset";
 import { useTexts } from "../../shared/i18n";
 import { linkParameter } from "../../shared/lib/link-parameter";
+import { Link, useNavigate } from "../../shared/router";
 import { useForm } from "../../shared/ui/form";
 import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { showToast } from "../../shared/ui/toast";

@@ -1,10 +1,10 @@
 import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { clearSessionExpiry } from "../../shared/api/session-expiry";
 import { signedIn } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { text, useForm } from "../../shared/ui/form";
 import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { EmailField, AuthLayout } from "./auth-layout";

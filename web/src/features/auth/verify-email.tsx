@@ -1,11 +1,11 @@
 /** Verifies an email address with an emailed link; works without a login. A button, because mail scanners open links. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
 import { POST, unwrap } from "../../shared/api/client";
 import { meQuery } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { linkParameter } from "../../shared/lib/link-parameter";
+import { Link } from "../../shared/router";
 import { useForm } from "../../shared/ui/form";
 import { FormLayout } from "../../shared/ui/form-layout";
 import styles from "./auth.module.css";

@@ -2,12 +2,12 @@
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import { Link } from "react-router";
 import type { MembershipState } from "../../shared/api/closed-sets";
 import { membershipQuery, type Membership, type Plan, type Usage } from "../../shared/api/membership";
 import { useMay } from "../../shared/api/session";
 import { day } from "../../shared/lib/time";
 import { useLanguage, useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { Badge, type Tone } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { EmptyState } from "../../shared/ui/empty-state";

@@ -104,7 +104,8 @@ function PayForm({ plan, held, cards, cost, close }: PayFormProps) {
 
 /** What is charged, and how it comes about. */
 function Cost({ cost: { amount, credit, charge, currency, renews } }: { cost: Quote }) {
-  const { locale, texts: t } = useLanguage();
+  const t = useTexts();
+  const { locale } = useLanguage();
   const shown = (cents: number) => money(cents, currency, locale);
   return (
     <dl className={styles.cost}>

@@ -4,7 +4,7 @@ import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { find, valuesOfSet, type HeartbeatStatus, type MonitorStatus, type MonitorType } from "../../shared/api/closed-sets";
 import { monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
-import type { Texts } from "../../shared/i18n";
+import type { FirstTexts } from "../../shared/i18n";
 
 export { monitorsQuery, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
@@ -19,7 +19,7 @@ export type Type = MonitorType;
 export const types = valuesOfSet<Type>({ http: true, http_keyword: true, ping: true, tcp: true, dns: true, api: true });
 
 /** The name of a type; one that this version does not know yet is shown as it is. */
-export function typeName(word: string, t: Texts): string {
+export function typeName(word: string, t: FirstTexts): string {
   const type = find(types, word);
   return type ? t.monitors.types[type] : word;
 }

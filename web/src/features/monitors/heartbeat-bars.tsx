@@ -6,7 +6,7 @@ import { memo, useMemo, useState, type PointerEvent } from "react";
 import type { HeartbeatStatus } from "../../shared/api/closed-sets";
 import { useNow } from "../../shared/lib/now";
 import { clock, millis } from "../../shared/lib/time";
-import { useLanguage, useTexts } from "../../shared/i18n";
+import { useFirstTexts, useLanguage } from "../../shared/i18n";
 import styles from "./heartbeat-bars.module.css";
 import type { Shown } from "./data";
 
@@ -37,7 +37,7 @@ export function outlines(beats: readonly Shown[], room: number, height: number):
 }
 
 export const HeartbeatBars = memo(function HeartbeatBars({ beats, room, height = 20 }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const paths = useMemo(() => outlines(beats, room, height), [beats, room, height]);
   const [at, setAt] = useState<number | null>(null);
   const width = room * STEP - (STEP - WIDTH);
@@ -81,7 +81,7 @@ function blanks(count: number, height: number): string {
 }
 
 function Tooltip({ beat, left }: { beat: Shown; left: number }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const now = useNow();
   const { locale } = useLanguage();
   return (

@@ -53,7 +53,7 @@ export function NotifierPicker({ chosen, choose, quiet = false }: Props) {
             />
           ))}
       </div>
-      {chosen.length === 0 && !quiet && data.length > 0 && <p className={styles.warning}>{t.notifiers.nobody}</p>}
+      {chosen.length === 0 && !quiet && data.length > 0 && <p className={styles.warning}>{t.monitors.nobody}</p>}
       <CreateInPlace created={({ notifierid }) => choose(linked(chosen, "add", [notifierid]))} />
     </>
   );

@@ -1,5 +1,5 @@
 /** A status as a shape, a color and a word, so that no one depends on color alone. */
-import { useTexts } from "../../shared/i18n";
+import { useFirstTexts } from "../../shared/i18n";
 import type { State } from "./data";
 import styles from "./status.module.css";
 
@@ -18,7 +18,7 @@ export function StatusMark({ state, size = 14 }: { state: State; size?: number }
 }
 
 export function StatusBadge({ state }: { state: State }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   return (
     <span className={styles.badge} data-state={state}>
       <StatusMark state={state} size={12} />

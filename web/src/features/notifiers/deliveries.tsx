@@ -1,10 +1,10 @@
 /** The messages of a notifier: the event, the state of the delivery, and the response. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
 import { deliveryStateOf, isPartly, type ShownDeliveryState } from "../../shared/api/deliveries";
 import { isEventType } from "../../shared/api/events";
 import { useTexts, type Texts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { Badge, type Tone } from "../../shared/ui/badge";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { ExpandableText } from "../../shared/ui/expandable-text";

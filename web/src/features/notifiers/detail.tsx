@@ -2,11 +2,11 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useNavigate, useParams } from "react-router";
 import { change, monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMay, useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { Link, useNavigate, useParams } from "../../shared/router";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
@@ -118,7 +118,7 @@ function Actions({ notifier, changeable, report }: ActionsProps) {
       <ActionMenu
         width={180}
         button={
-          <Button variant="default" px={10} aria-label={t.detail.more}>
+          <Button variant="default" px={10} aria-label={t.monitors.moreActions}>
             <More />
           </Button>
         }

@@ -1,10 +1,10 @@
 /** Creates or edits a notifier. */
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { useNavigate, useParams, useSearchParams } from "react-router";
 import { kindOfNotifier } from "../../shared/api/notifiers";
 import { useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { useNavigate, useParams, useSearchParams } from "../../shared/router";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Loading } from "../../shared/ui/loading";
 import { NotFound } from "../../shared/ui/not-found";

@@ -2,11 +2,11 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { Link } from "react-router";
 import { monitorsQuery } from "../../shared/api/monitors";
 import { receiverOf } from "../../shared/api/notifiers";
 import { useMay } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { EmptyState } from "../../shared/ui/empty-state";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Plus } from "../../shared/ui/icons";

@@ -1,8 +1,8 @@
 /** The user's own account: login, API keys, sessions. */
 import { Button } from "@mantine/core";
-import { Link } from "react-router";
 import { useHasBilling } from "../../shared/api/membership";
 import { useTexts } from "../../shared/i18n";
+import { Link } from "../../shared/router";
 import { Page, Panel } from "../../shared/ui/page";
 import { Account } from "./account";
 import { DeleteAccount } from "./delete-account";

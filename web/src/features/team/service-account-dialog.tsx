@@ -1,7 +1,6 @@
 /** Creates a service account, or changes its name and role. */
 import { POST, unwrap } from "../../shared/api/client";
 import { useTexts } from "../../shared/i18n";
-import { useExtraTexts } from "../../shared/i18n/extra";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
 import { FormLayout, RequiredField } from "../../shared/ui/form-layout";
@@ -21,7 +20,7 @@ interface Props {
 
 export function ServiceAccountDialog({ service, close, saved }: Props) {
   const t = useTexts();
-  const { serviceAccounts } = useExtraTexts();
+  const { serviceAccounts } = t;
   const form = useForm<{ name: string; role: ServiceRole }>(
     { name: service?.name ?? "", role: service?.role ?? "viewer" },
     async ({ name, role }) => {

@@ -5,7 +5,6 @@ import { useState } from "react";
 import { apiKeysQuery, type NewApiKey } from "../../shared/api/api-keys";
 import { DELETE, POST, unwrap } from "../../shared/api/client";
 import { useTexts } from "../../shared/i18n";
-import { useExtraTexts } from "../../shared/i18n/extra";
 import { Badge } from "../../shared/ui/badge";
 import { Confirm } from "../../shared/ui/confirm";
 import { useErrorMessage } from "../../shared/ui/error-message";
@@ -25,7 +24,7 @@ type Open = { what: "create" } | { what: "change" | "key" | "suspend" | "delete"
 
 export function ServiceAccounts() {
   const t = useTexts();
-  const { serviceAccounts } = useExtraTexts();
+  const { serviceAccounts } = t;
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery(servicesQuery);
   const [open, setOpen] = useState<Open>(null);

@@ -6,7 +6,6 @@ import { DELETE, unwrap } from "../../shared/api/client";
 import { useMe } from "../../shared/api/session";
 import { teamQuery } from "../../shared/api/team";
 import { useTexts } from "../../shared/i18n";
-import { useExtraTexts } from "../../shared/i18n/extra";
 import { ApiKeyRow } from "../../shared/ui/api-key-row";
 import { Confirm } from "../../shared/ui/confirm";
 import { ErrorNotice } from "../../shared/ui/error-notice";
@@ -18,7 +17,7 @@ import styles from "./team.module.css";
 
 export function TeamKeys() {
   const t = useTexts();
-  const { teamKeys } = useExtraTexts();
+  const { teamKeys } = t;
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery(teamKeysQuery);
   const mayRemove = useMayRemove();

@@ -3,17 +3,48 @@
  * scripts cannot read; the header marks a call as the web app's own, which the
  * service requires of every call that changes something.
  */
-import createClient from "openapi-fetch";
+import type { Client } from "openapi-fetch";
 import { withoutBidiControls } from "../lib/bidi";
 import { Offline, parseError } from "./error";
 import type { paths } from "./schema";
 
-const client = createClient<paths>({
-  headers: { "X-Wakeful-Page": "1" },
-  credentials: "same-origin",
-});
+interface Call {
+  params?: { path?: Record<string, string>; query?: Record<string, string | number | boolean | undefined> };
+  body?: unknown;
+  signal?: AbortSignal;
+}
 
-export const { GET, POST, DELETE } = client;
+/** Calls with a method. The types are those of openapi-fetch; of its options, these are the ones in use. */
+function caller(method: "GET" | "POST" | "DELETE") {
+  return async (path: string, { params, body, signal }: Call = {}): Promise<Answer<unknown>> => {
+    const headers = { "X-Wakeful-Page": "1", ...(body !== undefined && { "Content-Type": "application/json" }) };
+    const response = await fetch(urlOf(path, params), { method, headers, body: JSON.stringify(body), signal });
+    const text = await response.text();
+    return response.ok ? { data: JSON.parse(text) as unknown, response } : { error: parsed(text), response };
+  };
+}
+
+function urlOf(path: string, { path: values = {}, query = {} }: NonNullable<Call["params"]> = {}): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return search.size === 0 ? filled : `${filled}?${search.toString()}`;
+}
+
+/** The text itself if it is not JSON, such as the error page of a proxy. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export const { GET, POST, DELETE } = {
+  GET: caller("GET"),
+  POST: caller("POST"),
+  DELETE: caller("DELETE"),
+} as Pick<Client<paths>, "GET" | "POST" | "DELETE">;
 
 let unauthenticated = () => {};
 

@@ -1,40 +1,61 @@
 /**
- * The texts of the web app in the reader's language. `en.ts` is the original and
- * defines the keys. Only the selected language is loaded.
+ * The texts of the web app in the reader's language. `en.ts` is the original and defines the keys.
+ * Only the selected language is loaded, and before the first screen only its texts, `first.en.ts`.
  */
 import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import type { Texts } from "./en";
+import type { FirstTexts } from "./first.en";
 
-export type { Texts };
+export type { FirstTexts, Texts };
 export type Language = "en" | "de";
 
-/** Each shows its texts as soon as they are loaded, and adds the messages of the service, which the first screen does not need. */
-const loaders: Record<Language, (show: (texts: Texts) => void) => Promise<void>> = {
-  en: async (show) => {
-    const { en } = await import("./en");
-    show(en);
-    show({ ...en, service: (await import("./service.en")).service });
-  },
-  de: async (show) => {
-    const { de } = await import("./de");
-    show(de);
-    show({ ...de, service: (await import("./service.de")).service });
-  },
+const firstLoaders: Record<Language, () => Promise<FirstTexts>> = {
+  en: async () => (await import("./first.en")).first,
+  de: async () => (await import("./first.de")).first,
 };
+
+const loaders: Record<Language, () => Promise<Texts>> = {
+  en: async () => (await import("./en")).en,
+  de: async () => (await import("./de")).de,
+};
+
+const loading = new Map<Language, Promise<Texts>>();
+const loaded = new Map<Language, Texts>();
+
+/** Loads all texts, which `useTexts` would otherwise have to wait for. */
+export function loadTexts(language: Language = chosen()): Promise<Texts> {
+  const known = loading.get(language);
+  if (known) return known;
+  const promise = loaders[language]();
+  loading.set(language, promise);
+  promise.then(
+    (texts) => loaded.set(language, texts),
+    // The next component that needs them tries again.
+    () => loading.delete(language),
+  );
+  return promise;
+}
 
 const LOAD_RETRY_DELAY = 2_000;
 
 const STORAGE_KEY = "wakeful.language";
 
-interface I18n {
+interface Selected {
   language: Language;
   /** The regional variant for times, dates and numbers: en-GB, de-AT. */
   locale: string;
-  texts: Texts;
   setLanguage: (language: Language) => void;
 }
 
+interface I18n extends Selected {
+  first: FirstTexts;
+}
+
 const Context = createContext<I18n | null>(null);
+
+function chosen(): Language {
+  return preferred(localStorage.getItem(STORAGE_KEY), navigator.languages);
+}
 
 export function preferred(stored: string | null, browser: readonly string[]): Language {
   const known = (tag: string): tag is Language => tag === "en" || tag === "de";
@@ -50,19 +71,21 @@ export function localeOf(language: Language, browser: readonly string[]): string
 }
 
 export function TextProvider({ children }: { children: ReactNode }) {
-  const [language, setLanguageState] = useState<Language>(() => preferred(localStorage.getItem(STORAGE_KEY), navigator.languages));
-  const [loaded, setLoaded] = useState<{ language: Language; texts: Texts } | null>(null);
+  const [{ language, switched }, select] = useState(() => ({ language: chosen(), switched: false }));
+  const [shown, setShown] = useState<Pick<I18n, "language" | "first"> | null>(null);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let current = true;
-    const show = (texts: Texts) => {
+    const show = (first: FirstTexts) => {
       if (!current) return;
       document.documentElement.lang = language;
       document.getElementById("boot")?.remove();
-      setLoaded({ language, texts });
+      setShown({ language, first });
     };
+    // The page on which the language was switched may need all of them.
+    const get = switched ? loadTexts : (which: Language) => firstLoaders[which]();
     const load = () => {
-      loaders[language](show).catch(() => {
+      get(language).then(show, () => {
         if (current) timer = setTimeout(load, LOAD_RETRY_DELAY);
       });
     };
@@ -71,24 +94,35 @@ export function TextProvider({ children }: { children: ReactNode }) {
       current = false;
       clearTimeout(timer);
     };
-  }, [language]);
+  }, [language, switched]);
   const setLanguage = useCallback((next: Language) => {
     localStorage.setItem(STORAGE_KEY, next);
-    setLanguageState(next);
+    select({ language: next, switched: true });
   }, []);
   const i18n = useMemo(
-    () => loaded && { ...loaded, locale: localeOf(loaded.language, navigator.languages), setLanguage },
-    [loaded, setLanguage],
+    () => shown && { ...shown, locale: localeOf(shown.language, navigator.languages), setLanguage },
+    [shown, setLanguage],
   );
   // Renders nothing until the first language is loaded; after a switch, the previous one stays until the next is ready.
   return i18n && <Context value={i18n}>{children}</Context>;
 }
 
+/** All texts; waits until they are loaded. */
 export function useTexts(): Texts {
-  return useLanguage().texts;
+  const { language } = useLanguage();
+  return loaded.get(language) ?? use(loadTexts(language));
 }
 
-export function useLanguage(): I18n {
+/** The texts of the first screen, for what is on it. */
+export function useFirstTexts(): FirstTexts {
+  return useI18n().first;
+}
+
+export function useLanguage(): Selected {
+  return useI18n();
+}
+
+function useI18n(): I18n {
   const i18n = use(Context);
   if (!i18n) throw new Error("useLanguage must be used inside TextProvider");
   return i18n;

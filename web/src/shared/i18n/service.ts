@@ -1,7 +1,7 @@
 /**
  * Messages of the service in the reader's language. The service responds in English,
  * for programs; each language has a text for every error code and for every sentence
- * about an invalid field. They are loaded after the first screen.
+ * about an invalid field.
  */
 import type { ErrorCode } from "../api/closed-sets";
 import { interval } from "../lib/time";
@@ -15,8 +15,6 @@ export interface ServiceMessages {
   /** Instead of a message that only a program understands. */
   invalid: string;
 }
-
-export const NOT_LOADED: ServiceMessages = { codes: {}, refusals: [], invalid: "…" };
 
 export function translate(message: string, { refusals, invalid }: ServiceMessages): string {
   return find(message, refusals) ?? (mentionsField(message) ? invalid : message);

@@ -1,6 +1,6 @@
 /** The layout of a detail page: title, actions, key facts, content. */
 import type { ReactNode } from "react";
-import { Link } from "react-router";
+import { Link } from "../router";
 import { Back } from "./icons";
 import styles from "./detail-layout.module.css";
 import { useTitle } from "./page";

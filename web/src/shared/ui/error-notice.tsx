@@ -1,16 +1,24 @@
 /** Error messages within a page or a form. */
 import { Button } from "@mantine/core";
-import { useTexts } from "../i18n";
-import { useErrorMessage } from "./error-message";
+import { Suspense } from "react";
+import { useFirstTexts, useTexts } from "../i18n";
+import { errorMessage, isFromService, ownMessage } from "./error-message";
 import styles from "./error-notice.module.css";
 
 /** Content that could not be loaded, with a button to try again. */
 export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => void }) {
-  const t = useTexts();
-  const errorMessage = useErrorMessage();
+  const t = useFirstTexts();
   return (
     <div className={styles.notice} role="alert">
-      <p>{errorMessage(error)}</p>
+      <p>
+        {isFromService(error) ? (
+          <Suspense>
+            <ServiceMessage error={error} />
+          </Suspense>
+        ) : (
+          ownMessage(t, error)
+        )}
+      </p>
       {retry && (
         <Button variant="default" size="xs" onClick={retry}>
           {t.common.retry}
@@ -18,6 +26,10 @@ export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => vo
       )}
     </div>
   );
+}
+
+function ServiceMessage({ error }: { error: unknown }) {
+  return errorMessage(useTexts(), error);
 }
 
 /** An error that concerns the form as a whole. */

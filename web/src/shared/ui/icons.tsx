@@ -93,6 +93,7 @@ export const Tag = icon(
 );
 export const Back = icon(<path d="M9.5 3.5 5 8l4.5 4.5" />);
 export const Chevron = icon(<path d="m4.5 6.5 3.5 3.5 3.5-3.5" />);
+export const UpDown = icon(<path d="m5.5 6 2.5-2.5L10.5 6M5.5 10 8 12.5l2.5-2.5" strokeWidth={1.25} />);
 /** Points down; turned by its button. */
 export const SortArrow = icon(<path d="M8 2.5v11M3.5 9 8 13.5 12.5 9" strokeWidth={2} />);
 export const Key = icon(

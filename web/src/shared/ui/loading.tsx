@@ -1,10 +1,10 @@
 /** A spinner in place of content that is being loaded. */
 import { Loader } from "@mantine/core";
-import { useTexts } from "../i18n";
+import { useFirstTexts } from "../i18n";
 import styles from "./loading.module.css";
 
 export function Loading() {
-  const t = useTexts();
+  const t = useFirstTexts();
   return (
     <div className={styles.loading} role="status">
       <Loader size={20} color="var(--ink-3)" />

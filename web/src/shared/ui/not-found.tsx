@@ -1,13 +1,13 @@
 /** Shown for a page that does not exist and for one of another team alike. */
 import { Button } from "@mantine/core";
-import { Link } from "react-router";
+import { Link } from "../router";
 import { EmptyState } from "./empty-state";
 import { useTitle } from "./page";
-import { useTexts } from "../i18n";
+import { useFirstTexts } from "../i18n";
 
 /** `instead` is a link to offer: its URL and label. */
 export function NotFound({ instead: [to, name] }: { instead: readonly [string, string] }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   useTitle(t.errors.notFound);
   return (
     <EmptyState title={t.errors.notFound} page>

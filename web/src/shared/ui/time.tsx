@@ -1,13 +1,14 @@
 /** Times and durations as elements, formatted for the reader. */
-import { useLanguage } from "../i18n";
+import { useFirstTexts, useLanguage } from "../i18n";
 import { useNow } from "../lib/now";
 import { ago, clock, day, exact, millis } from "../lib/time";
 
 /** A relative time, with the exact one on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const now = useNow();
-  const { locale, texts } = useLanguage();
-  if (!at) return <span>{texts.common.never}</span>;
+  const t = useFirstTexts();
+  const { locale } = useLanguage();
+  if (!at) return <span>{t.common.never}</span>;
   const time = Date.parse(at);
   return (
     <time dateTime={at} title={exact(time, locale)} className="num">

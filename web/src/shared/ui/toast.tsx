@@ -1,6 +1,6 @@
 /** Short messages about what just happened, announced by screen readers. */
 import { useEffect, useSyncExternalStore } from "react";
-import { useTexts } from "../i18n";
+import { useFirstTexts } from "../i18n";
 import { Check, Cross } from "./icons";
 import styles from "./toast.module.css";
 
@@ -45,7 +45,7 @@ export function Toasts() {
 }
 
 function Bubble({ toast }: { toast: Toast }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   useEffect(() => {
     const timer = setTimeout(() => drop(toast.id), DURATION);
     return () => clearTimeout(timer);

@@ -1,6 +1,6 @@
 /** Asks for confirmation before unsaved changes are lost. */
 import { useEffect, useRef } from "react";
-import { useBlocker } from "react-router";
+import { useBlocker } from "../router";
 import { trackUnsaved } from "../lib/unsaved";
 import { useTexts } from "../i18n";
 import { Confirm } from "./confirm";
@@ -12,9 +12,7 @@ export function UnsavedChangesGuard({ when }: { when: () => boolean }) {
     latest.current = when;
   });
   useEffect(() => trackUnsaved(() => latest.current()), []);
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    return currentLocation.pathname !== nextLocation.pathname && latest.current();
-  });
+  const blocked = useBlocker(when);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
       if (latest.current()) event.preventDefault();
@@ -22,15 +20,15 @@ export function UnsavedChangesGuard({ when }: { when: () => boolean }) {
     window.addEventListener("beforeunload", ask);
     return () => window.removeEventListener("beforeunload", ask);
   }, []);
-  if (blocker.state !== "blocked") return null;
+  if (!blocked) return null;
   return (
     <Confirm
       title={t.form.leaveTitle}
       action={t.form.leave}
       cancel={t.form.stay}
-      close={() => blocker.reset()}
+      close={() => blocked.stay()}
       run={() => {
-        blocker.proceed();
+        blocked.proceed();
         return Promise.resolve();
       }}
     >

@@ -1,10 +1,10 @@
 /** Alerts as rows: the cause, the start, the duration, and who was notified. */
-import { Link } from "react-router";
 import { deliveryStateOf, isPartly } from "../../../shared/api/deliveries";
 import { isEventType } from "../../../shared/api/events";
 import { useNow } from "../../../shared/lib/now";
 import { span } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { ExpandableText } from "../../../shared/ui/expandable-text";
 import { RefusedRecipients } from "../../../shared/ui/recipients";
 import { Resend } from "../../../shared/ui/resend";
@@ -24,7 +24,8 @@ export function AlertRows({ alerts, named }: { alerts: Alert[]; named: boolean }
 }
 
 function Row({ alert, named }: { alert: Alert; named: boolean }) {
-  const { locale, texts: t } = useLanguage();
+  const t = useTexts();
+  const { locale } = useLanguage();
   const now = useNow();
   const open = !alert.ended;
   const until = alert.ended ? Date.parse(alert.ended) : now;

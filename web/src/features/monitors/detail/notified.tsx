@@ -1,8 +1,8 @@
 /** Who is notified about a monitor, and a warning if it is down and no one is. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "react-router";
 import { notifiersQuery, receiverOf } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { Badge } from "../../../shared/ui/badge";
 import { May } from "../../../shared/ui/may";
 import { Panel } from "../../../shared/ui/page";
@@ -29,7 +29,7 @@ export function Notified({ monitor }: { monitor: Monitor }) {
     <Panel title={t.notifiers.title} lead={t.notifiers.chooseHelp}>
       {!isAnyoneNotified(idsOf(monitor), data) && (
         <p className={styles.unnotified}>
-          {t.notifiers.nobody} <AddNotifiers monitor={monitor} />
+          {t.monitors.nobody} <AddNotifiers monitor={monitor} />
         </p>
       )}
       <ul className={styles.notified}>

@@ -3,10 +3,10 @@ import { Button, Menu } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useNavigate, useParams } from "react-router";
 import { ApiError, isNotFound } from "../../../shared/api/error";
 import { millis } from "../../../shared/lib/time";
 import { useLanguage, useTexts } from "../../../shared/i18n";
+import { Link, useNavigate, useParams } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Badge } from "../../../shared/ui/badge";
 import { Confirm } from "../../../shared/ui/confirm";
@@ -89,8 +89,8 @@ function Detail({ monitor }: { monitor: Monitor }) {
             targetOf(monitor) !== "" && <span className="code">{targetOf(monitor)}</span>
           )}
           {monitor.upside_down_mode && (
-            <span title={t.form.invertedHelp}>
-              <Badge tone="accent">{t.form.inverted}</Badge>
+            <span title={t.monitors.invertedHelp}>
+              <Badge tone="accent">{t.monitors.inverted}</Badge>
             </span>
           )}
           {monitor.tags.map((tag) => (
@@ -170,7 +170,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
         <ActionMenu
           width={180}
           button={
-            <Button variant="default" px={10} aria-label={t.detail.more}>
+            <Button variant="default" px={10} aria-label={t.monitors.moreActions}>
               <More />
             </Button>
           }
@@ -268,7 +268,8 @@ function Log({ beats }: { beats: Heartbeat[] }) {
 
 /** The result and response time of each region. */
 function RegionResults({ beat }: { beat: Heartbeat }) {
-  const { locale, texts: t } = useLanguage();
+  const t = useTexts();
+  const { locale } = useLanguage();
   return (
     <span className={styles.regions}>
       {beat.regions.map(({ region, status, load_time }) => (

@@ -2,8 +2,8 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { useSearchParams } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { useSearchParams } from "../../../shared/router";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
@@ -32,7 +32,7 @@ function ResponseTime({ monitor }: { monitor: Monitor }) {
   const { monitorid, heartbeat_interval, created } = monitor;
   const title = monitor.type === "api" ? t.detail.reportedTime : t.detail.loadTime;
   const [search, setSearch] = useSearchParams();
-  const change = (next: URLSearchParams) => setSearch(next, { replace: true, preventScrollReset: true });
+  const change = (next: URLSearchParams) => setSearch(next, { replace: true, keepScroll: true });
   const zoomed = zoomOf(search) !== null;
   const [mode, setMode] = useState<Mode>("percentiles");
   const window = windowOf(search);

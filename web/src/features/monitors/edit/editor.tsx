@@ -2,10 +2,10 @@
 import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState, type KeyboardEvent } from "react";
-import { useNavigate } from "react-router";
 import { formatDuration, parseDuration } from "../../../shared/lib/duration";
 import { interval } from "../../../shared/lib/time";
 import { useTexts } from "../../../shared/i18n";
+import { useNavigate } from "../../../shared/router";
 import { FormError } from "../../../shared/ui/error-notice";
 import { flag, text, useForm, type Form } from "../../../shared/ui/form";
 import { Page, Panel } from "../../../shared/ui/page";
@@ -269,7 +269,7 @@ function Advanced({ form }: { form: MonitorForm }) {
           description={t.form.remindHelp}
           placeholder={t.form.never}
         />
-        <Switch {...flag(form, "upside_down_mode")} label={t.form.inverted} description={t.form.invertedHelp} />
+        <Switch {...flag(form, "upside_down_mode")} label={t.monitors.inverted} description={t.monitors.invertedHelp} />
         <Switch {...flag(form, "isactive")} label={t.form.active} description={t.form.activeHelp} />
       </div>
     </details>

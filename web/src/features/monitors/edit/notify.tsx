@@ -2,7 +2,6 @@
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { use, useState } from "react";
-import { useNavigate, useParams } from "react-router";
 import { isNotFound } from "../../../shared/api/error";
 import {
   createAccountNotifier,
@@ -16,6 +15,7 @@ import {
 import { useMe } from "../../../shared/api/session";
 import { useTexts } from "../../../shared/i18n";
 import { NotifierDialogContext } from "../../../shared/lib/notifier-dialog";
+import { useNavigate, useParams } from "../../../shared/router";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Mail } from "../../../shared/ui/icons";

@@ -1,8 +1,8 @@
 /** Creates or edits a monitor. */
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useSearchParams } from "react-router";
 import { isNotFound } from "../../../shared/api/error";
 import { useTexts } from "../../../shared/i18n";
+import { useParams, useSearchParams } from "../../../shared/router";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Loading } from "../../../shared/ui/loading";
 import { NotFound } from "../../../shared/ui/not-found";

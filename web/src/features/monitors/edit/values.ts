@@ -144,7 +144,7 @@ export function labelsOf(t: Texts): Record<string, string> {
     name: t.form.name,
     isactive: t.form.active,
     heartbeat_interval: t.form.interval,
-    upside_down_mode: t.form.inverted,
+    upside_down_mode: t.monitors.inverted,
     tags: t.form.tags,
     notifiers: t.notifiers.choose,
     regions: t.regions.choose,

@@ -4,7 +4,6 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { notifiersQuery, receiverOf, type Notifier } from "../../../shared/api/notifiers";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { useExtraTexts } from "../../../shared/i18n/extra";
 import { interval } from "../../../shared/lib/time";
 import { Dialog } from "../../../shared/ui/dialog";
 import { useErrorMessage } from "../../../shared/ui/error-message";
@@ -31,7 +30,7 @@ interface Props {
 
 export function BulkEdit({ list, close, deselect }: Props) {
   const t = useTexts();
-  const { bulk } = useExtraTexts();
+  const { bulk } = t;
   const client = useQueryClient();
   const { data: all = [] } = useQuery(notifiersQuery);
   const ids = list.map(({ monitorid }) => monitorid);
@@ -81,7 +80,7 @@ export function BulkEdit({ list, close, deselect }: Props) {
 
 function Timing({ form }: { form: Form<BulkValues> }) {
   const t = useTexts();
-  const { bulk } = useExtraTexts();
+  const { bulk } = t;
   return (
     <FieldPair>
       <NativeSelect
@@ -110,7 +109,7 @@ const ways: readonly Way[] = ["keep", "add", "remove"];
 
 function Notifiers({ form, all }: { form: Form<BulkValues>; all: readonly Notifier[] }) {
   const t = useTexts();
-  const { bulk } = useExtraTexts();
+  const { bulk } = t;
   const chosen = form.values.notifiers;
   return (
     <fieldset className={styles.notifierWays}>
@@ -137,7 +136,7 @@ function Notifiers({ form, all }: { form: Form<BulkValues>; all: readonly Notifi
 
 /** How many monitors will change, or why they cannot. */
 function Preview({ ids, change }: { ids: readonly string[]; change: Change | null }) {
-  const { bulk } = useExtraTexts();
+  const { bulk } = useTexts();
   const { locale } = useLanguage();
   const errorMessage = useErrorMessage();
   const [asked] = useDebouncedValue(change, PREVIEW_DELAY);

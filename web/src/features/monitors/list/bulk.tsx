@@ -4,7 +4,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../../../shared/api/error";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { useExtraTexts } from "../../../shared/i18n/extra";
 import { Confirm } from "../../../shared/ui/confirm";
 import { useErrorMessage } from "../../../shared/ui/error-message";
 import { Cross, Pause, Pencil, Play, Trash } from "../../../shared/ui/icons";
@@ -27,7 +26,7 @@ interface Props {
 
 export default function Bulk({ list, hidden, total, all, clear, deselect }: Props) {
   const t = useTexts();
-  const { bulk } = useExtraTexts();
+  const { bulk } = t;
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
   const { locale } = useLanguage();

@@ -1,5 +1,5 @@
 /** The column headers: select all, and sort by a column. */
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
 import { SortArrow } from "../../../shared/ui/icons";
 import { May } from "../../../shared/ui/may";
 import styles from "./list.module.css";
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function ColumnHeaders({ view, change, picked, pickAll }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { columns } = t.monitors;
   const sorting = { view, change };
   return (
@@ -50,7 +50,7 @@ export function ColumnHeaders({ view, change, picked, pickAll }: Props) {
       <SortHeader {...sorting} sort="check" label={columns.check} className={styles.checkColumn} />
       <May do="respond">
         <span role="columnheader">
-          <span className="sr-only">{t.detail.more}</span>
+          <span className="sr-only">{t.monitors.moreActions}</span>
         </span>
       </May>
     </div>

@@ -1,6 +1,6 @@
 /** A group header: the tag, the number of monitors, and how many need attention. */
 import { useMay } from "../../../shared/api/session";
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
 import { Chevron } from "../../../shared/ui/icons";
 import { StatusMark } from "../status";
 import styles from "./list.module.css";
@@ -22,7 +22,7 @@ interface Props {
 }
 
 export function GroupHeader({ group, top, position, fold }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const columns = COLUMNS + Number(useMay("edit")) + Number(useMay("respond"));
   return (
     <div

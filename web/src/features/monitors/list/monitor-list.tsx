@@ -1,6 +1,5 @@
 /** The list of monitors. It is virtualized: only the lines near the viewport are rendered. */
 import { useMediaQuery } from "@mantine/hooks";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
   useCallback,
   useEffect,
@@ -12,22 +11,20 @@ import {
   type RefObject,
   type SetStateAction,
 } from "react";
-import { useNavigate } from "react-router";
 import { useMay } from "../../../shared/api/session";
+import { useNavigate } from "../../../shared/router";
 import { useKeys } from "../../../shared/lib/keys";
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
 import type { MonitorRow } from "../data";
 import { ColumnHeaders } from "./column-headers";
 import { GROUP_HEADER_HEIGHT, GroupHeader } from "./group-header";
 import styles from "./list.module.css";
 import { Row, ROW_HEIGHT, TWO_LINE_ROW_HEIGHT } from "./row";
+import { lineAt, reveal, topsOf, useVisibleLines } from "./visible-lines";
 import { between, groupsOf, linesOf, toggled, withAll, type Line, type View } from "./view";
 
 /** Where a row needs two lines; list.module.css has the same width. */
 const NARROW = "(max-width: 1020px)";
-
-/** Lines that are rendered beyond each end of the viewport. */
-const OVERSCAN = 8;
 
 interface Props {
   rows: MonitorRow[];
@@ -39,7 +36,7 @@ interface Props {
 
 /** A table: the headers are its first row, and `aria-rowcount` includes the lines that are not rendered. */
 export function MonitorList({ rows, view, change, selected, select }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { grouped } = view;
   const list = useRef<HTMLDivElement>(null);
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
@@ -47,13 +44,12 @@ export function MonitorList({ rows, view, change, selected, select }: Props) {
   const narrow = useMediaQuery(NARROW, false, { getInitialValueInEffect: false });
   const height = narrow ? TWO_LINE_ROW_HEIGHT : ROW_HEIGHT;
   const top = useDocumentTop(list);
-  const virtualizer = useVirtualLines(lines, height, top);
-  // Headers and rows differ in height, and which line is which has changed.
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, grouped, collapsed, height]);
+  const tops = useMemo(() => topsOf(lines.map((line) => ("group" in line ? GROUP_HEADER_HEIGHT : height))), [lines, height]);
+  const visible = useVisibleLines(tops, top);
   const pick = usePick(lines, select);
   const edits = useMay("edit");
   const responds = useMay("respond");
-  const current = useCursor(lines, virtualizer, edits ? pick : null);
+  const current = useCursor(lines, tops, top, edits ? pick : null);
   const picked = useMemo(() => pickedOf(rows, selected), [rows, selected]);
   const ids = () => rows.map(({ monitorid }) => monitorid);
   return (
@@ -68,22 +64,22 @@ export function MonitorList({ rows, view, change, selected, select }: Props) {
       <div role="rowgroup">
         <ColumnHeaders view={view} change={change} picked={picked} pickAll={(all) => select((old) => withAll(old, ids(), all))} />
       </div>
-      <div ref={list} role="rowgroup" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
-        {virtualizer.getVirtualItems().map(({ key, index, start }) => {
+      <div ref={list} role="rowgroup" className={styles.rows} style={{ height: tops.at(-1) }}>
+        {visible.map((index) => {
           const line = lines[index];
           if (!line) return null;
           // The headers are the first row.
           const position = index + 2;
           if ("group" in line) {
             const fold = () => setCollapsed((old) => toggled(old, line.key));
-            return <GroupHeader key={key} group={line.group} top={start - top} position={position} fold={fold} />;
+            return <GroupHeader key={line.key} group={line.group} top={tops[index] ?? 0} position={position} fold={fold} />;
           }
           return (
             <Row
-              key={key}
+              key={line.key}
               line={line.key}
               monitor={line.monitor}
-              top={start - top}
+              top={tops[index] ?? 0}
               height={height}
               position={position}
               selected={selected.has(line.monitor.monitorid)}
@@ -135,23 +131,11 @@ function useDocumentTop(element: RefObject<HTMLElement | null>): number {
   return top;
 }
 
-type Virtualizer = ReturnType<typeof useWindowVirtualizer<Element>>;
-
-function useVirtualLines(lines: readonly Line[], rowHeight: number, top: number): Virtualizer {
-  return useWindowVirtualizer({
-    count: lines.length,
-    estimateSize: (index) => (lines[index] && "group" in lines[index] ? GROUP_HEADER_HEIGHT : rowHeight),
-    overscan: OVERSCAN,
-    scrollMargin: top,
-    getItemKey: (index) => lines[index]?.key ?? index,
-  });
-}
-
 /** The line that was current when the list was left, so that it is current again on return. */
 let lastCursor: string | null = null;
 
 /** Moves through the monitors by keyboard, and selects them with `pick`; returns the key of the current line. */
-function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick | null): string | null {
+function useCursor(lines: readonly Line[], tops: readonly number[], start: number, pick: Pick | null): string | null {
   const navigate = useNavigate();
   const [current, setCurrent] = useState(lastCursor);
   useEffect(() => {
@@ -164,10 +148,10 @@ function useCursor(lines: readonly Line[], virtualizer: Virtualizer, pick: Pick 
   const monitor = line && "monitor" in line ? line.monitor.monitorid : null;
   const pickCurrent = (range: boolean) => line && monitor !== null && pick?.(line.key, monitor, range);
   const move = (step: 1 | -1) => {
-    const next = nextMonitor(lines, index < 0 ? firstVisible(virtualizer) : index + step, step);
+    const next = nextMonitor(lines, index < 0 ? firstVisible(tops, start) : index + step, step);
     const target = lines[next];
     if (!target) return;
-    virtualizer.scrollToIndex(next, { align: "auto" });
+    reveal(start + (tops[next] ?? 0), start + (tops[next + 1] ?? 0));
     setCurrent(target.key);
   };
   useKeys({
@@ -189,8 +173,10 @@ function nextMonitor(lines: readonly Line[], index: number, step: 1 | -1): numbe
 }
 
 /** Without a current line, the keys start with the first visible one. */
-function firstVisible(virtualizer: Virtualizer): number {
-  return virtualizer.getVirtualItems().find((item) => item.start >= window.scrollY)?.index ?? 0;
+function firstVisible(tops: readonly number[], start: number): number {
+  const top = window.scrollY - start;
+  const line = lineAt(tops, top);
+  return (tops[line] ?? 0) < top ? line + 1 : line;
 }
 
 /** Focuses the current line's link, so that screen readers announce it. */

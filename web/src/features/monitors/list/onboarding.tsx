@@ -2,8 +2,8 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useNavigate } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { Link, useNavigate } from "../../../shared/router";
 import { FormError } from "../../../shared/ui/error-notice";
 import { useForm, text } from "../../../shared/ui/form";
 import { save, tryOut, types, type Heartbeat } from "../data";

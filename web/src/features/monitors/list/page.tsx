@@ -1,15 +1,16 @@
 /** The dashboard: all of the team's monitors, updated live. */
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { Link, useLocation, useSearchParams } from "react-router";
 import { useMay } from "../../../shared/api/session";
 import { useKeys } from "../../../shared/lib/keys";
 import { useOnline } from "../../../shared/lib/online";
-import { useTexts } from "../../../shared/i18n";
+import { useFirstTexts } from "../../../shared/i18n";
+import { Link, pathWith, useLocation, useSearchParams } from "../../../shared/router";
 import { EmptyState } from "../../../shared/ui/empty-state";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
-import { Chevron, Plus, Screen, Search } from "../../../shared/ui/icons";
+import { Chevron, Plus, Screen } from "../../../shared/ui/icons";
+import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Loading } from "../../../shared/ui/loading";
 import { May } from "../../../shared/ui/may";
@@ -17,19 +18,20 @@ import { Page, useTitle } from "../../../shared/ui/page";
 import { monitorsQuery, states, types, type MonitorRow, type State, type Type } from "../data";
 import { useLive } from "../live-updates";
 import { StatusMark } from "../status";
+import { Picker, SearchField } from "./filter-fields";
 import styles from "./list.module.css";
 import { MonitorList } from "./monitor-list";
 import { RegionWarning } from "./region-warning";
 import { countStates, Ranks, searchOf, shown, sorts, tagsOf, viewOf, withAll, type Sort, type View } from "./view";
 
 // Not needed on most first screens.
-const Bulk = lazy(() => import("./bulk"));
-const Unnotified = lazy(() => import("./unnotified"));
-const Onboarding = lazy(() => import("./onboarding"));
-const ViewsMenu = lazy(() => import("./views-menu"));
+const Bulk = lazy(later(() => import("./bulk")));
+const Unnotified = lazy(later(() => import("./unnotified")));
+const Onboarding = lazy(later(() => import("./onboarding")));
+const ViewsMenu = lazy(later(() => import("./views-menu")));
 
 export function Component() {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { data, error, isPending, refetch } = useQuery(monitorsQuery);
   const down = useMemo(() => (data ? countStates(data).down : 0), [data]);
   const edits = useMay("edit");
@@ -61,7 +63,7 @@ export function Component() {
 }
 
 function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const [search, setSearch] = useSearchParams();
   const view = useMemo(() => viewOf(search), [search]);
   const change = useCallback(
@@ -91,7 +93,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
         <div className={styles.grow} />
         <Button
           component={Link}
-          to={{ pathname: "/wallboard", search: search.toString() }}
+          to={pathWith("/wallboard", search.toString())}
           variant="default"
           leftSection={<Screen />}
           className={styles.new}
@@ -109,7 +111,7 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
       <Suspense>{counts.down > 0 && <Unnotified list={list} />}</Suspense>
       <Summary counts={counts} chosen={view.state} choose={(state) => change({ state })} />
       <div className={styles.tools}>
-        <TextInput
+        <SearchField
           ref={box}
           className={styles.search}
           value={view.q}
@@ -117,30 +119,27 @@ function Dashboard({ list, failed }: { list: MonitorRow[]; failed: Error | null 
           onKeyDown={(event) => event.key === "Escape" && box.current?.blur()}
           placeholder={t.monitors.search}
           aria-label={t.monitors.search}
-          leftSection={<Search />}
-          rightSection={<kbd className={styles.hint}>/</kbd>}
-          type="search"
         />
-        <NativeSelect
+        <Picker
           className={styles.pick}
           aria-label={t.monitors.type}
-          data={[{ value: "", label: t.monitors.anyType }, ...types.map((type) => ({ value: type, label: t.monitors.types[type] }))]}
+          options={[{ value: "", label: t.monitors.anyType }, ...types.map((type) => ({ value: type, label: t.monitors.types[type] }))]}
           value={view.type ?? ""}
           onChange={(event) => change({ type: (event.currentTarget.value || null) as Type | null })}
         />
         {tags.length > 0 && (
-          <NativeSelect
+          <Picker
             className={styles.pick}
             aria-label={t.monitors.tag}
-            data={[{ value: "", label: t.monitors.anyTag }, ...tags]}
+            options={[{ value: "", label: t.monitors.anyTag }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
             value={view.tag ?? ""}
             onChange={(event) => change({ tag: event.currentTarget.value || null })}
           />
         )}
-        <NativeSelect
+        <Picker
           className={styles.pick}
           aria-label={t.monitors.sort}
-          data={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
+          options={sorts.map((sort) => ({ value: sort, label: t.monitors.sorts[sort] }))}
           value={view.sort}
           onChange={(event) => change({ sort: event.currentTarget.value as Sort, reversed: false })}
         />
@@ -196,7 +195,7 @@ function useRanks(list: MonitorRow[]): Ranks {
 }
 
 function LiveMark() {
-  const t = useTexts();
+  const t = useFirstTexts();
   // The event stream notices a lost network late; the browser notices at once.
   const live = [useLive(), useOnline()].every(Boolean);
   return (
@@ -214,7 +213,7 @@ interface SummaryProps {
 
 /** The number of monitors in each state; each is a filter. */
 function Summary({ counts, chosen, choose }: SummaryProps) {
-  const t = useTexts();
+  const t = useFirstTexts();
   // Few teams ever have monitors that cannot be checked.
   const listed = (state: State) => state !== "blocked" || counts.blocked > 0 || chosen === "blocked";
   return (

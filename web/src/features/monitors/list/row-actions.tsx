@@ -2,8 +2,8 @@
 import { Menu } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactElement } from "react";
-import { Link } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Confirm } from "../../../shared/ui/confirm";
 import { useErrorMessage } from "../../../shared/ui/error-message";

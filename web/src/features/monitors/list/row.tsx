@@ -1,10 +1,11 @@
 /** One monitor in the list. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, useEffect, useState, type MouseEvent } from "react";
-import { Link } from "react-router";
 import { percent } from "../../../shared/lib/time";
-import { useLanguage, useTexts } from "../../../shared/i18n";
+import { useFirstTexts, useLanguage } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { BellOff, More } from "../../../shared/ui/icons";
+import { later } from "../../../shared/ui/later";
 import { LazyMenu } from "../../../shared/ui/lazy-menu";
 import { Ago, Milliseconds } from "../../../shared/ui/time";
 import { HeartbeatBars } from "../heartbeat-bars";
@@ -15,7 +16,7 @@ import styles from "./list.module.css";
 import type { Pick } from "./monitor-list";
 import { whenScrollIdle } from "./scroll-idle";
 
-const RowActions = lazy(() => import("./row-actions"));
+const RowActions = lazy(later(() => import("./row-actions")));
 
 /** The height of a row; on narrow screens the recent checks are below the name. */
 export const ROW_HEIGHT = 52;
@@ -37,7 +38,7 @@ interface Props {
 }
 
 export const Row = memo(function Row({ line, monitor, top, height, position, selected, current, pick, responds }: Props) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const state = stateOf(monitor);
   return (
     <div
@@ -73,14 +74,14 @@ export const Row = memo(function Row({ line, monitor, top, height, position, sel
         </Link>
         <span className={styles.target}>
           {monitor.notifiers.length === 0 && (
-            <span className={styles.unnotified} title={t.notifiers.nobody}>
+            <span className={styles.unnotified} title={t.monitors.nobody}>
               <BellOff size={13} />
-              <span className="sr-only">{t.notifiers.nobody}</span>
+              <span className="sr-only">{t.monitors.nobody}</span>
             </span>
           )}
           {monitor.upside_down_mode && (
-            <span className={styles.inverted} title={t.form.invertedHelp}>
-              {t.form.inverted}
+            <span className={styles.inverted} title={t.monitors.invertedHelp}>
+              {t.monitors.inverted}
             </span>
           )}
           <span className={styles.kind}>{typeName(monitor.type, t)}</span>
@@ -126,7 +127,7 @@ function Target({ monitor }: { monitor: MonitorRow }) {
 }
 
 function Actions({ monitor }: { monitor: MonitorRow }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   return (
     <LazyMenu
       button={(props) => (
@@ -148,7 +149,7 @@ function follow(event: MouseEvent<HTMLElement>) {
 
 /** Recent checks and uptime, requested once scrolling has stopped. */
 function History({ id }: { id: string }) {
-  const t = useTexts();
+  const t = useFirstTexts();
   const { locale } = useLanguage();
   const [idle, setIdle] = useState(false);
   useEffect(() => whenScrollIdle(() => setIdle(true)), []);

@@ -1,7 +1,7 @@
 /** A warning on the dashboard about monitors that are down without anyone being notified. */
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
-import { Link } from "react-router";
+import { Link } from "../../../shared/router";
 import { notifierSummariesQuery } from "../../../shared/api/notifiers";
 import { useTexts } from "../../../shared/i18n";
 import { stateOf, type MonitorRow } from "../data";

@@ -1,9 +1,8 @@
 /** The menu of saved views: opens one, saves the current one or deletes it. */
 import { Button, Menu, TextInput } from "@mantine/core";
 import { useState, type ReactElement } from "react";
-import { Link } from "react-router";
 import { useTexts } from "../../../shared/i18n";
-import { useExtraTexts } from "../../../shared/i18n/extra";
+import { Link, pathWith } from "../../../shared/router";
 import { ActionMenu } from "../../../shared/ui/action-menu";
 import { Dialog } from "../../../shared/ui/dialog";
 import { ButtonRow } from "../../../shared/ui/form-layout";
@@ -19,7 +18,7 @@ interface Props {
 }
 
 export default function ViewsMenu({ search, button }: Props) {
-  const { views: texts } = useExtraTexts();
+  const { views: texts } = useTexts();
   const { views, saveView, removeView } = useSavedViews();
   const [naming, setNaming] = useState(false);
   const current = views.find((view) => view.search === search);
@@ -34,7 +33,7 @@ export default function ViewsMenu({ search, button }: Props) {
           <Menu.Item
             key={view.name}
             component={Link}
-            to={{ pathname: "/", search: view.search }}
+            to={pathWith("/", view.search)}
             aria-current={view === current || undefined}
             rightSection={view === current ? <Check /> : null}
           >
@@ -68,7 +67,7 @@ export default function ViewsMenu({ search, button }: Props) {
 
 function NameDialog({ close, save }: { close: () => void; save: (name: string) => void }) {
   const t = useTexts();
-  const { views: texts } = useExtraTexts();
+  const { views: texts } = t;
   const [name, setName] = useState("");
   return (
     <Dialog title={texts.saveTitle} close={close}>

@@ -3,11 +3,10 @@ import { Button } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useMemo } from "react";
-import { Link, useSearchParams } from "react-router";
 import { useLanguage, useTexts } from "../../../shared/i18n";
-import { useExtraTexts } from "../../../shared/i18n/extra";
 import { useNow } from "../../../shared/lib/now";
 import { useOnline } from "../../../shared/lib/online";
+import { Link, pathWith, useSearchParams } from "../../../shared/router";
 import { ErrorNotice } from "../../../shared/ui/error-notice";
 import { Back, Screen } from "../../../shared/ui/icons";
 import { Loading } from "../../../shared/ui/loading";
@@ -50,8 +49,8 @@ function Wallboard() {
 
 function Head({ rows, search }: { rows: readonly MonitorRow[]; search: string }) {
   const t = useTexts();
+  const { wallboard } = t;
   const { locale } = useLanguage();
-  const { wallboard } = useExtraTexts();
   const live = [useLive(), useOnline()].every(Boolean);
   const counts = useMemo(() => countStates(rows), [rows]);
   const now = useNow();
@@ -80,7 +79,7 @@ function Head({ rows, search }: { rows: readonly MonitorRow[]; search: string })
             {wallboard.fullscreen}
           </Button>
         )}
-        <Button variant="default" leftSection={<Back />} component={Link} to={{ pathname: "/", search }}>
+        <Button variant="default" leftSection={<Back />} component={Link} to={pathWith("/", search)}>
           {wallboard.back}
         </Button>
       </div>

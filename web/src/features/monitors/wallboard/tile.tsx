@@ -1,7 +1,7 @@
 /** One monitor on the wallboard. */
 import { memo } from "react";
-import { Link } from "react-router";
 import { useTexts } from "../../../shared/i18n";
+import { Link } from "../../../shared/router";
 import { Milliseconds } from "../../../shared/ui/time";
 import { responseTimeOf, stateOf, type MonitorRow } from "../data";
 import { StatusMark } from "../status";
