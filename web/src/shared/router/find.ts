@@ -27,7 +27,8 @@ function decoded(groups: Record<string, string>): Params {
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decode(value)]));
 }
 
-function decode(value: string): string {
+/** A part of a URL as text; unchanged if it is malformed. */
+export function decode(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {

@@ -12,7 +12,7 @@ import {
   type MouseEvent,
   type ReactNode,
 } from "react";
-import type { Params } from "./find";
+import { decode, type Params } from "./find";
 import type { Blocked, Location, Options, Router, RouterState, Shown } from "./router";
 
 const RouterContext = createContext<Router | null>(null);
@@ -120,7 +120,7 @@ export function ScrollRestoration() {
   useLayoutEffect(() => {
     const { location, scroll } = shown;
     if (scroll === "keep") return;
-    const target = scroll === "start" && location.hash !== "" && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = scroll === "start" && location.hash !== "" && document.getElementById(decode(location.hash.slice(1)));
     if (target) target.scrollIntoView();
     else window.scrollTo(0, scroll === "start" ? 0 : scroll);
   }, [shown]);

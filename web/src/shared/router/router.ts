@@ -214,7 +214,11 @@ function currentEntry(index: number): Entry {
   return entry;
 }
 
-/** The scroll positions of the entries, from before a reload. */
+/** The scroll positions of the entries, from before a reload; none if the browser does not keep them. */
 function storedPositions(): [string, number][] {
-  return JSON.parse(sessionStorage.getItem(POSITIONS_KEY) ?? "[]") as [string, number][];
+  try {
+    return JSON.parse(sessionStorage.getItem(POSITIONS_KEY) ?? "[]") as [string, number][];
+  } catch {
+    return [];
+  }
 }
