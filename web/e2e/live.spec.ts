@@ -48,3 +48,20 @@ test("a refused connection is retried, and missed events are shown", async ({ pa
   expect(refusals).toBe(3);
   await expect(page.locator(row)).toHaveAttribute("data-state", "down");
 });
+
+test("what happens before the first connection is open is shown", async ({ page, member }) => {
+  const { monitorid } = await member.api.monitor({ name: "job" });
+  let open: () => void = () => undefined;
+  const mayOpen = new Promise<void>((resolve) => (open = resolve));
+  await page.route("**/api/v1/events", async (route) => {
+    await mayOpen;
+    await route.continue();
+  });
+  await page.goto("/");
+  await expect(page.locator(row)).toHaveAttribute("data-state", "pending");
+  await member.api.report(monitorid, "down");
+  open();
+  // Polling stops once the connection is open, and the job reports nothing more.
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await expect(page.locator(row)).toHaveAttribute("data-state", "down");
+});

@@ -2,11 +2,11 @@
 import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { find, valuesOfSet, type HeartbeatStatus, type MonitorStatus, type MonitorType } from "../../shared/api/closed-sets";
-import { monitorsQuery, type MonitorRow } from "../../shared/api/monitors";
+import { monitorsQuery, rowsWithStatus, type MonitorRow } from "../../shared/api/monitors";
 import type { components } from "../../shared/api/schema";
 import type { FirstTexts } from "../../shared/i18n";
 
-export { monitorsQuery, type MonitorRow };
+export { monitorsQuery, rowsWithStatus, type MonitorRow };
 export type Monitor = components["schemas"]["Monitor"];
 export type Heartbeat = components["schemas"]["Heartbeat"];
 /** A heartbeat as shown in the bars. */

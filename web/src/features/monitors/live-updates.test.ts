@@ -94,6 +94,26 @@ describe("live events", () => {
     client.clear();
   });
 
+  test("a heartbeat that a row already includes does not change it back", () => {
+    const row = { ...monitor("a"), status: "down" as const, last_check: heartbeat(3).at };
+    expect(after([row], new Map([["a", [beat(2)]]]))[0]).toBe(row);
+  });
+
+  test("a list that is being fetched again gets the heartbeats of the time", async () => {
+    const client = new QueryClient();
+    let answer: (read: MonitorRow[]) => void = () => undefined;
+    const queryFn = () => new Promise<MonitorRow[]>((resolve) => (answer = resolve));
+    client.setQueryData(["monitors"], [monitor("a")]);
+    const reading = client.query({ queryKey: ["monitors"], queryFn });
+    apply(client, new Map([["a", [beat(2, "down", "up")]]]));
+    expect(client.getQueryData<MonitorRow[]>(["monitors"])).toMatchObject([{ status: "down" }]);
+    answer([monitor("a")]);
+    await reading;
+    await Promise.resolve();
+    expect(client.getQueryData<MonitorRow[]>(["monitors"])).toMatchObject([{ status: "down" }]);
+    client.clear();
+  });
+
   test("bars show the newest heartbeats, each of them once", () => {
     const old = [heartbeat(1), heartbeat(2), heartbeat(3)];
     expect(appended(old, [beat(3), beat(4)], 3)).toEqual([heartbeat(2), heartbeat(3), heartbeat(4)]);

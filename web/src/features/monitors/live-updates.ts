@@ -10,7 +10,7 @@ import type { MonitorStatus } from "../../shared/api/closed-sets";
 import { notifierSummariesQuery } from "../../shared/api/notifiers";
 import { meQuery } from "../../shared/api/session";
 import { withoutBidiControls } from "../../shared/lib/bidi";
-import { ALERTS, forget, monitorQuery, monitorsQuery, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
+import { ALERTS, forget, monitorQuery, monitorsQuery, rowsWithStatus, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { openEventStream } from "./event-stream";
 import { BEATS, summaryQuery, type Summary } from "./summary";
 
@@ -68,6 +68,7 @@ function listen(client: QueryClient): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let healthTimers: ReturnType<typeof setTimeout>[] = [];
   let lost = false;
+  let opened = false;
 
   const renewHealth = () => void client.invalidateQueries({ queryKey: notifierSummariesQuery.queryKey });
   const renewHealthSoon = () => {
@@ -110,6 +111,8 @@ function listen(client: QueryClient): () => void {
     },
     opened: () => {
       if (lost) renew(client);
+      else if (!opened) void catchUp(client);
+      opened = true;
       lost = false;
       setLive(true);
     },
@@ -139,7 +142,32 @@ function renew(client: QueryClient) {
   for (const key of ["monitors", "monitor", "beats", "summary", "alerts"]) void client.invalidateQueries({ queryKey: [key] });
 }
 
-/** Fetches monitors that have been saved, by anyone in the team. */
+/**
+ * Fetches what has changed between the first response and the opening of the stream. With many monitors, reading all
+ * again takes long, and those that are not up are few.
+ */
+export async function catchUp(client: QueryClient) {
+  void client.invalidateQueries({ queryKey: ["monitor"] });
+  const list = client.getQueryCache().get(hashKey(monitorsQuery.queryKey));
+  if (!list || (list.state.data === undefined && list.state.fetchStatus !== "fetching")) return;
+  try {
+    if (list.state.fetchStatus === "fetching") await list.fetch();
+    const [down, pending] = await Promise.all([rowsWithStatus("down"), rowsWithStatus("pending")]);
+    const statuses = new Map([...down, ...pending].map(({ monitorid, status }) => [monitorid, status]));
+    const listed = client.getQueryData(monitorsQuery.queryKey) ?? [];
+    const changed = listed.filter(({ monitorid, status }) => status !== (statuses.get(monitorid) ?? "up"));
+    await read(
+      client,
+      changed.map(({ monitorid }) => monitorid),
+    );
+    for (const { monitorid } of changed) refetch(client, summaryQuery(monitorid).queryKey);
+    if (changed.length > 0) refetch(client, ALERTS);
+  } catch {
+    // The server is away: the stream ends too, and its next opening renews everything.
+  }
+}
+
+/** Fetches monitors that have been saved or changed. */
 async function read(client: QueryClient, ids: string[]) {
   if (ids.length > MAX_SINGLE_FETCHES) {
     renew(client);
@@ -161,12 +189,12 @@ function change<T>(client: QueryClient, key: QueryKey, made: (read: T) => T) {
   const query = client.getQueryCache().get(hashKey(key));
   if (query?.state.data !== undefined) set();
   // If the request fails, the next one includes the event.
-  else if (query?.state.fetchStatus === "fetching") query.fetch().then(set, () => undefined);
+  if (query?.state.fetchStatus === "fetching") query.fetch().then(set, () => undefined);
 }
 
 export function apply(client: QueryClient, collected: Map<string, Beat[]>) {
   if (collected.size === 0) return;
-  client.setQueryData(monitorsQuery.queryKey, (old) => old && after(old, collected));
+  change<MonitorRow[]>(client, monitorsQuery.queryKey, (old) => after(old, collected));
   for (const [id, some] of collected) {
     client.setQueryData(monitorQuery(id).queryKey, (old) => old && one(old, some));
     for (const [key] of client.getQueriesData({ queryKey: ["beats", id] })) {
@@ -213,7 +241,10 @@ export function after(list: MonitorRow[], collected: ReadonlyMap<string, Beat[]>
   });
 }
 
-function one<M extends Status>(monitor: M, some: Beat[]): M {
+/** The monitor after some heartbeats; those that it already includes are ignored. */
+function one<M extends Status>(monitor: M, received: Beat[]): M {
+  const checkedAt = Date.parse(monitor.last_check ?? "") || 0;
+  const some = received.filter(({ heartbeat }) => Date.parse(heartbeat.at) >= checkedAt);
   const last = some.at(-1);
   if (!last) return monitor;
   const turn = some.findLast(changesStatus);

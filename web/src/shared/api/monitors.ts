@@ -9,8 +9,12 @@ export type MonitorRow = components["schemas"]["MonitorRow"];
 /** How many are loaded first, to fill the screen. */
 const FIRST_PAGE = 100;
 
-function rows(query: { limit?: number; cursor?: string }, signal: AbortSignal) {
+function rows(query: { limit?: number; cursor?: string; status?: MonitorRow["status"] }, signal?: AbortSignal) {
   return unwrap(GET("/api/v1/monitors/rows", { params: { query }, signal }));
+}
+
+export async function rowsWithStatus(status: MonitorRow["status"]): Promise<MonitorRow[]> {
+  return (await rows({ status })).monitors;
 }
 
 export const monitorsQuery = queryOptions({
