@@ -9,6 +9,8 @@ export default defineConfig({
   timeout: 60_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
+  // CI sets 1: what passes only the second time is reported as flaky.
+  retries: Number(process.env.PLAYWRIGHT_RETRIES ?? 0),
   reporter: [["list"]],
   use: {
     viewport: { width: 1280, height: 860 },
