@@ -5,6 +5,7 @@
 pub mod access;
 pub mod accounts;
 pub mod alerting;
+pub mod audit;
 pub mod backoff;
 pub mod billing;
 pub mod certificate;

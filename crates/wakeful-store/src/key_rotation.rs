@@ -15,6 +15,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("monitors", "secret"),
     ("monitors", "push_token"),
     ("notifiers", "secret"),
+    ("audit_heads", "seal"),
 ];
 const BATCH_ROWS: i64 = 200;
 

@@ -246,7 +246,7 @@ fn key_id(key: &Key) -> KeyId {
     [digest[0], digest[1], digest[2], digest[3]]
 }
 
-fn fill(bytes: &mut [u8]) {
+pub(crate) fn fill(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the operating system provides random bytes");
 }
 

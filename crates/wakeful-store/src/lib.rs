@@ -4,6 +4,7 @@
 
 mod accounts;
 mod alerting;
+mod audit;
 mod backup;
 mod billing;
 mod cluster;
@@ -26,6 +27,7 @@ pub use accounts::{
     mfa::*, monitor_filters::*, operator::*, rate_limits::*, services::*, sessions::*, team::*,
 };
 pub use alerting::alerts::*;
+pub use audit::{AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};

@@ -57,6 +57,7 @@ const STEPS: &[Step] = steps![
     "0026_long_requests",
     "0027_monitor_filters",
     "0028_service_accounts",
+    "0029_audit",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

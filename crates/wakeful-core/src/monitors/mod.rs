@@ -1,6 +1,7 @@
 //! A monitor: its target, schedule and notifiers. The results of its checks are
 //! in `verdict::State`.
 
+mod audited;
 pub mod bulk;
 pub mod headers;
 pub mod hostname;
@@ -20,6 +21,8 @@ use crate::secret::Secret;
 use crate::stored_as_text::stored_as_text;
 use crate::time::Millis;
 
+pub(crate) use audited::with_headers;
+use headers::Headers;
 pub use spec::{Kind, Spec};
 pub use tags::Tags;
 pub use timing::Interval;

@@ -4,6 +4,7 @@
 
 pub mod account;
 pub mod address;
+mod audited;
 pub mod builtin_template;
 pub mod email;
 pub mod health;

@@ -1,0 +1,165 @@
+//! The changed fields of an object. An object shows its fields in a `View`; a secret can be
+//! compared there, but not shown.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use super::entry::MAX_TEXT_BYTES;
+use crate::secret::Secret;
+
+/// An entry names at most this many fields.
+const MAX_CHANGES: usize = 100;
+
+/// A changed field. A secret has no `from`, and `changed` as its `to`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    pub field: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+}
+
+impl Change {
+    pub fn new(field: &str, from: Option<Value>, to: Option<Value>) -> Self {
+        Self { field: field.to_owned(), from: from.map(shortened), to: to.map(shortened) }
+    }
+
+    /// A secret was set, changed or removed.
+    pub fn of_secret(field: &str) -> Self {
+        Self { field: field.to_owned(), from: None, to: Some(Value::from("changed")) }
+    }
+}
+
+/// An object whose changes are recorded.
+pub trait Audited {
+    fn view(&self) -> View;
+}
+
+/// The fields of an object, by their names in the API.
+#[derive(Clone, Debug, Default)]
+pub struct View(BTreeMap<String, Field>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Field {
+    Shown(Value),
+    Hidden(Secret),
+}
+
+impl View {
+    #[must_use]
+    pub fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(field.to_owned(), Field::Shown(value.into()));
+        self
+    }
+
+    /// A field that is compared, but never shown.
+    #[must_use]
+    pub fn with_secret(mut self, field: &str, secret: &str) -> Self {
+        self.0.insert(field.to_owned(), Field::Hidden(Secret::new(secret)));
+        self
+    }
+}
+
+/// The fields in which two views of an object differ; all of a new one that have a value.
+pub fn diff(before: Option<&View>, after: Option<&View>) -> Vec<Change> {
+    let (none, before_is_new) = (View::default(), before.is_none());
+    let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
+    let fields = before.0.keys().chain(after.0.keys().filter(|field| !before.0.contains_key(*field)));
+    let mut changes: Vec<Change> = fields
+        .filter_map(|field| {
+            let (from, to) = (before.0.get(field), after.0.get(field));
+            if from == to || (before_is_new && to.is_none_or(Field::is_empty)) {
+                return None;
+            }
+            if [from, to].iter().any(|field| matches!(field, Some(Field::Hidden(_)))) {
+                return Some(Change::of_secret(field));
+            }
+            Some(Change::new(field, from.and_then(Field::shown), to.and_then(Field::shown)))
+        })
+        .collect();
+    changes.sort_by(|one, two| one.field.cmp(&two.field));
+    changes.truncate(MAX_CHANGES);
+    changes
+}
+
+impl Field {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Shown(Value::Null) => true,
+            Self::Shown(Value::String(text)) => text.is_empty(),
+            Self::Shown(Value::Array(items)) => items.is_empty(),
+            Self::Shown(_) => false,
+            Self::Hidden(secret) => secret.expose().is_empty(),
+        }
+    }
+
+    fn shown(&self) -> Option<Value> {
+        match self {
+            Self::Shown(value) => Some(value.clone()),
+            Self::Hidden(_) => None,
+        }
+    }
+}
+
+/// A long value as the beginning of its text.
+fn shortened(value: Value) -> Value {
+    let text = match value {
+        Value::String(text) => text,
+        Value::Array(_) | Value::Object(_) => {
+            let text = value.to_string();
+            if text.len() <= MAX_TEXT_BYTES {
+                return value;
+            }
+            text
+        }
+        short => return short,
+    };
+    Value::String(shorten(text))
+}
+
+pub(super) fn shorten(mut text: String) -> String {
+    if text.len() > MAX_TEXT_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_changed_fields_are_recorded_and_secrets_without_their_values() {
+        let before = View::default().with("name", "old").with("isactive", true).with_secret("password", "hunter2");
+        let after = View::default().with("name", "new").with("isactive", true).with_secret("password", "hunter3");
+        let changes = diff(Some(&before), Some(&after));
+        let expected = json!([{"field": "name", "from": "old", "to": "new"}, {"field": "password", "to": "changed"}]);
+        assert_eq!(json!(changes), expected);
+        assert_eq!(diff(Some(&after), Some(&after)), []);
+        assert!(!format!("{before:?}{changes:?}").contains("hunter"));
+    }
+
+    #[test]
+    fn a_new_object_shows_what_it_has() {
+        let view = View::default().with("name", "new").with("tags", json!([])).with("keyword", "")
+            .with_secret("password", "").with_secret("secret", "x").with("retries", 0);
+        let fields: Vec<String> = diff(None, Some(&view)).into_iter().map(|change| change.field).collect();
+        assert_eq!(fields, ["name", "retries", "secret"]);
+        assert_eq!(diff(Some(&view), None).len(), 6);
+    }
+
+    #[test]
+    fn long_texts_and_long_lists_are_cut_off() {
+        let long = "ä".repeat(2_000);
+        let changes = diff(None, Some(&View::default().with("name", long.as_str()).with("ids", json!(vec![long.as_str(); 9]))));
+        for change in changes {
+            assert!(change.to.unwrap().as_str().unwrap().len() <= MAX_TEXT_BYTES + '…'.len_utf8());
+        }
+        let many = (0..200).fold(View::default(), |view, n| view.with(&format!("field {n}"), n));
+        assert_eq!(diff(None, Some(&many)).len(), MAX_CHANGES);
+    }
+}

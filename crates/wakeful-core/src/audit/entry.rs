@@ -1,0 +1,183 @@
+//! An entry of the audit log. What identifies a person is kept apart, with a salt, so that it
+//! can be erased while the hash of the entry remains valid.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::chain::Hash;
+use super::diff::Change;
+use crate::named_enum;
+use crate::time::Millis;
+
+/// Texts in an entry are cut off after this many bytes.
+pub(super) const MAX_TEXT_BYTES: usize = 1024;
+
+named_enum! {
+    /// Who has changed something.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ActorKind {
+        Person = "person",
+        Service = "service",
+        /// At the command line.
+        Operator = "operator",
+        System = "system",
+    }
+}
+
+named_enum! {
+    /// What was changed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ObjectKind {
+        Monitor = "monitor",
+        /// Several monitors in one call.
+        Monitors = "monitors",
+        Notifier = "notifier",
+        Person = "person",
+        Service = "service",
+        Key = "key",
+        Session = "session",
+        Card = "card",
+        Plan = "plan",
+        Team = "team",
+    }
+}
+
+named_enum! {
+    /// What was done: `thing.verb`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Action {
+        MonitorCreate = "monitor.create",
+        MonitorUpdate = "monitor.update",
+        MonitorDelete = "monitor.delete",
+        NotifierCreate = "notifier.create",
+        NotifierUpdate = "notifier.update",
+        NotifierDelete = "notifier.delete",
+        MemberJoin = "member.join",
+        MemberUpdate = "member.update",
+        MemberRevoke = "member.revoke",
+        MemberRemove = "member.remove",
+        MemberLeave = "member.leave",
+        ServiceCreate = "service.create",
+        ServiceUpdate = "service.update",
+        ServiceDelete = "service.delete",
+        KeyCreate = "key.create",
+        KeyUpdate = "key.update",
+        KeyDelete = "key.delete",
+        SessionEnd = "session.end",
+        LoginOk = "login.ok",
+        LoginFailed = "login.failed",
+        MfaEnable = "mfa.enable",
+        MfaDisable = "mfa.disable",
+        PasswordReset = "password.reset",
+        PlanChange = "plan.change",
+        PlanStop = "plan.stop",
+        CardCreate = "card.create",
+        CardUpdate = "card.update",
+        CardDelete = "card.delete",
+        AuditExport = "audit.export",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    pub kind: ActorKind,
+    /// Empty for the operator and the system.
+    pub id: String,
+}
+
+/// How the actor was authenticated: a session or an API key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reference {
+    pub kind: String,
+    pub id: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    pub kind: ObjectKind,
+    pub id: String,
+    pub name: String,
+}
+
+/// Where a request came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub address: String,
+    pub agent: String,
+}
+
+/// The part of an entry that identifies a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    pub actor: String,
+    pub address: String,
+    pub agent: String,
+    /// The name and the changes of the object, if that is a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+impl Person {
+    /// UTF-8, keys sorted, no spaces.
+    pub fn canonical(&self) -> String {
+        serde_json::to_value(self).expect("a person is plain data").to_string()
+    }
+}
+
+/// An entry as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub seq: i64,
+    pub at: Millis,
+    pub action: String,
+    pub actor_kind: String,
+    pub actor_id: String,
+    pub via: Reference,
+    pub object_kind: String,
+    pub object_id: String,
+    /// Empty if the object is a person.
+    pub object_name: String,
+    pub request: String,
+    pub changes: Vec<Change>,
+    /// The canonical text of a `Person`, and its salt; none once it was erased.
+    pub person: Option<(String, [u8; 16])>,
+    pub person_hash: Hash,
+}
+
+impl Entry {
+    /// What enters the hash of the entry: UTF-8, keys sorted, no spaces.
+    pub fn canonical(&self) -> String {
+        self.hashed_fields().to_string()
+    }
+
+    fn hashed_fields(&self) -> Value {
+        json!({
+            "seq": self.seq,
+            "at": self.at,
+            "action": self.action,
+            "actor": {"kind": self.actor_kind, "id": self.actor_id},
+            "via": {"kind": self.via.kind, "id": self.via.id},
+            "object": {"kind": self.object_kind, "id": self.object_id, "name": self.object_name},
+            "request": self.request,
+            "changes": self.changes,
+            "person_hash": self.person_hash.to_string(),
+        })
+    }
+
+    /// The entry as a line of an export: everything that is needed to verify it.
+    pub fn exported(&self, hash: &Hash) -> Value {
+        let mut line = self.hashed_fields();
+        let person: Option<Value> =
+            self.person.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
+        line["person"] = json!(person);
+        line["salt"] = json!(self.person.as_ref().map(|(_, salt)| hex(salt)));
+        line["hash"] = json!(hash.to_string());
+        line
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    data_encoding::HEXLOWER.encode(bytes)
+}

@@ -1,0 +1,10 @@
+//! The audit log: what was changed, by whom and from where. The entries of a team form a
+//! chain of hashes, so that a changed or missing one is noticed; see `docs/audit.md`.
+
+mod chain;
+mod diff;
+mod entry;
+
+pub use chain::{Broken, Hash, Verifier, entry_hash, person_hash};
+pub use diff::{Audited, Change, View, diff};
+pub use entry::{Action, Actor, ActorKind, Entry, Object, ObjectKind, Origin, Person, Reference};

@@ -1,0 +1,72 @@
+//! The fields of a monitor in the audit log.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use super::spec::{ApiSpec, DnsSpec, HttpSpec, Spec};
+use super::{Headers, Monitor};
+use crate::audit::{Audited, View};
+
+impl Audited for Monitor {
+    fn view(&self) -> View {
+        let view = View::default()
+            .with("name", self.name.to_string())
+            .with("type", self.spec.kind().as_str())
+            .with("isactive", self.isactive)
+            .with("heartbeat_interval", self.heartbeat_interval.seconds())
+            .with("timeout", seconds(self.timeout))
+            .with("retries", self.retries)
+            .with("retry_interval", seconds(self.retry_interval))
+            .with("resend_interval", seconds(self.resend_interval))
+            .with("upside_down_mode", self.upside_down_mode)
+            .with("tags", self.tags.iter().collect::<Vec<_>>())
+            .with("notifiers", self.notifiers.iter().map(ToString::to_string).collect::<Vec<_>>())
+            .with("regions", self.regions.iter().map(|region| region.as_str()).collect::<Vec<_>>())
+            .with("quorum", self.quorum.to_string())
+            .with_secret("push_url", self.push_token.as_ref().map_or("", |token| token.expose()));
+        of_spec(view, &self.spec)
+    }
+}
+
+fn of_spec(view: View, spec: &Spec) -> View {
+    match spec {
+        Spec::Api(ApiSpec { grace }) => view.with("grace", seconds(*grace)),
+        Spec::Dns(dns) => of_dns(view, dns),
+        Spec::Http(http) | Spec::HttpKeyword(http) => of_http(view, http),
+        Spec::Ping(ping) => view.with("hostname", ping.hostname.to_string()),
+        Spec::Tcp(tcp) => view.with("hostname", tcp.hostname.to_string()).with("port", tcp.port),
+    }
+}
+
+fn of_dns(view: View, dns: &DnsSpec) -> View {
+    view.with("hostname", dns.hostname.to_string())
+        .with("port", dns.port)
+        .with("dns.resolver_server", dns.resolver_server.to_string())
+        .with("dns.record_type", dns.record_type.to_string())
+}
+
+fn of_http(view: View, http: &HttpSpec) -> View {
+    let view = view
+        .with("http.url", http.url.as_str())
+        .with("http.method", http.method.to_string())
+        .with("http.accepted_statuscodes", http.accepted.to_string())
+        .with("http.keyword", http.keyword.to_string())
+        .with("http.authentication", http.authentication.to_string())
+        .with("http.ignore_tls_error", http.ignore_tls_error)
+        .with("http.certificate_expiry_notification", http.certificate_expiry_notification)
+        .with("http.max_redirects", http.max_redirects)
+        .with_secret("http.username", &http.username.to_string())
+        .with_secret("http.password", http.password.expose())
+        .with_secret("http.body", &http.body.to_string());
+    with_headers(view, "http.headers", &http.headers)
+}
+
+/// The names of headers are shown, their values are not.
+pub(crate) fn with_headers(view: View, field: &str, headers: &Headers) -> View {
+    let names: Vec<&str> = headers.iter().map(|(name, _)| name).collect();
+    view.with(field, names).with_secret(&format!("{field}.values"), headers.as_str())
+}
+
+fn seconds(span: Option<Duration>) -> Value {
+    json!(span.map(|span| span.as_secs_f64()))
+}

@@ -1,0 +1,44 @@
+//! The fields of a notifier in the audit log.
+
+use super::{Channel, EmailSpec, Notifier, WebhookSpec};
+use crate::audit::{Audited, View};
+use crate::monitors::with_headers;
+
+impl Audited for Notifier {
+    fn view(&self) -> View {
+        let view = View::default()
+            .with("name", self.name.to_string())
+            .with("type", self.channel.kind().as_str())
+            .with("isactive", self.disabled.is_none())
+            .with("isdefault", self.isdefault);
+        match &self.channel {
+            Channel::Email(email) => of_email(view, email),
+            Channel::Webhook(webhook) => of_webhook(view, webhook),
+            Channel::Account(account) => view.with("userid", account.user.to_string()),
+        }
+    }
+}
+
+fn of_email(view: View, email: &EmailSpec) -> View {
+    view.with("email.hostname", email.hostname.to_string())
+        .with("email.port", email.port)
+        .with("email.security", email.security.to_string())
+        .with("email.ignore_tls_errors", email.ignore_tls_errors)
+        .with("email.from_email", email.from_email.to_string())
+        .with("email.to_email", email.to_email.to_string())
+        .with("email.to_cc", email.to_cc.to_string())
+        .with("email.to_bcc", email.to_bcc.to_string())
+        .with("email.subject", email.subject.to_string())
+        .with_secret("email.username", &email.username)
+        .with_secret("email.password", email.password.expose())
+}
+
+/// The path of a webhook's URL often contains a secret.
+fn of_webhook(view: View, webhook: &WebhookSpec) -> View {
+    let view = view
+        .with("webhook.url", webhook.url.origin().as_str())
+        .with("webhook.template", webhook.template.to_string())
+        .with_secret("webhook.url.path", webhook.url.as_str())
+        .with_secret("webhook.secret", webhook.keys.current.expose());
+    with_headers(view, "webhook.headers", &webhook.headers)
+}
