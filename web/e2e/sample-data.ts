@@ -24,6 +24,7 @@ export async function createSampleData(member: Member): Promise<string[]> {
     "/notifier/new?kind=own",
     `/notifier/${notifierid}`,
     "/team",
+    "/team/audit",
     "/settings",
   ];
   pages.push(`/notifier/${notifierid}/edit`, "/billing", "/monitor/new", "/wallboard", "/nothing/here");

@@ -72,6 +72,7 @@ impl<N: Need> FromRequestParts<Api> for Authorized<N> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let credentials = Credentials::from_request_parts(parts, api).await?;
         let caller = credentials.caller(api.engine()).await?;
+        let caller = caller.with_origin(client_ip::origin(parts, api));
         api.count_call(caller.via())?;
         let access = *caller.team_access();
         let authorized = caller.authorize()?;

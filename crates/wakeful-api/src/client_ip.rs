@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use wakeful_engine::Origin;
 
 use crate::app::Api;
+use crate::request_id::RequestId;
 
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -31,16 +32,25 @@ pub(crate) fn of(parts: &Parts, api: &Api) -> IpAddr {
     client(peer, &parts.headers, &api.settings().trusted_proxies)
 }
 
-/// The client's address and user agent.
+/// The client's address and user agent, and the id of the request.
 pub(crate) struct ClientOrigin(pub(crate) Origin);
 
 impl FromRequestParts<Api> for ClientOrigin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Infallible> {
-        let ClientIp(address) = ClientIp::from_request_parts(parts, api).await?;
-        let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
-        Ok(Self(Origin { address, agent: agent.unwrap_or_default().to_owned() }))
+        Ok(Self(origin(parts, api)))
+    }
+}
+
+/// Where a request comes from.
+pub(crate) fn origin(parts: &Parts, api: &Api) -> Origin {
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let request = parts.extensions.get::<RequestId>().map(|RequestId(id)| id.clone());
+    Origin {
+        address: of(parts, api),
+        agent: agent.unwrap_or_default().to_owned(),
+        request: request.unwrap_or_default(),
     }
 }
 

@@ -16,8 +16,9 @@ use wakeful_core::error_chain::ErrorChain;
 use crate::app::Api;
 use crate::body::too_large;
 use crate::error::{ApiError, Cause, ErrorCode};
+use crate::request_id::{self, RequestId};
 use crate::serve::ConnectionContext;
-use crate::{compression, host, request_id, spa};
+use crate::{compression, host, spa};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -166,8 +167,9 @@ fn is_part_of_page(headers: &HeaderMap) -> bool {
 
 /// One line per request. It contains the route instead of the path as sent, which may
 /// contain a token, and nothing from the query, the headers or the body.
-async fn log(request: Request, next: Next) -> Response {
+async fn log(mut request: Request, next: Next) -> Response {
     let id = request_id::new();
+    request.extensions_mut().insert(RequestId(id.clone()));
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "(none)".to_owned());

@@ -64,7 +64,7 @@ async fn fill(store: &Store, url: &str) -> Outcome<()> {
     let (team, _) = seed::sign_up(store).await?;
     store
         .team(&seed::whole(team))
-        .add_monitor(&seed::MonitorSet::paced(1, 60, 9).monitor(team, 0)?)
+        .add_monitor(&seed::MonitorSet::paced(1, 60, 9).monitor(team, 0)?, &seed::system(Millis(0)))
         .await?;
     let mut db = PgConnection::connect(url).await?;
     sqlx::query(

@@ -24,7 +24,9 @@ use wakeful_core::notifications::notifier::{
 use wakeful_core::time::Millis;
 use wakeful_core::token::{self, Digest};
 use wakeful_core::verdict::{State, Status};
-use wakeful_store::{Keyring, Location, Mail, NewAccount, NewSession, Options, Store};
+use wakeful_store::{
+    AuditContext, Keyring, Location, Mail, NewAccount, NewSession, Options, Store,
+};
 
 use crate::alerts::FLAPPING;
 use crate::kind::Kind;
@@ -142,7 +144,10 @@ pub async fn seed(data: &Path, monitors_to_seed: &MonitorSet) -> Outcome<String>
     let store = Store::open(&options, keyring).await?;
     let (team, token) = sign_up(&store).await?;
     if monitors_to_seed.count > 0 {
-        store.team(&whole(team)).add_monitor(&monitors_to_seed.monitor(team, 0)?).await?;
+        store
+            .team(&whole(team))
+            .add_monitor(&monitors_to_seed.monitor(team, 0)?, &system(Millis(0)))
+            .await?;
     }
     let notifier = match monitors_to_seed.hook {
         Some(port) => Some(add_notifier(&store, team, port).await?),
@@ -174,7 +179,7 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
         created: now,
         modified: now,
     };
-    store.team(&whole(team)).add_notifier(&notifier).await?;
+    store.team(&whole(team)).add_notifier(&notifier, &system(Millis(0))).await?;
     Ok(notifier.id)
 }
 
@@ -182,6 +187,12 @@ async fn add_notifier(store: &Store, team: TeamId, port: u16) -> Outcome<Notifie
 #[expect(clippy::disallowed_methods, reason = "a benchmark has no caller")]
 pub fn whole(team: TeamId) -> TeamAccess {
     TeamAccess::whole(team)
+}
+
+/// Sample data, in the audit log of no team.
+#[expect(clippy::disallowed_methods, reason = "sample data, which no caller asked for")]
+pub fn system(at: Millis) -> AuditContext {
+    AuditContext::of_system(at)
 }
 
 pub fn database(data: &Path) -> PathBuf {
@@ -209,7 +220,7 @@ pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
         subject: String::new(),
         text: String::new(),
     };
-    store.sign_up(team, &account, &session, &welcome, None, now).await?;
+    store.sign_up(team, &account, &session, &welcome, None, &system(now)).await?;
     Ok((team, token))
 }
 

@@ -40,9 +40,12 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAccess, UserKind};
+use wakeful_core::audit::{self, Actor, ActorKind, Reference};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
-use wakeful_store::{Authority, Credential};
+use wakeful_core::time::Millis;
+use wakeful_store::{Account, AuditContext, Authority, Credential};
 
+use crate::accounts::auth::Origin;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug)]
@@ -50,10 +53,12 @@ pub struct Caller {
     user: UserId,
     team_access: TeamAccess,
     email: String,
+    name: String,
     kind: UserKind,
     role: Role,
     scope: Scope,
     via: Via,
+    origin: Option<Origin>,
 }
 
 /// How the caller authenticated.
@@ -70,6 +75,7 @@ pub(crate) struct Identity {
     /// The monitors that the member or the API key is limited to.
     pub(crate) filter: Option<MonitorFilterId>,
     pub(crate) email: String,
+    pub(crate) name: String,
     pub(crate) kind: UserKind,
     pub(crate) role: Role,
     pub(crate) scope: Scope,
@@ -80,9 +86,15 @@ impl Caller {
     /// Only for `auth.rs`, which has verified the credentials.
     #[expect(clippy::disallowed_methods, reason = "the only place that knows the caller's filter")]
     pub(crate) fn new(identity: Identity) -> Self {
-        let Identity { user, team, filter, email, kind, role, scope, via } = identity;
+        let Identity { user, team, filter, email, name, kind, role, scope, via } = identity;
         let team_access = TeamAccess::of_caller(team, filter);
-        Self { user, team_access, email, kind, role, scope, via }
+        Self { user, team_access, email, name, kind, role, scope, via, origin: None }
+    }
+
+    /// The same caller with where the request came from, for the audit log.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     pub fn user(&self) -> UserId {
@@ -152,6 +164,20 @@ impl Caller {
         }
     }
 
+    /// What the audit log says about who makes a change.
+    pub(crate) fn audit(&self, now: Millis) -> AuditContext {
+        let (kind, name) = match self.kind {
+            UserKind::Person => (ActorKind::Person, &self.email),
+            UserKind::Service => (ActorKind::Service, &self.name),
+        };
+        let via = match self.via {
+            Via::Session(id) => Reference { kind: "session".into(), id: id.to_string() },
+            Via::ApiKey(id) => Reference { kind: "key".into(), id: id.to_string() },
+        };
+        let actor = Actor { kind, id: self.user.to_string(), name: name.clone(), via };
+        context(self.team(), actor, self.origin.as_ref(), now)
+    }
+
     /// Checked again by the store before it changes the credentials of others.
     pub(crate) fn authority(&self) -> Authority<'static> {
         Authority { user: self.user, credential: self.credential() }
@@ -164,6 +190,48 @@ impl Caller {
             Via::ApiKey(id) => Credential::ApiKey(id),
         }
     }
+}
+
+/// What the audit log says about an account that has no session yet.
+pub(crate) fn audit_of_account(account: &Account, from: &Origin, now: Millis) -> AuditContext {
+    audit_of_person(account.team, account.user, &account.email, from, now)
+}
+
+pub(crate) fn audit_of_person(
+    team: TeamId,
+    user: UserId,
+    email: &str,
+    from: &Origin,
+    now: Millis,
+) -> AuditContext {
+    let actor = Actor {
+        kind: ActorKind::Person,
+        id: user.to_string(),
+        name: email.to_owned(),
+        via: Reference::default(),
+    };
+    context(team, actor, Some(from), now)
+}
+
+/// What the audit log says about the operator at the command line.
+pub(crate) fn audit_of_operator(team: TeamId, now: Millis) -> AuditContext {
+    let actor = Actor {
+        kind: ActorKind::Operator,
+        id: String::new(),
+        name: String::new(),
+        via: Reference::default(),
+    };
+    context(team, actor, None, now)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the only place that knows who makes a change")]
+fn context(team: TeamId, actor: Actor, from: Option<&Origin>, now: Millis) -> AuditContext {
+    let origin = from.map_or_else(audit::Origin::default, |from| audit::Origin {
+        address: from.address.to_string(),
+        agent: from.short_agent(),
+        request: from.request.clone(),
+    });
+    AuditContext::new(team, actor, origin, now)
 }
 
 /// A caller who has a permission.

@@ -20,6 +20,9 @@ const REQUEST_RETENTION: Duration = Duration::from_secs(600);
 /// How long an expired API key is still listed.
 const EXPIRED_KEY_RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
+/// How many entries of its audit log a team keeps at most.
+const MAX_AUDIT_ENTRIES: i64 = 200_000;
+
 /// Between two batches, so that checks and callers come first.
 const BATCH_PAUSE: Duration = Duration::from_millis(20);
 
@@ -52,6 +55,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.prune_password_resets(now).await?;
     store.prune_api_keys(now.before(EXPIRED_KEY_RETENTION)).await?;
     engine.remind_of_expiring_keys().await?;
+    store.prune_audit(now.before(settings.audit), MAX_AUDIT_ENTRIES).await?;
     store.prune_verifications(now).await?;
     store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
     store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;

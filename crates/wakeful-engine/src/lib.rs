@@ -2,6 +2,7 @@
 //! through this crate; nothing in it knows about HTTP, SQL or sockets.
 
 mod accounts;
+mod audit;
 pub mod billing;
 pub mod bus;
 mod caller;
@@ -23,6 +24,7 @@ pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, services::*,
     signup::*, team::*,
 };
+pub use audit::*;
 pub use bus::Event;
 pub use caller::{Authorized, Caller, Via};
 pub use error::Error;

@@ -13,6 +13,8 @@ pub struct Settings {
     pub signup_open: bool,
     pub session_idle: Duration,
     pub session_max: Duration,
+    /// How long entries of the audit log are kept.
+    pub audit: Duration,
     pub limits: Limits,
     pub mail_from: String,
     /// The recipient of the contact form; if empty, the sender of the service's mail.
@@ -41,6 +43,7 @@ impl Default for Settings {
             signup_open: true,
             session_idle: Duration::from_secs(30 * DAY),
             session_max: Duration::from_secs(180 * DAY),
+            audit: Duration::from_secs(365 * DAY),
             limits: Limits::default(),
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),

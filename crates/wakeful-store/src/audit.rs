@@ -4,8 +4,8 @@
 
 use uuid::Uuid;
 use wakeful_core::audit::{
-    Action, Actor, Broken, Change, Entry, Hash, Object, ObjectKind, Origin, Person, Reference,
-    Verifier, entry_hash, person_hash,
+    Action, Actor, ActorKind, Broken, Change, Entry, Hash, Object, ObjectKind, Origin, Person,
+    Reference, Verifier, View, diff, entry_hash, person_hash,
 };
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
@@ -17,32 +17,60 @@ use crate::{Result, Store, TeamStore};
 /// How many entries are read at a time for a verification.
 const VERIFY_BATCH: i64 = 1_000;
 
-/// Who makes a change, and from where. Only `Caller` in the engine creates one.
+/// Who makes a change in a team, from where and when. Only `engine/caller.rs` creates one, so
+/// that no change can be written without saying who made it.
 #[derive(Clone, Debug)]
 pub struct AuditContext {
-    pub chain: TeamId,
-    pub actor: Actor,
-    /// The email address of a person, or the name of a service account.
-    pub actor_name: String,
-    pub via: Reference,
-    pub origin: Origin,
-    /// The id of the request.
-    pub request: String,
+    team: TeamId,
+    actor: Actor,
+    origin: Origin,
+    at: Millis,
 }
 
-/// An entry to write.
+impl AuditContext {
+    pub fn new(team: TeamId, actor: Actor, origin: Origin, at: Millis) -> Self {
+        Self { team, actor, origin, at }
+    }
+
+    /// Changes that nobody asked for, such as sample data; in the chain of the installation.
+    pub fn of_system(at: Millis) -> Self {
+        let actor = Actor {
+            kind: ActorKind::System,
+            id: String::new(),
+            name: String::new(),
+            via: Reference::default(),
+        };
+        Self { team: Uuid::nil().into(), actor, origin: Origin::default(), at }
+    }
+
+    pub(crate) fn at(&self) -> Millis {
+        self.at
+    }
+
+    /// Whether this user makes the change.
+    pub(crate) fn is(&self, user: UserId) -> bool {
+        self.actor.id == user.to_string()
+    }
+}
+
+/// What an entry says about a change.
 #[derive(Clone, Debug)]
-pub struct NewEntry<'a> {
-    pub context: &'a AuditContext,
+pub struct NewEntry {
     pub action: Action,
     pub object: Object,
     pub changes: Vec<Change>,
 }
 
-impl AuditContext {
-    pub fn entry(&self, action: Action, object: Object, changes: Vec<Change>) -> NewEntry<'_> {
-        NewEntry { context: self, action, object, changes }
+impl NewEntry {
+    pub fn new(action: Action, object: Object, changes: Vec<Change>) -> Self {
+        Self { action, object, changes }
     }
+}
+
+/// An object as the audit log shows it, before or after a change.
+pub(crate) struct Snapshot {
+    pub(crate) object: Object,
+    pub(crate) view: View,
 }
 
 /// An entry with its hash.
@@ -85,6 +113,19 @@ struct Head {
     first_prev: Hash,
 }
 
+impl Head {
+    /// Both ends of the chain.
+    fn sealed_part(&self) -> Vec<u8> {
+        [
+            &self.seq.to_be_bytes()[..],
+            &self.hash.0[..],
+            &self.first_seq.to_be_bytes()[..],
+            &self.first_prev.0[..],
+        ]
+        .concat()
+    }
+}
+
 from_row!(Head, |row| Self {
     seq: row.try_get("seq")?,
     hash: read_hash(&row.try_get::<Vec<u8>, _>("hash")?)?,
@@ -117,49 +158,60 @@ pub struct AuditVerification {
     pub broken: Option<Broken>,
 }
 
-/// Writes an entry in the transaction of its change.
-pub(crate) async fn append(
+async fn append_to(
     tx: &mut Tx,
     keyring: &Keyring,
-    new: &NewEntry<'_>,
-    now: Millis,
+    chain: Uuid,
+    by: &AuditContext,
+    new: &NewEntry,
 ) -> Result<()> {
-    let chain = new.context.chain;
-    let (seq, previous): (i64, Vec<u8>) = within!(*tx, |db| {
+    // Locks the head, so that the writers of a chain take turns.
+    let mut head: Head = within!(*tx, |db| {
         sqlx::query_as(
             "insert into audit_heads (id, seq, hash, first_seq, first_prev)
              values ($1, 1, $2, 1, $2)
              on conflict (id) do update set seq = audit_heads.seq + 1
-             returning seq, hash",
+             returning seq, hash, seal, first_seq, first_prev",
         )
-        .bind(chain.uuid())
+        .bind(chain)
         .bind(&Hash::ZERO.0[..])
         .fetch_one(db)
         .await
     })?;
-    let entry = finished(new, seq, now);
-    let hash = entry_hash(&read_hash(&previous)?, &entry);
-    insert(tx, chain, &entry, &hash).await?;
-    let seal = keyring.seal(&seal_context(chain), &sealed_part(seq, &hash));
+    let entry = finished(by, new, head.seq);
+    head.hash = entry_hash(&head.hash, &entry);
+    insert(tx, chain, &entry, &head.hash).await?;
+    save_head(tx, keyring, chain, &head).await
+}
+
+/// Writes a head with a new seal.
+async fn save_head(tx: &mut Tx, keyring: &Keyring, chain: Uuid, head: &Head) -> Result<()> {
+    let seal = keyring.seal(&seal_context(chain), &head.sealed_part());
     within!(*tx, |db| {
-        sqlx::query("update audit_heads set hash = $2, seal = $3 where id = $1")
-            .bind(chain.uuid())
-            .bind(&hash.0[..])
-            .bind(&seal[..])
-            .execute(db)
-            .await?;
+        sqlx::query(
+            "update audit_heads set hash = $2, seal = $3, first_seq = $4, first_prev = $5
+             where id = $1",
+        )
+        .bind(chain)
+        .bind(&head.hash.0[..])
+        .bind(&seal[..])
+        .bind(head.first_seq)
+        .bind(&head.first_prev.0[..])
+        .execute(db)
+        .await?;
     });
     Ok(())
 }
 
 /// The entry with its place in the chain and its personal part.
-fn finished(new: &NewEntry<'_>, seq: i64, now: Millis) -> Entry {
-    let NewEntry { context, action, object, changes } = new;
+fn finished(by: &AuditContext, new: &NewEntry, seq: i64) -> Entry {
+    let AuditContext { actor, origin, at, .. } = by;
+    let NewEntry { action, object, changes } = new;
     let of_person = object.kind == ObjectKind::Person;
     let person = Person {
-        actor: context.actor_name.clone(),
-        address: context.origin.address.clone(),
-        agent: context.origin.agent.clone(),
+        actor: actor.name.clone(),
+        address: origin.address.clone(),
+        agent: origin.agent.clone(),
         object: of_person.then(|| object.name.clone()),
         changes: if of_person { changes.clone() } else { Vec::new() },
     };
@@ -167,22 +219,22 @@ fn finished(new: &NewEntry<'_>, seq: i64, now: Millis) -> Entry {
     keyring::fill(&mut salt);
     Entry {
         seq,
-        at: now,
+        at: *at,
         action: action.as_str().to_owned(),
-        actor_kind: context.actor.kind.as_str().to_owned(),
-        actor_id: context.actor.id.clone(),
-        via: context.via.clone(),
+        actor_kind: actor.kind.as_str().to_owned(),
+        actor_id: actor.id.clone(),
+        via: actor.via.clone(),
         object_kind: object.kind.as_str().to_owned(),
         object_id: object.id.clone(),
         object_name: if of_person { String::new() } else { object.name.clone() },
-        request: context.request.clone(),
+        request: origin.request.clone(),
         changes: if of_person { Vec::new() } else { changes.clone() },
         person_hash: person_hash(&salt, &text),
         person: Some((text, salt)),
     }
 }
 
-async fn insert(tx: &mut Tx, chain: TeamId, entry: &Entry, hash: &Hash) -> Result<()> {
+async fn insert(tx: &mut Tx, chain: Uuid, entry: &Entry, hash: &Hash) -> Result<()> {
     let changes = serde_json::to_string(&entry.changes).expect("changes are plain data");
     within!(*tx, |db| {
         sqlx::query(
@@ -191,7 +243,7 @@ async fn insert(tx: &mut Tx, chain: TeamId, entry: &Entry, hash: &Hash) -> Resul
               object_id, object_name, request, changes, person, salt, person_hash, hash)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         )
-        .bind(chain.uuid())
+        .bind(chain)
         .bind(entry.seq)
         .bind(entry.at.0)
         .bind(entry.action.as_str())
@@ -212,6 +264,17 @@ async fn insert(tx: &mut Tx, chain: TeamId, entry: &Entry, hash: &Hash) -> Resul
         .await?;
     });
     Ok(())
+}
+
+/// The last hash of a team's chain.
+pub(crate) async fn head(tx: &mut Tx, team: TeamId) -> Result<Hash> {
+    let hash: Option<Vec<u8>> = within!(*tx, |db| {
+        sqlx::query_scalar("select hash from audit_heads where id = $1")
+            .bind(team.uuid())
+            .fetch_optional(db)
+            .await
+    })?;
+    Ok(hash.map(|hash| read_hash(&hash)).transpose()?.unwrap_or(Hash::ZERO))
 }
 
 /// Erases what identifies a user in all entries; their hashes remain valid.
@@ -289,6 +352,17 @@ impl TeamStore<'_> {
     /// Verifies all entries of the team against each other and against the sealed head. An
     /// entry that is added meanwhile is not looked at.
     pub async fn verify_audit(&self) -> Result<AuditVerification> {
+        let mut verified = self.verify_once().await?;
+        // Entries may have expired meanwhile.
+        while verified.broken.is_some()
+            && self.audit_head().await?.is_some_and(|head| head.first_seq != verified.first)
+        {
+            verified = self.verify_once().await?;
+        }
+        Ok(verified)
+    }
+
+    async fn verify_once(&self) -> Result<AuditVerification> {
         let Some(head) = self.audit_head().await? else {
             return Ok(AuditVerification { entries: 0, first: 1, head: Hash::ZERO, broken: None });
         };
@@ -322,9 +396,9 @@ impl TeamStore<'_> {
     }
 
     fn is_sealed(&self, head: &Head) -> bool {
-        let context = seal_context(self.team);
+        let context = seal_context(self.team.uuid());
         let opened = head.seal.as_ref().and_then(|seal| self.store.keyring.open(&context, seal));
-        opened.is_some_and(|opened| **opened == sealed_part(head.seq, &head.hash)[..])
+        opened.is_some_and(|opened| **opened == head.sealed_part()[..])
     }
 
     async fn audit_head(&self) -> Result<Option<Head>> {
@@ -337,62 +411,118 @@ impl TeamStore<'_> {
             .await
         })?)
     }
-
-    /// Writes an entry of its own, for what changes nothing else.
-    pub async fn record_audit(&self, entry: &NewEntry<'_>, now: Millis) -> Result<()> {
-        let mut tx = self.store.begin().await?;
-        append(&mut tx, &self.store.keyring, entry, now).await?;
-        tx.commit().await
-    }
 }
 
 impl Store {
-    /// Deletes entries from before this time, chain by chain; returns how many.
-    pub async fn prune_audit(&self, oldest: Millis) -> Result<u64> {
+    /// Writes an entry in the transaction of its change.
+    pub(crate) async fn write_entry(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        new: &NewEntry,
+    ) -> Result<()> {
+        append_to(tx, &self.keyring, by.team.uuid(), by, new).await
+    }
+
+    /// Records the difference between two snapshots of an object; `None` if it did not or does
+    /// not exist.
+    pub(crate) async fn write_change(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        action: Action,
+        before: Option<Snapshot>,
+        after: Option<Snapshot>,
+    ) -> Result<()> {
+        let views = [&before, &after].map(|of| of.as_ref().map(|snapshot| &snapshot.view));
+        let changes = diff(views[0], views[1]);
+        match after.or(before) {
+            Some(Snapshot { object, .. }) => {
+                self.write_entry(tx, by, &NewEntry::new(action, object, changes)).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes an entry in the chain of the installation, which is that of no team.
+    pub(crate) async fn write_installation_entry(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        new: &NewEntry,
+    ) -> Result<()> {
+        append_to(tx, &self.keyring, Uuid::nil(), by, new).await
+    }
+
+    /// Writes an entry of its own, for what changes nothing else.
+    pub async fn write_single_entry(&self, by: &AuditContext, new: &NewEntry) -> Result<()> {
+        let mut tx = self.begin().await?;
+        self.write_entry(&mut tx, by, new).await?;
+        tx.commit().await
+    }
+
+    /// Deletes entries from before this time, and the oldest of chains that have more than
+    /// `max`; returns how many.
+    pub async fn prune_audit(&self, oldest: Millis, max: i64) -> Result<u64> {
         let chains: Vec<Uuid> = read!(self, |db| {
-            sqlx::query_scalar("select distinct chain from audit where at < $1")
-                .bind(oldest.0)
-                .fetch_all(db)
-                .await
+            sqlx::query_scalar(
+                "select distinct chain from audit where at < $1
+                 union
+                 select id from audit_heads where seq - first_seq >= $2",
+            )
+            .bind(oldest.0)
+            .bind(max)
+            .fetch_all(db)
+            .await
         })?;
         let mut deleted = 0;
         for chain in chains {
-            deleted += self.prune_chain(chain, oldest).await?;
+            deleted += self.prune_chain(chain, oldest, max).await?;
         }
         Ok(deleted)
     }
 
-    /// The clock may have been set back, so the first entry to keep is the first one that is
-    /// young enough.
-    async fn prune_chain(&self, chain: Uuid, oldest: Millis) -> Result<u64> {
+    /// Deletes the beginning of a chain. The clock may have been set back, so the first entry
+    /// to keep is the first one that is young enough.
+    async fn prune_chain(&self, chain: Uuid, oldest: Millis, max: i64) -> Result<u64> {
         let mut tx = self.begin().await?;
-        let deleted = within!(tx, |db| {
-            let last: Option<(i64, Vec<u8>)> = sqlx::query_as(
+        let (mut head, last): (Head, Option<(i64, Vec<u8>)>) = within!(tx, |db| {
+            // Locks the head, as every writer does.
+            let head: Head = sqlx::query_as(
+                "update audit_heads set seq = seq where id = $1
+                 returning seq, hash, seal, first_seq, first_prev",
+            )
+            .bind(chain)
+            .fetch_one(&mut *db)
+            .await?;
+            let last = sqlx::query_as(
                 "select seq, hash from audit
                  where chain = $1
-                 and seq < coalesce((select min(seq) from audit where chain = $1 and at >= $2),
-                                    (select max(seq) + 1 from audit where chain = $1))
+                 and (seq <= $3
+                      or seq < coalesce((select min(seq) from audit where chain = $1 and at >= $2),
+                                        $3 + 1 + $4))
                  order by seq desc
                  limit 1",
             )
             .bind(chain)
             .bind(oldest.0)
-            .fetch_optional(&mut *db)
+            .bind(head.seq - max)
+            .bind(max)
+            .fetch_optional(db)
             .await?;
-            let Some((seq, hash)) = last else { return Ok(0) };
-            sqlx::query("update audit_heads set first_seq = $2, first_prev = $3 where id = $1")
-                .bind(chain)
-                .bind(seq + 1)
-                .bind(hash)
-                .execute(&mut *db)
-                .await?;
+            (head, last)
+        });
+        let Some((seq, hash)) = last else { return Ok(0) };
+        let deleted = within!(tx, |db| {
             sqlx::query("delete from audit where chain = $1 and seq <= $2")
                 .bind(chain)
                 .bind(seq)
-                .execute(&mut *db)
+                .execute(db)
                 .await
                 .map(|done| done.rows_affected())
         })?;
+        (head.first_seq, head.first_prev) = (seq + 1, read_hash(&hash)?);
+        save_head(&mut tx, &self.keyring, chain, &head).await?;
         tx.commit().await?;
         Ok(deleted)
     }
@@ -411,12 +541,8 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
-fn seal_context(chain: TeamId) -> String {
+fn seal_context(chain: Uuid) -> String {
     format!("audit_heads.seal:{chain}")
-}
-
-fn sealed_part(seq: i64, hash: &Hash) -> Vec<u8> {
-    [&seq.to_be_bytes()[..], &hash.0[..]].concat()
 }
 
 fn read_hash(bytes: &[u8]) -> sqlx::Result<Hash> {

@@ -5,12 +5,23 @@ use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::path::PathBuf;
 use wakeful_core::access::TeamAccess;
 use wakeful_core::id::TeamId;
-use wakeful_store::{Keyring, Location, Options, Store};
+use wakeful_core::time::Millis;
+use wakeful_store::{AuditContext, Keyring, Location, Options, Store};
 
 /// Everything in a team, for tests that use the store directly.
 #[expect(clippy::disallowed_methods, reason = "a test has no caller")]
 pub fn whole(team: TeamId) -> TeamAccess {
     TeamAccess::whole(team)
+}
+
+/// Changes that no caller asked for, in no team.
+pub fn system() -> AuditContext {
+    system_at(Millis(1_790_000_000_000))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test has no caller")]
+pub fn system_at(at: Millis) -> AuditContext {
+    AuditContext::of_system(at)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

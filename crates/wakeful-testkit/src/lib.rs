@@ -25,7 +25,7 @@ pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;
 pub use concurrently::concurrently;
 pub use cuttable_proxy::CuttableProxy;
-pub use database::{Database, DatabaseKind, whole};
+pub use database::{Database, DatabaseKind, system, system_at, whole};
 pub use https_server::HttpsServer;
 pub use nats::NatsServer;
 pub use postgres::PostgresServer;

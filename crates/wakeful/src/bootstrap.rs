@@ -116,6 +116,7 @@ pub fn engine(
         signup_open: settings.signup.open,
         session_idle: days(settings.sessions.idle_days),
         session_max: days(settings.sessions.max_days),
+        audit: days(settings.audit.days),
         limits: settings.limits.attempts,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),

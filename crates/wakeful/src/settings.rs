@@ -49,6 +49,7 @@ pub struct Settings {
     pub secrets: Secrets,
     pub signup: Signup,
     pub sessions: Sessions,
+    pub audit: Audit,
     pub limits: Limits,
     pub mail: Mail,
     pub history: History,
@@ -130,6 +131,11 @@ pub struct Secrets {
 #[derive(Clone, Debug)]
 pub struct Signup {
     pub open: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Audit {
+    pub days: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -281,6 +287,7 @@ impl Settings {
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
             signup: Signup { open: from.flag("signup.open") },
             sessions: Sessions::read(from),
+            audit: Audit { days: from.number("audit.days", 30..=3_650) },
             limits: Limits::read(from),
             mail: Mail::read(from),
             billing: Billing::read(from),

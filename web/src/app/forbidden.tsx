@@ -8,7 +8,7 @@ import { useTitle } from "../shared/ui/page";
 import { useHome } from "./home";
 
 /** The permissions that pages need, with the roles to ask for; higher roles have them too. */
-const ROLES = { view: ["viewer"], edit: ["editor"], bills: ["admin", "billing"] } as const satisfies Partial<
+const ROLES = { view: ["viewer"], edit: ["editor"], bills: ["admin", "billing"], audit: ["admin"] } as const satisfies Partial<
   Record<Permission, readonly Role[]>
 >;
 export type PagePermission = keyof typeof ROLES;

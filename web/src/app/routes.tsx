@@ -29,6 +29,7 @@ const routes: AppRoute[] = [
   { path: "/notifier/:id/edit", audience: "edit", load: later(() => import("../features/notifiers/edit")) },
   { path: "/billing", audience: "bills", load: later(() => import("../features/billing/page")) },
   { path: "/team", audience: "users", load: later(() => import("../features/team/page")) },
+  { path: "/team/audit", audience: "audit", load: later(() => import("../features/audit/page")) },
   { path: "/settings", audience: "users", load: later(() => import("../features/settings/page")) },
 ];
 

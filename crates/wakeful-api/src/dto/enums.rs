@@ -7,6 +7,7 @@ use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 use wakeful_core::access;
 use wakeful_core::alerting::alert;
+use wakeful_core::audit;
 use wakeful_core::billing;
 use wakeful_core::heartbeat::Beat;
 use wakeful_core::monitors::spec::{self, AuthenticationKind, Method, RecordType};
@@ -18,6 +19,7 @@ use wakeful_engine::billing::Decline;
 use wakeful_engine::history::STANDARD_SPANS;
 use wakeful_engine::{ReportOrder, Source};
 
+use super::audit::ExportFormat;
 use super::payment_methods::METHOD_TYPE;
 use super::report::Format;
 use super::report_page::Language;
@@ -136,6 +138,10 @@ closed_sets! {
     StatsPeriod = STANDARD_SPANS.iter().map(|(name, _)| *name);
     /// The resolution of the data that points are computed from.
     SeriesSource = names!(Source);
+    /// Who made a change.
+    AuditActorKind = names!(audit::ActorKind);
+    /// The format of an exported audit log.
+    AuditFormat = names!(ExportFormat);
     /// The format of a report.
     ReportFormat = names!(Format);
     /// The order of a report; uptime has the lowest first.
@@ -151,6 +157,10 @@ open_sets! {
     NotifierType (KnownNotifierType) = names!(notifier::Kind);
     /// The type of an event; later versions may have more.
     EventType (KnownEventType) = event::TYPES.iter().copied();
+    /// What was done, as `thing.verb`; later versions may have more.
+    AuditAction (KnownAuditAction) = names!(audit::Action);
+    /// What was changed; later versions may have more.
+    AuditObjectKind (KnownAuditObjectKind) = names!(audit::ObjectKind);
     /// The code of an error; later versions may have more.
     ErrorCode (KnownErrorCode) = names!(error::ErrorCode).chain(names!(Decline));
     /// The format of a webhook's messages: the name of a built-in template, a custom template,

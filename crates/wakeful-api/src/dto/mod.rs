@@ -4,7 +4,9 @@
 pub(crate) mod accounts;
 mod ack;
 pub(crate) mod api_keys;
+pub(crate) mod audit;
 pub(crate) mod contact;
+mod csv;
 pub(crate) mod email_verification;
 pub(crate) mod enums;
 pub(crate) mod events;

@@ -11,6 +11,7 @@ use wakeful_core::named_enum;
 use wakeful_core::time::Millis;
 use wakeful_engine::{Report, ReportLine, ReportOrder};
 
+use super::csv;
 use super::enums::MonitorType;
 use super::report_page::Language;
 use super::stats::{in_millis, seconds, uptime};
@@ -130,10 +131,10 @@ impl ReportBody {
         for line in &self.monitors {
             let fields = [
                 line.monitorid.to_string(),
-                cell(&line.name),
+                csv::cell(&line.name),
                 line.r#type.to_owned(),
-                cell(&line.target),
-                cell(&line.tags.join(", ")),
+                csv::cell(&line.target),
+                csv::cell(&line.tags.join(", ")),
                 number(line.uptime),
                 line.outages.to_string(),
                 line.downtime.to_string(),
@@ -176,24 +177,6 @@ fn downtime(millis: &PerStatus) -> u64 {
     seconds(millis[HistoryStatus::Down])
 }
 
-/// A cell that spreadsheets read as text. Without the guard, a name that starts with a
-/// sign would be run as a formula.
-fn cell(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t']) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
-}
-
 fn number<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_never_a_formula() {
-        assert_eq!(cell("=1+1"), "\"'=1+1\"");
-        assert_eq!(cell("a \"b\", c"), "\"a \"\"b\"\", c\"");
-    }
 }

@@ -9,7 +9,7 @@ use wakeful_engine::{Authorized, VerificationRequest};
 use crate::app::Api;
 use crate::body::Body;
 use crate::caller::needs;
-use crate::client_ip::ClientIp;
+use crate::client_ip::{ClientIp, ClientOrigin};
 use crate::dto::Ack;
 use crate::dto::email_verification::VerifyEmail;
 use crate::error::{ApiResult, ErrorBody};
@@ -46,9 +46,9 @@ async fn send_verification(
         (status = 401, description = "The token is not valid", body = ErrorBody)))]
 async fn verify_email(
     State(api): State<Api>,
-    ClientIp(from): ClientIp,
+    ClientOrigin(from): ClientOrigin,
     Body(wanted): Body<VerifyEmail>,
 ) -> ApiResult<Ack> {
-    api.engine().verify_email(&wanted.token, from).await?;
+    api.engine().verify_email(&wanted.token, &from).await?;
     Ack::with_message("Email address verified.")
 }

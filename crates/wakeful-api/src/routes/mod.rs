@@ -4,6 +4,7 @@
 
 mod accounts;
 mod api_keys;
+mod audit;
 mod contact;
 mod email_verification;
 mod events;
@@ -51,6 +52,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(team::protected())
         .merge(services::protected())
         .merge(api_keys::protected())
+        .merge(audit::protected())
         .merge(mfa::protected())
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())

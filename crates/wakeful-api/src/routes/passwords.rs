@@ -6,7 +6,7 @@ use utoipa_axum::routes;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::client_ip::ClientIp;
+use crate::client_ip::{ClientIp, ClientOrigin};
 use crate::dto::Ack;
 use crate::dto::passwords::{LostPassword, UpdatePassword};
 use crate::error::{ApiResult, ErrorBody};
@@ -36,9 +36,9 @@ async fn request_password_reset(
         (status = 401, description = "The token is not valid for this email", body = ErrorBody)))]
 async fn update_password(
     State(api): State<Api>,
-    ClientIp(from): ClientIp,
+    ClientOrigin(from): ClientOrigin,
     Body(wanted): Body<UpdatePassword>,
 ) -> ApiResult<Ack> {
-    api.engine().update_password(&wanted.email, &wanted.password1, &wanted.tokenid, from).await?;
+    api.engine().update_password(&wanted.email, &wanted.password1, &wanted.tokenid, &from).await?;
     Ack::with_message("Password changed.")
 }

@@ -25,6 +25,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
     };
     vec![
         path("/api/v1/alerts", "alerts"),
+        path("/api/v1/audit", "entries"),
         path("/api/v1/integrations/apikeys", "apikeys"),
         path("/api/v1/membership/invoices", "invoices"),
         path("/api/v1/membership/plans", "plans"),

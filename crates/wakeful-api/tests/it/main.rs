@@ -4,6 +4,7 @@
 
 mod account_notifier;
 mod api_keys;
+mod audit;
 mod concurrent_saves;
 mod connections;
 mod contact;

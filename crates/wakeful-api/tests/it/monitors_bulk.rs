@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use wakeful_core::id::{MonitorId, TeamId};
-use wakeful_testkit::{Answer, App, Client, User, both_databases, concurrently, until, whole};
+use wakeful_testkit::{
+    Answer, App, Client, User, both_databases, concurrently, system, until, whole,
+};
 
 /// A monitor that reports its status, so that no check runs.
 fn job(name: &str, extra: &Value) -> Value {
@@ -63,7 +65,7 @@ async fn multiply(app: &App, user: &User, id: &str, number: usize) {
         let id = MonitorId::new(stored.monitor.created, random);
         let monitor =
             wakeful_core::monitors::Monitor { id, push_token: None, ..stored.monitor.clone() };
-        team.add_monitor(&monitor).await.unwrap();
+        team.add_monitor(&monitor, &system()).await.unwrap();
     }
 }
 

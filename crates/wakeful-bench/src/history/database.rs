@@ -49,7 +49,10 @@ impl Database {
         for number in 0..monitors_to_seed.count {
             store
                 .team(&seed::whole(team))
-                .add_monitor(&monitors_to_seed.monitor(team, number)?)
+                .add_monitor(
+                    &monitors_to_seed.monitor(team, number)?,
+                    &seed::system(wakeful_core::time::Millis(0)),
+                )
                 .await?;
         }
         let now = crate::clock::wall_millis();

@@ -22,8 +22,11 @@ pub struct Change {
 }
 
 impl Change {
+    /// Null is the same as no value, also when the change is read again.
     pub fn new(field: &str, from: Option<Value>, to: Option<Value>) -> Self {
-        Self { field: field.to_owned(), from: from.map(shortened), to: to.map(shortened) }
+        let [from, to] =
+            [from, to].map(|value| value.filter(|value| !value.is_null()).map(shortened));
+        Self { field: field.to_owned(), from, to }
     }
 
     /// A secret was set, changed or removed.
@@ -66,7 +69,8 @@ impl View {
 pub fn diff(before: Option<&View>, after: Option<&View>) -> Vec<Change> {
     let (none, before_is_new) = (View::default(), before.is_none());
     let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
-    let fields = before.0.keys().chain(after.0.keys().filter(|field| !before.0.contains_key(*field)));
+    let fields =
+        before.0.keys().chain(after.0.keys().filter(|field| !before.0.contains_key(*field)));
     let mut changes: Vec<Change> = fields
         .filter_map(|field| {
             let (from, to) = (before.0.get(field), after.0.get(field));
@@ -134,8 +138,14 @@ mod tests {
 
     #[test]
     fn only_changed_fields_are_recorded_and_secrets_without_their_values() {
-        let before = View::default().with("name", "old").with("isactive", true).with_secret("password", "hunter2");
-        let after = View::default().with("name", "new").with("isactive", true).with_secret("password", "hunter3");
+        let before = View::default()
+            .with("name", "old")
+            .with("isactive", true)
+            .with_secret("password", "hunter2");
+        let after = View::default()
+            .with("name", "new")
+            .with("isactive", true)
+            .with_secret("password", "hunter3");
         let changes = diff(Some(&before), Some(&after));
         let expected = json!([{"field": "name", "from": "old", "to": "new"}, {"field": "password", "to": "changed"}]);
         assert_eq!(json!(changes), expected);
@@ -145,17 +155,40 @@ mod tests {
 
     #[test]
     fn a_new_object_shows_what_it_has() {
-        let view = View::default().with("name", "new").with("tags", json!([])).with("keyword", "")
-            .with_secret("password", "").with_secret("secret", "x").with("retries", 0);
-        let fields: Vec<String> = diff(None, Some(&view)).into_iter().map(|change| change.field).collect();
+        let view = View::default()
+            .with("name", "new")
+            .with("tags", json!([]))
+            .with("keyword", "")
+            .with_secret("password", "")
+            .with_secret("secret", "x")
+            .with("retries", 0);
+        let fields: Vec<String> =
+            diff(None, Some(&view)).into_iter().map(|change| change.field).collect();
         assert_eq!(fields, ["name", "retries", "secret"]);
         assert_eq!(diff(Some(&view), None).len(), 6);
     }
 
     #[test]
+    fn a_change_is_the_same_when_it_is_read_again() {
+        let view = |value: Value| View::default().with("timeout", value);
+        for (from, to) in [(json!(null), json!(1.5)), (json!(60), json!(null))] {
+            let changes = diff(Some(&view(from)), Some(&view(to)));
+            let text = serde_json::to_string(&changes).unwrap();
+            assert_eq!(serde_json::from_str::<Vec<Change>>(&text).unwrap(), changes, "{text}");
+        }
+    }
+
+    #[test]
     fn long_texts_and_long_lists_are_cut_off() {
         let long = "ä".repeat(2_000);
-        let changes = diff(None, Some(&View::default().with("name", long.as_str()).with("ids", json!(vec![long.as_str(); 9]))));
+        let changes = diff(
+            None,
+            Some(
+                &View::default()
+                    .with("name", long.as_str())
+                    .with("ids", json!(vec![long.as_str(); 9])),
+            ),
+        );
         for change in changes {
             assert!(change.to.unwrap().as_str().unwrap().len() <= MAX_TEXT_BYTES + '…'.len_utf8());
         }

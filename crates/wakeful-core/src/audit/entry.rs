@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::chain::Hash;
-use super::diff::Change;
+use super::diff::{Change, shorten};
 use crate::named_enum;
 use crate::time::Millis;
 
@@ -53,10 +53,16 @@ named_enum! {
         NotifierUpdate = "notifier.update",
         NotifierDelete = "notifier.delete",
         MemberJoin = "member.join",
+        /// The email address or the password.
         MemberUpdate = "member.update",
+        /// The role, or the monitors that the member is limited to.
+        MemberRole = "member.role",
+        MemberSuspend = "member.suspend",
+        /// All sessions and API keys of the member.
         MemberRevoke = "member.revoke",
         MemberRemove = "member.remove",
         MemberLeave = "member.leave",
+        MemberVerify = "member.verify",
         ServiceCreate = "service.create",
         ServiceUpdate = "service.update",
         ServiceDelete = "service.delete",
@@ -68,9 +74,12 @@ named_enum! {
         LoginFailed = "login.failed",
         MfaEnable = "mfa.enable",
         MfaDisable = "mfa.disable",
+        /// The operator has created a link to set a new password.
+        PasswordLink = "password.link",
         PasswordReset = "password.reset",
+        TeamCreate = "team.create",
+        TeamRemove = "team.remove",
         PlanChange = "plan.change",
-        PlanStop = "plan.stop",
         CardCreate = "card.create",
         CardUpdate = "card.update",
         CardDelete = "card.delete",
@@ -78,14 +87,19 @@ named_enum! {
     }
 }
 
+/// Who has made a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     pub kind: ActorKind,
     /// Empty for the operator and the system.
     pub id: String,
+    /// The email address of a person, or the name of a service account.
+    pub name: String,
+    /// How the actor was authenticated.
+    pub via: Reference,
 }
 
-/// How the actor was authenticated: a session or an API key.
+/// A session or an API key; both empty if it was neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
     pub kind: String,
@@ -99,11 +113,19 @@ pub struct Object {
     pub name: String,
 }
 
+impl Object {
+    pub fn new(kind: ObjectKind, id: &impl ToString, name: &str) -> Self {
+        Self { kind, id: id.to_string(), name: shorten(name.to_owned()) }
+    }
+}
+
 /// Where a request came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     pub address: String,
     pub agent: String,
+    /// The id of the request.
+    pub request: String,
 }
 
 /// The part of an entry that identifies a person.
@@ -147,6 +169,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether the object is a person, whose name and changes are in the personal part.
+    pub fn is_of_person(&self) -> bool {
+        self.object_kind == ObjectKind::Person.as_str()
+    }
+
+    /// The personal part; `None` once it was erased.
+    pub fn person(&self) -> Option<Person> {
+        self.person.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok())
+    }
+
     /// What enters the hash of the entry: UTF-8, keys sorted, no spaces.
     pub fn canonical(&self) -> String {
         self.hashed_fields().to_string()
@@ -169,9 +201,7 @@ impl Entry {
     /// The entry as a line of an export: everything that is needed to verify it.
     pub fn exported(&self, hash: &Hash) -> Value {
         let mut line = self.hashed_fields();
-        let person: Option<Value> =
-            self.person.as_ref().and_then(|(text, _)| serde_json::from_str(text).ok());
-        line["person"] = json!(person);
+        line["person"] = json!(self.person());
         line["salt"] = json!(self.person.as_ref().map(|(_, salt)| hex(salt)));
         line["hash"] = json!(hash.to_string());
         line

@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 use std::time::Duration;
 
+use super::bulk::BulkChange;
 use super::spec::{ApiSpec, DnsSpec, HttpSpec, Spec};
-use super::{Headers, Monitor};
+use super::{Headers, Interval, Monitor};
 use crate::audit::{Audited, View};
+use crate::id::NotifierId;
+use crate::region::Region;
 
 impl Audited for Monitor {
     fn view(&self) -> View {
@@ -20,8 +23,8 @@ impl Audited for Monitor {
             .with("resend_interval", seconds(self.resend_interval))
             .with("upside_down_mode", self.upside_down_mode)
             .with("tags", self.tags.iter().collect::<Vec<_>>())
-            .with("notifiers", self.notifiers.iter().map(ToString::to_string).collect::<Vec<_>>())
-            .with("regions", self.regions.iter().map(|region| region.as_str()).collect::<Vec<_>>())
+            .with("notifiers", texts(&self.notifiers))
+            .with("regions", self.regions.iter().map(Region::as_str).collect::<Vec<_>>())
             .with("quorum", self.quorum.to_string())
             .with_secret("push_url", self.push_token.as_ref().map_or("", |token| token.expose()));
         of_spec(view, &self.spec)
@@ -68,5 +71,32 @@ pub(crate) fn with_headers(view: View, field: &str, headers: &Headers) -> View {
 }
 
 fn seconds(span: Option<Duration>) -> Value {
-    json!(span.map(|span| span.as_secs_f64()))
+    json!(span.map(|span| span.as_secs()))
+}
+
+impl Audited for BulkChange {
+    fn view(&self) -> View {
+        let view = View::default()
+            .with("tags_add", self.tags_add.iter().collect::<Vec<_>>())
+            .with("tags_remove", self.tags_remove.iter().collect::<Vec<_>>())
+            .with("notifiers_add", texts(&self.notifiers_add))
+            .with("notifiers_remove", texts(&self.notifiers_remove))
+            .with("isactive", self.isactive)
+            .with("heartbeat_interval", self.heartbeat_interval.map(Interval::seconds))
+            .with("retries", self.retries);
+        [
+            ("timeout", self.timeout),
+            ("retry_interval", self.retry_interval),
+            ("resend_interval", self.resend_interval),
+        ]
+        .into_iter()
+        .filter_map(|(field, span)| Some((field, span?)))
+        .fold(view, |view, (field, span)| {
+            view.with(field, if span.is_some() { seconds(span) } else { json!("default") })
+        })
+    }
+}
+
+fn texts(ids: &[NotifierId]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
 }

@@ -92,7 +92,8 @@ impl Engine {
         id: ApiKeyId,
     ) -> Result<()> {
         let team = self.store().team(caller.team_access());
-        match team.delete_api_key(id, caller.authority(), self.now()).await? {
+        let by = self.audit(caller);
+        match team.delete_api_key(id, caller.authority(), &by, self.now()).await? {
             MemberOutcome::NoUser => Err(Error::NotFound("API key")),
             outcome => require_done(outcome),
         }
@@ -146,7 +147,8 @@ impl Engine {
             digest: Digest::of(apikey.expose()),
             sealed_identity: Key::new(enc).seal(random::bytes(), &seal_context(id), &plain),
         };
-        match self.store().add_api_key(&key, caller.authority(), self.now()).await? {
+        let by = self.audit(caller);
+        match self.store().add_api_key(&key, caller.authority(), &by, self.now()).await? {
             AddKeyOutcome::Done => Ok(NewKeyPair { id, apikey, enckey: Kind::EncKey.issue(enc) }),
             AddKeyOutcome::Full => {
                 Err(Error::FixedLimit { max: MAX_API_KEYS_PER_USER, of: "API keys per user" })
@@ -194,7 +196,7 @@ impl Engine {
         id: ApiKeyId,
         name: &str,
     ) -> Result<()> {
-        if self.store().rename_api_key(caller.user(), id, name).await? {
+        if self.store().rename_api_key(caller.user(), id, name, &self.audit(caller)).await? {
             Ok(())
         } else {
             Err(Error::NotFound("API key"))
@@ -206,7 +208,7 @@ impl Engine {
         caller: &Authorized<permission::Myself>,
         id: ApiKeyId,
     ) -> Result<()> {
-        if self.store().delete_api_key(caller.user(), id).await? {
+        if self.store().delete_api_key(caller.user(), id, &self.audit(caller)).await? {
             Ok(())
         } else {
             Err(Error::NotFound("API key"))

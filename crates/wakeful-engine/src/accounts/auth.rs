@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use wakeful_core::access::{Scope, permission};
 use wakeful_core::accounts::password;
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
@@ -14,13 +15,13 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{Account, Credential, Membership, NewSession};
+use wakeful_store::{Account, AuditContext, Credential, Membership, NewEntry, NewSession};
 
 pub use wakeful_store::Session;
 
 use crate::accounts::rate_limit::Limit;
 use crate::accounts::signup::SignedIn;
-use crate::caller::{Authorized, Caller, Identity, Via};
+use crate::caller::{Authorized, Caller, Identity, Via, audit_of_account};
 use crate::{Engine, Error, Result, random};
 
 /// How stale `last_used` may be: it is written once a minute, not with each request.
@@ -35,12 +36,21 @@ pub struct Credentials {
     pub mfacode: Option<String>,
 }
 
-/// Where a login comes from.
+/// Where a request comes from.
 #[derive(Clone, Debug)]
 pub struct Origin {
     pub address: IpAddr,
     /// The user agent of the client.
     pub agent: String,
+    /// The id of the request.
+    pub request: String,
+}
+
+impl Origin {
+    /// As much of the user agent as is stored.
+    pub(crate) fn short_agent(&self) -> String {
+        one_line(&self.agent, MAX_USER_AGENT_CHARS)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +91,7 @@ impl Engine {
         from: &Origin,
     ) -> Result<(Account, Secret)> {
         let limits = self.failed_login_limit(&email_address::key(&credentials.email), from.address);
-        let account = self.verify_credentials(credentials, &limits, from.address).await?;
+        let account = self.verify_credentials(credentials, &limits, from).await?;
         match self.open_session_of(&account, from).await {
             Err(Error::NotAuthenticated) => {}
             token => return Ok((account, token?)),
@@ -107,7 +117,8 @@ impl Engine {
     async fn open_session_of(&self, account: &Account, from: &Origin) -> Result<Secret> {
         let credential =
             Credential::Password { hash: &account.password_hash, mfa_enabled: account.mfa_enabled };
-        self.open_session(account.user, credential, from).await
+        let by = audit_of_account(account, from, self.now());
+        self.open_session(account.user, credential, from, &by).await
     }
 
     /// Hashes a correct password with the current parameters. The login succeeds even if this
@@ -124,10 +135,10 @@ impl Engine {
         &self,
         credentials: &Credentials,
         limits: &[Limit],
-        from: IpAddr,
+        from: &Origin,
     ) -> Result<Account> {
         self.check_limit(limits).await?;
-        let permit = self.0.hasher.acquire(from).await?;
+        let permit = self.0.hasher.acquire(from.address).await?;
         // Checked again with the permit: many concurrent attempts can pass the first check,
         // but only a few hold a permit at a time.
         self.check_limit(limits).await?;
@@ -135,19 +146,38 @@ impl Engine {
             self.store().account_by_email(&email_address::key(&credentials.email)).await?;
         let stored = account.as_ref().map(|account| account.password_hash.as_str());
         let correct = permit.verify(&credentials.password, stored).await;
-        let Some(account) = account.filter(|_| correct) else {
+        let Some(account) = account else {
             return Err(self.record_failure(limits, Error::BadCredentials).await?);
         };
+        if !correct {
+            self.record_failed_login(&account, from);
+            return Err(self.record_failure(limits, Error::BadCredentials).await?);
+        }
         if account.mfa_enabled {
             let code = credentials.mfacode.as_deref().ok_or(Error::MfaRequired)?;
             match self.consume_mfa_code(account.user, code).await {
                 Err(Error::MfaInvalid) => {
+                    self.record_failed_login(&account, from);
                     return Err(self.record_failure(limits, Error::MfaInvalid).await?);
                 }
                 other => other?,
             }
         }
         Ok(account)
+    }
+
+    /// Records a wrong password or code for an account that exists, in the background: the
+    /// response must not take longer than for one that does not.
+    fn record_failed_login(&self, account: &Account, from: &Origin) {
+        let by = audit_of_account(account, from, self.now());
+        let person = Object::new(ObjectKind::Person, &account.user, &account.email);
+        let entry = NewEntry::new(Action::LoginFailed, person, Vec::new());
+        let engine = self.clone();
+        self.0.tasks.spawn(async move {
+            if let Err(error) = engine.store().write_single_entry(&by, &entry).await {
+                tracing::warn!(error = %ErrorChain(&error), "recording a failed login in the audit log failed");
+            }
+        });
     }
 
     /// Counts a failure and returns it, or the limit that concurrent attempts have exceeded.
@@ -181,6 +211,11 @@ impl Engine {
         Err(self.record_failure(&limits, Error::BadCredentials).await?)
     }
 
+    /// What the audit log says about who makes a change now.
+    pub(crate) fn audit(&self, caller: &Caller) -> AuditContext {
+        caller.audit(self.now())
+    }
+
     /// The caller behind a bearer token.
     pub async fn caller_by_token(&self, token: &str) -> Result<Caller> {
         if Kind::Bearer.decode(token).is_none() {
@@ -204,6 +239,7 @@ impl Engine {
             team: session.team,
             filter: single_filter(member.filter, session.filter, session.scope)?,
             email: session.email,
+            name: session.name,
             kind: session.kind,
             role: member.role,
             scope: session.scope,
@@ -241,6 +277,7 @@ impl Engine {
             team: sealed_identity.team,
             filter: single_filter(member.filter, sealed_identity.filter, sealed_identity.scope)?,
             email: found.email,
+            name: found.name,
             kind: found.kind,
             role: member.role,
             scope: sealed_identity.scope,
@@ -270,7 +307,8 @@ impl Engine {
         caller: &Authorized<permission::Known>,
         from: &Origin,
     ) -> Result<Secret> {
-        self.open_session(caller.user(), caller.credential(), from).await
+        let by = caller.audit(self.now());
+        self.open_session(caller.user(), caller.credential(), from, &by).await
     }
 
     /// The caller's sessions, the last used one first.
@@ -287,7 +325,7 @@ impl Engine {
         caller: &Authorized<permission::Myself>,
         session: SessionId,
     ) -> Result<()> {
-        if self.store().end_session(caller.user(), session).await? {
+        if self.store().end_session(caller.user(), session, &self.audit(caller)).await? {
             Ok(())
         } else {
             Err(Error::NotFound("session"))
@@ -298,7 +336,7 @@ impl Engine {
     pub async fn log_out(&self, caller: &Authorized<permission::Known>) -> Result<()> {
         match caller.via() {
             Via::Session(session) => {
-                self.store().end_session(caller.user(), session).await?;
+                self.store().end_session(caller.user(), session, &self.audit(caller)).await?;
             }
             Via::ApiKey(_) => {}
         }
@@ -307,7 +345,7 @@ impl Engine {
 
     /// Ends all of the caller's sessions; API keys remain.
     pub async fn log_out_everywhere(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
-        Ok(self.store().end_sessions(caller.user()).await?)
+        Ok(self.store().end_sessions(caller.user(), &self.audit(caller)).await?)
     }
 
     async fn open_session(
@@ -315,9 +353,10 @@ impl Engine {
         user: UserId,
         credential: Credential<'_>,
         from: &Origin,
+        by: &AuditContext,
     ) -> Result<Secret> {
         let (token, session) = self.new_session(user, from);
-        self.store().add_session(&session, credential, self.now()).await?;
+        self.store().add_session(&session, credential, by, self.now()).await?;
         Ok(token)
     }
 
@@ -329,7 +368,7 @@ impl Engine {
             user,
             digest: Digest::of(token.expose()),
             address: from.address.to_string(),
-            agent: one_line(&from.agent, MAX_USER_AGENT_CHARS),
+            agent: from.short_agent(),
         };
         (token, session)
     }

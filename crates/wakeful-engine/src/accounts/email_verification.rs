@@ -12,7 +12,8 @@ use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
 use wakeful_store::NewVerification;
 
-use crate::caller::{Authorized, Caller};
+use crate::accounts::auth::Origin;
+use crate::caller::{Authorized, Caller, audit_of_account};
 use crate::{Engine, Error, Result, mail::templates, random};
 
 const VERIFICATION_LIFETIME: Duration = Duration::from_secs(7 * 86_400);
@@ -55,18 +56,29 @@ impl Engine {
     }
 
     /// Verifies an address with the token of a mailed link.
-    pub async fn verify_email(&self, token: &Secret, from: IpAddr) -> Result<()> {
-        let limits = self.failed_login_limit(token.expose(), from);
+    pub async fn verify_email(&self, token: &Secret, from: &Origin) -> Result<()> {
+        let limits = self.failed_login_limit(token.expose(), from.address);
         self.check_limit(&limits).await?;
-        let verified = match Kind::Verification.decode(token.expose()) {
-            Some(_) => self.store().verify_email(Digest::of(token.expose()), self.now()).await?,
-            None => None,
-        };
-        let Some(user) = verified else {
+        let Some(user) = self.use_verification(token, from).await? else {
             return Err(self.record_failure(&limits, Error::BadVerificationToken).await?);
         };
         tracing::info!(user.id = %user, "user {user} verified the email address");
         Ok(())
+    }
+
+    /// `None` if the token is not valid, or no longer.
+    async fn use_verification(&self, token: &Secret, from: &Origin) -> Result<Option<UserId>> {
+        if Kind::Verification.decode(token.expose()).is_none() {
+            return Ok(None);
+        }
+        let digest = Digest::of(token.expose());
+        match self.store().account_of_verification(digest).await? {
+            None => Ok(None),
+            Some(account) => {
+                let by = audit_of_account(&account, from, self.now());
+                Ok(self.store().verify_email(digest, &by).await?)
+            }
+        }
     }
 
     /// A new token, and what is stored of it.

@@ -49,7 +49,8 @@ impl Engine {
             (0..RECOVERY_CODE_COUNT).map(|_| totp::recovery_code(random::bytes())).collect();
         let digests: Vec<_> =
             codes.iter().map(|code| totp::recovery_digest(code.expose())).collect();
-        if self.store().enable_mfa(caller.authority(), &mfa.sealed, step, &digests).await? {
+        let by = self.audit(caller);
+        if self.store().enable_mfa(caller.authority(), &mfa.sealed, step, &digests, &by).await? {
             Ok(codes)
         } else {
             Err(Error::MfaAlreadyOn)
@@ -70,7 +71,7 @@ impl Engine {
             return Err(Error::MfaNotOn);
         }
         self.consume_mfa_code(caller.user(), code).await?;
-        Ok(self.store().disable_mfa(caller.user()).await?)
+        Ok(self.store().disable_mfa(caller.user(), &self.audit(caller)).await?)
     }
 
     /// Uses up a code from the app or a recovery code.

@@ -9,6 +9,7 @@ use wakeful_store::Account;
 pub use wakeful_store::ListedUser;
 
 use crate::accounts::team::require_done;
+use crate::caller::audit_of_operator;
 use crate::{Engine, Error, Result, mail::templates, random};
 
 impl Engine {
@@ -21,14 +22,16 @@ impl Engine {
     pub async fn reset_link_for(&self, email: &str) -> Result<String> {
         let account = self.account_of(email).await?;
         let token = Kind::Reset.issue(random::bytes());
-        self.store_reset_token(&account, &token, None).await?;
+        let by = audit_of_operator(account.team, self.now());
+        self.store_reset_token(&account, &token, None, Some(&by)).await?;
         Ok(templates::reset_link(self.settings(), &token))
     }
 
     /// Turns off the second factor of a user who has lost it.
     pub async fn disable_mfa_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
-        Ok(self.store().disable_mfa(account.user).await?)
+        let by = audit_of_operator(account.team, self.now());
+        Ok(self.store().disable_mfa(account.user, &by).await?)
     }
 
     /// Deletes a user, and the team with its last one.
@@ -36,7 +39,8 @@ impl Engine {
     pub async fn delete_user_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
         let team = self.store().team(&TeamAccess::whole(account.team));
-        require_done(team.delete_users(&[account.user], None, self.now()).await?)
+        let by = audit_of_operator(account.team, self.now());
+        require_done(team.delete_users(&[account.user], None, &by, self.now()).await?)
     }
 
     pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {

@@ -9,8 +9,10 @@ use wakeful_core::email_address::{self, EmailAddress};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::secret::Secret;
 use wakeful_core::token::{Digest, Kind};
-use wakeful_store::{Account, Mail};
+use wakeful_store::{Account, AuditContext, Mail};
 
+use crate::accounts::auth::Origin;
+use crate::caller::audit_of_account;
 use crate::{Engine, Error, Result, mail::templates, random};
 
 const RESET_TOKEN_LIFETIME: Duration = Duration::from_secs(3600);
@@ -36,7 +38,7 @@ impl Engine {
         let token = Kind::Reset.issue(random::bytes());
         let text = templates::reset(self.settings(), &account.email, &token);
         let mail = self.new_mail(&account.email, text);
-        self.store_reset_token(account, &token, Some(&mail)).await?;
+        self.store_reset_token(account, &token, Some(&mail), None).await?;
         self.0.mail_queued.notify_one();
         Ok(())
     }
@@ -46,11 +48,12 @@ impl Engine {
         account: &Account,
         token: &Secret,
         mail: Option<&Mail>,
+        by: Option<&AuditContext>,
     ) -> Result<()> {
         let now = self.now();
         let expires = now.after(RESET_TOKEN_LIFETIME);
         let digest = Digest::of(token.expose());
-        Ok(self.store().add_password_reset(account, digest, expires, mail, now).await?)
+        Ok(self.store().add_password_reset(account, digest, expires, mail, by, now).await?)
     }
 
     /// Sets a password, authorized by a mailed token or a valid bearer token of the account.
@@ -59,9 +62,9 @@ impl Engine {
         email: &EmailAddress,
         password: &NewPassword,
         tokenid: &Secret,
-        from: IpAddr,
+        from: &Origin,
     ) -> Result<()> {
-        let limits = self.failed_login_limit(&email.key(), from);
+        let limits = self.failed_login_limit(&email.key(), from.address);
         self.check_limit(&limits).await?;
         let updated = if Kind::Reset.decode(tokenid.expose()).is_some() {
             self.update_by_reset_token(email, password, tokenid, from).await
@@ -81,15 +84,18 @@ impl Engine {
         email: &EmailAddress,
         password: &NewPassword,
         token: &Secret,
-        from: IpAddr,
+        from: &Origin,
     ) -> Result<()> {
         let digest = Digest::of(token.expose());
         // Checked before the work of hashing, and used up after it.
         if !self.store().is_password_reset_valid(digest, &email.key(), self.now()).await? {
             return Err(Error::BadResetToken);
         }
-        let hash = self.hash_new(password, "password1", from).await?;
-        let user = self.store().reset_password(digest, &email.key(), &hash, self.now()).await?;
+        let account = self.store().account_by_email(&email.key()).await?;
+        let account = account.ok_or(Error::BadResetToken)?;
+        let hash = self.hash_new(password, "password1", from.address).await?;
+        let by = audit_of_account(&account, from, self.now());
+        let user = self.store().reset_password(digest, &email.key(), &hash, &by).await?;
         let user = user.ok_or(Error::BadResetToken)?;
         tracing::info!(user.id = %user, "user {user} set a new password with a reset link");
         Ok(())
@@ -100,18 +106,21 @@ impl Engine {
         email: &EmailAddress,
         password: &NewPassword,
         token: &Secret,
-        from: IpAddr,
+        from: &Origin,
     ) -> Result<()> {
         let caller = match self.caller_by_token(token.expose()).await {
             Err(Error::NotAuthenticated) => return Err(Error::BadResetToken),
-            caller => caller?.authorize::<permission::Myself>()?,
+            caller => caller?.with_origin(from.clone()).authorize::<permission::Myself>()?,
         };
         let account = self.store().account(caller.user()).await?.ok_or(Error::BadResetToken)?;
         if email_address::key(&account.email) != email.key() {
             return Err(Error::BadResetToken);
         }
         let stored = EmailAddress::parse(&account.email).unwrap_or_else(|_| email.clone());
-        match self.change_user(&caller, caller.user(), &stored, Some(password), None, from).await {
+        let user = caller.user();
+        let changed =
+            self.change_user(&caller, user, &stored, Some(password), None, from.address).await;
+        match changed {
             // The token was revoked meanwhile.
             Err(Error::NotAuthenticated) => Err(Error::BadResetToken),
             changed => changed,

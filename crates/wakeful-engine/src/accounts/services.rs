@@ -34,11 +34,12 @@ impl Engine {
     ) -> Result<UserId> {
         self.require_roles_on_all_nodes().await?;
         let (now, team) = (self.now(), self.store().team(caller.team_access()));
+        let by = self.audit(caller);
         match save {
             SaveService::Add { name, role, suspended } => {
                 let user = UserId::new(now, random::bytes());
                 let new = NewService { user, name, role: *role, suspended: *suspended };
-                match team.add_service(&new, caller.authority(), now).await? {
+                match team.add_service(&new, caller.authority(), &by, now).await? {
                     AddServiceOutcome::Done => Ok(user),
                     AddServiceOutcome::Full => Err(Error::FixedLimit {
                         max: MAX_SERVICES_PER_TEAM,
@@ -54,7 +55,7 @@ impl Engine {
                     role: *role,
                     suspended: *suspended,
                 };
-                match team.change_service(&change, caller.authority(), now).await? {
+                match team.change_service(&change, caller.authority(), &by, now).await? {
                     MemberOutcome::Done => Ok(*service),
                     why => Err(service_error(why)),
                 }
@@ -69,7 +70,8 @@ impl Engine {
         service: UserId,
     ) -> Result<()> {
         let team = self.store().team(caller.team_access());
-        match team.delete_service(service, caller.authority(), self.now()).await? {
+        let by = self.audit(caller);
+        match team.delete_service(service, caller.authority(), &by, self.now()).await? {
             MemberOutcome::Done => Ok(()),
             why => Err(service_error(why)),
         }

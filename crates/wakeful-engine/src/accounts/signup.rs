@@ -13,7 +13,7 @@ pub use wakeful_store::Profile;
 
 use crate::accounts::auth::Origin;
 use crate::accounts::team::require_done;
-use crate::caller::{Authorized, Caller};
+use crate::caller::{Authorized, Caller, audit_of_person};
 use crate::{Engine, Error, Result, mail::templates, random};
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,8 @@ impl Engine {
         let (secret, link) = self.new_verification();
         let text = templates::welcome(self.settings(), &wanted.email, &secret);
         let welcome = self.new_mail(wanted.email.as_str(), text);
-        self.store().sign_up(team, &account, &session, &welcome, Some(link), self.now()).await?;
+        let by = audit_of_person(team, account.user, wanted.email.as_str(), from, self.now());
+        self.store().sign_up(team, &account, &session, &welcome, Some(link), &by).await?;
         self.0.mail_queued.notify_one();
         tracing::info!(user.id = %account.user, team.id = %team, "user {} signed up", account.user);
         Ok(SignedIn { user: account.user, team, email: wanted.email.to_string(), token })
@@ -122,8 +123,7 @@ impl Engine {
             caller: caller.user(),
             credential: caller.credential(),
         };
-        require_done(
-            self.store().team(caller.team_access()).change_user(&change, self.now()).await?,
-        )
+        let team = self.store().team(caller.team_access());
+        require_done(team.change_user(&change, &self.audit(caller), self.now()).await?)
     }
 }

@@ -119,7 +119,7 @@ impl Engine {
         };
         let change = MemberChange { user, caller: caller.authority(), role, suspended, filter };
         let team = self.store().team(caller.team_access());
-        require_done(team.change_member(&change, self.now()).await?)
+        require_done(team.change_member(&change, &self.audit(caller), self.now()).await?)
     }
 
     pub(super) fn new_filter(&self, filter: MonitorFilter) -> StoredMonitorFilter {
@@ -146,7 +146,8 @@ impl Engine {
                 let account = self.new_account(email, hash, "");
                 let new = NewMember { account: &account, role: *role, limit };
                 let team = self.store().team(caller.team_access());
-                match team.add_user(&new, caller.authority(), self.now()).await? {
+                let by = self.audit(caller);
+                match team.add_user(&new, caller.authority(), &by, self.now()).await? {
                     AddUserOutcome::Done => Ok(account.user),
                     AddUserOutcome::Full => Err(self.too_many_users(plan.as_ref())),
                     AddUserOutcome::RoleTooHigh => Err(Error::RoleTooHigh),
@@ -164,7 +165,7 @@ impl Engine {
         let revoked = self
             .store()
             .team(caller.team_access())
-            .revoke(&distinct(users), caller.authority(), self.now())
+            .revoke(&distinct(users), caller.authority(), &self.audit(caller), self.now())
             .await?;
         require_done(revoked)
     }
@@ -179,9 +180,9 @@ impl Engine {
     }
 
     pub(super) async fn remove_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
-        let by = Some(caller.authority());
+        let (authority, by) = (Some(caller.authority()), self.audit(caller));
         let team = self.store().team(caller.team_access());
-        require_done(team.delete_users(&distinct(users), by, self.now()).await?)
+        require_done(team.delete_users(&distinct(users), authority, &by, self.now()).await?)
     }
 
     /// A node that does not know roles would let everyone do everything.

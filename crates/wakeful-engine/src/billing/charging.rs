@@ -125,6 +125,7 @@ impl Engine {
                 attempt: Some(AttemptOutcome { id: new.id, state: "paid", receipt }),
                 invoice: Some(self.invoice_entry(attempt, "paid", &note)),
                 mails: &mails,
+                by: None,
             };
             match self.store().settle(&settlement, self.now()).await? {
                 SettleOutcome::Stale => {}
@@ -185,6 +186,7 @@ impl Engine {
                 attempt: Some(AttemptOutcome { id: new.id, state: "declined", receipt: "" }),
                 invoice: entry,
                 mails: &mails,
+                by: None,
             };
             match self.store().settle(&settlement, self.now()).await? {
                 SettleOutcome::Stale => {}

@@ -10,13 +10,13 @@ use wakeful_core::id::{MembershipId, PaymentAttemptId, PaymentMethodId, TeamId};
 use wakeful_core::time::Millis;
 use wakeful_outbound::payment::{Callback, Decline};
 use wakeful_store::{
-    BeginOutcome, Invoice, NewPaymentAttempt, PaymentMethod, SettleOutcome, Settlement,
-    StoredMembership, Usage,
+    AuditContext, BeginOutcome, Invoice, NewPaymentAttempt, PaymentMethod, SettleOutcome,
+    Settlement, StoredMembership, Usage,
 };
 
 use super::charging::ChargeOutcome;
 use super::{LEASE, MAX_ATTEMPTS, emails};
-use crate::caller::Authorized;
+use crate::caller::{Authorized, audit_of_operator};
 use crate::{Engine, Error, Result, random};
 
 /// How a plan is paid.
@@ -105,7 +105,8 @@ impl Engine {
         if team.has_pending_payment().await? {
             return Err(Error::PaymentUnderWay);
         }
-        self.with_card_limit(caller.team(), from, self.pay(caller.team(), &plan, with)).await
+        let by = self.audit(caller);
+        self.with_card_limit(caller.team(), from, self.pay(&by, caller.team(), &plan, with)).await
     }
 
     /// What `choose_plan` would charge now; nothing is charged or changed.
@@ -138,7 +139,13 @@ impl Engine {
         })
     }
 
-    async fn pay(&self, team: TeamId, plan: &Plan, with: &PayWith) -> Result<ChosenPlan> {
+    async fn pay(
+        &self,
+        by: &AuditContext,
+        team: TeamId,
+        plan: &Plan,
+        with: &PayWith,
+    ) -> Result<ChosenPlan> {
         match with {
             PayWith::Saved(id) => {
                 let method = self.billed_team(team).payment_method(*id).await?;
@@ -146,11 +153,11 @@ impl Engine {
                 if method.processor != self.processor_name() {
                     return Err(Error::Declined(Decline::MethodGone));
                 }
-                self.choose_plan_with(team, plan, &method).await
+                self.choose_plan_with(by, team, plan, &method).await
             }
             PayWith::New(source) => {
                 let method = self.add_method(team, source).await?;
-                let chosen = self.choose_plan_with(team, plan, &method).await;
+                let chosen = self.choose_plan_with(by, team, plan, &method).await;
                 if let Err(Error::Declined(_) | Error::PaymentUnderWay | Error::Processor(_)) =
                     chosen
                 {
@@ -163,6 +170,7 @@ impl Engine {
 
     async fn choose_plan_with(
         &self,
+        by: &AuditContext,
         team: TeamId,
         plan: &Plan,
         method: &PaymentMethod,
@@ -177,7 +185,7 @@ impl Engine {
                         &before,
                         &next.state,
                         Some(method.id),
-                        ChangeEffects::of_choice(),
+                        ChangeEffects::of_choice().by(by),
                     )
                     .await?;
                 match settled {
@@ -189,7 +197,7 @@ impl Engine {
                 }
             };
             let attempt = self.new_attempt(team, method, charge, true).await?;
-            match self.start_charge(attempt, before.revision).await? {
+            match self.start_charge(attempt, before.revision, Some(by)).await? {
                 None => {}
                 Some(ChargeOutcome::Paid) => return self.chosen_plan(team, plan).await,
                 Some(ChargeOutcome::Declined(decline)) => return Err(Error::Declined(decline)),
@@ -217,7 +225,8 @@ impl Engine {
             let before = self.current_membership(caller.team()).await?;
             let next = step(&before.state, Event::Cancel, self.now())?;
             let until = next.state.subscription.as_ref().map(|held| held.period.until);
-            let effects = ChangeEffects::of_action(next.action.as_ref());
+            let by = self.audit(caller);
+            let effects = ChangeEffects::of_action(next.action.as_ref()).by(&by);
             let settled = self
                 .save_change(caller.team(), &before, &next.state, before.method, effects)
                 .await?;
@@ -243,7 +252,8 @@ impl Engine {
         for _ in 0..MAX_ATTEMPTS {
             let before = self.current_membership(team).await?;
             let next = step(&before.state, Event::Grant(&plan), self.now())?;
-            let effects = ChangeEffects::of_action(next.action.as_ref());
+            let by = audit_of_operator(team, self.now());
+            let effects = ChangeEffects::of_action(next.action.as_ref()).by(&by);
             match self.save_change(team, &before, &next.state, None, effects).await? {
                 SettleOutcome::Stale => {}
                 SettleOutcome::NoTeam => return Err(Error::NotFound("team")),
@@ -371,9 +381,10 @@ impl Engine {
         &self,
         attempt: NewPaymentAttempt,
         revision: i64,
+        by: Option<&AuditContext>,
     ) -> Result<Option<ChargeOutcome>> {
         let now = self.now();
-        match self.store().begin_attempt(&attempt, revision, now, now.after(LEASE)).await? {
+        match self.store().begin_attempt(&attempt, revision, by, now, now.after(LEASE)).await? {
             BeginOutcome::Stale => Ok(None),
             BeginOutcome::InProgress => Err(Error::PaymentUnderWay),
             BeginOutcome::Done => self.continue_attempt(&attempt.into_attempt(now)).await.map(Some),
@@ -387,7 +398,7 @@ impl Engine {
         before: &StoredMembership,
         state: &State,
         method: Option<PaymentMethodId>,
-        effects: ChangeEffects,
+        effects: ChangeEffects<'_>,
     ) -> Result<SettleOutcome> {
         let mut mails = Vec::new();
         if let Some((plan, why)) = &effects.ended {
@@ -409,6 +420,7 @@ impl Engine {
             attempt: None,
             invoice: None,
             mails: &mails,
+            by: effects.by,
         };
         let settled = self.store().settle(&settlement, self.now()).await?;
         self.0.mail_queued.notify_one();
@@ -423,20 +435,26 @@ impl Engine {
 
 /// The effects of a change without a payment.
 #[derive(Default)]
-pub(super) struct ChangeEffects {
+pub(super) struct ChangeEffects<'a> {
     show_method: bool,
     ended: Option<(PlanId, EndReason)>,
+    /// Who made the change; `None` if it became due.
+    by: Option<&'a AuditContext>,
 }
 
-impl ChangeEffects {
+impl<'a> ChangeEffects<'a> {
     fn of_choice() -> Self {
-        Self { show_method: true, ended: None }
+        Self { show_method: true, ..Self::default() }
+    }
+
+    fn by(self, by: &'a AuditContext) -> Self {
+        Self { by: Some(by), ..self }
     }
 
     pub(super) fn of_action(action: Option<&Action>) -> Self {
         match action {
             Some(Action::Ended { plan, why }) => {
-                Self { show_method: false, ended: Some((plan.clone(), *why)) }
+                Self { ended: Some((plan.clone(), *why)), ..Self::default() }
             }
             _ => Self::default(),
         }

@@ -31,7 +31,7 @@ impl Engine {
         let method = self.with_card_limit(caller.team(), from, added).await?;
         self.store()
             .team(caller.team_access())
-            .finish_payment_method(method.id, self.now())
+            .finish_payment_method(method.id, &self.audit(caller))
             .await?;
         Ok(method.id)
     }
@@ -44,7 +44,7 @@ impl Engine {
         if self
             .store()
             .team(caller.team_access())
-            .set_default_payment_method(id, self.now())
+            .set_default_payment_method(id, &self.audit(caller))
             .await?
         {
             Ok(())
@@ -62,7 +62,8 @@ impl Engine {
     ) -> Result<Vec<PaymentMethodId>> {
         let team = self.store().team(caller.team_access());
         let known = team.payment_method(id).await?.is_some();
-        if !known || !team.delete_payment_method(id, self.now()).await? {
+        let by = self.audit(caller);
+        if !known || !team.delete_payment_method(id, Some(&by), self.now()).await? {
             return Err(Error::NotFound("payment method"));
         }
         self.remove_at_processor().await;
@@ -129,7 +130,8 @@ impl Engine {
 
     /// Deletes a method that was not used. If this fails, the billing loop deletes it later.
     pub(super) async fn discard_method(&self, team: TeamId, id: PaymentMethodId) {
-        if let Err(error) = self.billed_team(team).delete_payment_method(id, self.now()).await {
+        if let Err(error) = self.billed_team(team).delete_payment_method(id, None, self.now()).await
+        {
             tracing::warn!(method.id = %id, error = %ErrorChain(&error), "deleting payment method {id} failed, retrying later");
             return;
         }

@@ -72,7 +72,7 @@ impl Engine {
         match (next.action, method) {
             (Some(Action::Charge(charge)), Some(method)) => {
                 let attempt = self.new_attempt(team, &method, charge, false).await?;
-                match self.start_charge(attempt, before.revision).await {
+                match self.start_charge(attempt, before.revision, None).await {
                     // A payment in progress settles it; otherwise it is due again after the lease.
                     Ok(_) | Err(Error::PaymentUnderWay) => {}
                     Err(error) => return Err(error),

@@ -52,7 +52,7 @@ impl Engine {
             }
             let matched = found.len();
             let edits = edits(found, change)?;
-            if self.write_edits(caller, &edits, dry_run).await? {
+            if self.write_edits(caller, change, &edits, dry_run).await? {
                 return Ok(BulkOutcome { matched, affected: edits.len() });
             }
         }
@@ -63,6 +63,7 @@ impl Engine {
     async fn write_edits(
         &self,
         caller: &Caller,
+        change: &BulkChange,
         edits: &[BulkEdit],
         dry_run: bool,
     ) -> Result<bool> {
@@ -88,7 +89,8 @@ impl Engine {
             };
         }
         self.compact_before(edits).await;
-        match team.change_monitors(edits, limit, self.now()).await? {
+        let by = self.audit(caller);
+        match team.change_monitors(edits, change, limit, &by, self.now()).await? {
             SaveOutcome::Done => {
                 self.publish_all(caller, edits.iter().map(|edit| edit.after.id), Event::Saved);
                 Ok(true)
@@ -132,7 +134,7 @@ impl Engine {
     async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
         let team = self.store().team(caller.team_access());
         team.delete_monitor_deliveries(ids).await?;
-        if !team.delete_monitors(ids).await? {
+        if !team.delete_monitors(ids, &self.audit(caller)).await? {
             return Ok(false);
         }
         self.publish_all(caller, ids.iter().copied(), Event::Deleted);

@@ -139,8 +139,8 @@ impl Engine {
         if let Some(plan) = &plan {
             self.check_interval_limit(plan, activity(&monitor), None)?;
         }
-        let added =
-            self.store().team(caller.team_access()).add_monitor_with_limit(&monitor, limit).await;
+        let team = self.store().team(caller.team_access());
+        let added = team.add_monitor_with_limit(&monitor, limit, &self.audit(caller)).await;
         let saved = added.map_err(|error| match error {
             StoreError::Gone => Error::NotAuthenticated,
             error => error.into(),
@@ -164,23 +164,25 @@ impl Engine {
         before: StoredMonitor,
         draft: MonitorDraft,
     ) -> Result<Option<MonitorView>> {
-        let StoredMonitor { monitor: before, revision, .. } = before;
+        let read = before;
+        let before = &read.monitor;
         let id = before.id;
-        let monitor = self.apply_draft(caller.team(), id, draft, Some(&before));
+        let monitor = self.apply_draft(caller.team(), id, draft, Some(before));
         if monitor == (Monitor { modified: monitor.modified, ..before.clone() }) {
             return self.monitor_view(caller, id).await.map(Some);
         }
         self.check_filter(caller, &monitor.tags, Some("tags")).await?;
         let plan = self.limiting_plan(caller.team()).await?;
         if let Some(plan) = &plan {
-            self.check_interval_limit(plan, activity(&monitor), Some(activity(&before)))?;
+            self.check_interval_limit(plan, activity(&monitor), Some(activity(before)))?;
         }
         let limit = plan.as_ref().and_then(|plan| plan.limits.monitors);
         if monitor.heartbeat_interval != before.heartbeat_interval {
             self.compact_before_change(id).await;
         }
         let team = self.store().team(caller.team_access());
-        let saved = team.change_monitor_with_limit(&monitor, revision, limit).await?;
+        let by = self.audit(caller);
+        let saved = team.change_monitor_with_limit(&read, &monitor, limit, &by).await?;
         if self.publish_saved(caller, id, saved, plan.as_ref())? {
             self.monitor_view(caller, id).await.map(Some)
         } else {
@@ -280,16 +282,16 @@ impl Engine {
         id: MonitorId,
     ) -> Result<Secret> {
         for _ in 0..MAX_SAVE_ATTEMPTS {
-            let StoredMonitor { mut monitor, revision, .. } =
-                self.stored_monitor(caller, id).await?;
+            let before = self.stored_monitor(caller, id).await?;
+            let mut monitor = before.monitor.clone();
             if monitor.push_token.is_none() {
                 return Err(Error::NoPushUrl);
             }
             let token = new_push_token();
             monitor.push_token = Some(token.clone());
             monitor.modified = self.now();
-            match self.store().team(caller.team_access()).change_monitor(&monitor, revision).await?
-            {
+            let team = self.store().team(caller.team_access());
+            match team.change_monitor(&before, &monitor, &self.audit(caller)).await? {
                 SaveOutcome::Done => {
                     self.bus().publish_event(caller.team(), || Event::Saved(id));
                     return Ok(token);

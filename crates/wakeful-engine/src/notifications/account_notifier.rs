@@ -49,7 +49,8 @@ impl Engine {
         draft: NotifierDraft,
     ) -> Result<Option<NotifierView>> {
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        match self.store().team(caller.team_access()).add_notifier(&notifier).await {
+        let team = self.store().team(caller.team_access());
+        match team.add_notifier(&notifier, &self.audit(caller)).await {
             Err(StoreError::Taken) => return Ok(None),
             Ok(false) => return Err(too_many_notifiers()),
             Ok(true) => {}

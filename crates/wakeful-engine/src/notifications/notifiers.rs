@@ -137,7 +137,8 @@ impl Engine {
     async fn create_notifier(&self, caller: &Caller, draft: NotifierDraft) -> Result<NotifierView> {
         self.validate_channel(caller, &draft.channel).await?;
         let notifier = self.apply_notifier_draft(caller, draft, None);
-        if !self.store().team(caller.team_access()).add_notifier(&notifier).await? {
+        let team = self.store().team(caller.team_access());
+        if !team.add_notifier(&notifier, &self.audit(caller)).await? {
             return Err(too_many_notifiers());
         }
         let secret = signing_secret(&notifier).cloned();
@@ -167,7 +168,8 @@ impl Engine {
 
     /// False if the notifier was changed since it was read.
     async fn store_notifier(&self, caller: &Caller, notifier: &Notifier) -> Result<bool> {
-        match self.store().team(caller.team_access()).change_notifier(notifier).await? {
+        let team = self.store().team(caller.team_access());
+        match team.change_notifier(notifier, &self.audit(caller)).await? {
             ChangeNotifierOutcome::Done => Ok(true),
             ChangeNotifierOutcome::Conflict => Ok(false),
             ChangeNotifierOutcome::Missing => Err(Error::NotFound("notifier")),
@@ -325,10 +327,11 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<()> {
-        require_own_notifier(caller, &self.notifier(caller, id).await?)?;
+        let notifier = self.notifier(caller, id).await?;
+        require_own_notifier(caller, &notifier)?;
         let team = self.store().team(caller.team_access());
         team.delete_notifier_deliveries(id).await?;
-        match team.delete_notifier(id).await {
+        match team.delete_notifier(&notifier, &self.audit(caller)).await {
             Ok(DeleteNotifierOutcome::Done) => Ok(()),
             Ok(DeleteNotifierOutcome::Missing) => Err(Error::NotFound("notifier")),
             Ok(DeleteNotifierOutcome::Linked(monitors)) => Err(Error::NotifierInUse(monitors)),

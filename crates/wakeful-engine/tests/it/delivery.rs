@@ -16,8 +16,8 @@ use wakeful_core::verdict::{State, Status};
 use wakeful_engine::{janitor, notifications::delivery};
 use wakeful_store::{DeliveryClaim, NewEvent, Record};
 use wakeful_testkit::{
-    DatabaseKind, HttpsServer, Receiver, Setup, SmtpSecurity, SmtpServer, both_databases, until,
-    whole,
+    DatabaseKind, HttpsServer, Receiver, Setup, SmtpSecurity, SmtpServer, both_databases, system,
+    until, whole,
 };
 
 use crate::delivery_fixture::{DeliveryFixture, HOUR, all_are, hook, job, mail, report};
@@ -483,7 +483,7 @@ both_databases! {
             let id = MonitorId::new(fixture.app.engine.now(), random);
             let notifiers = vec![NotifierId::parse(fixture.notifier_id()).unwrap()];
             let monitor = Monitor { id, notifiers, push_token: None, ..known[0].monitor.clone() };
-            team.add_monitor(&monitor).await.unwrap();
+            team.add_monitor(&monitor, &system()).await.unwrap();
             records.push(down(&monitor, random, fixture.app.engine.now()));
         }
         fixture.app.store.record(&records).await.unwrap();
@@ -544,7 +544,7 @@ both_databases! {
                 let id = MonitorId::new(app.engine.now(), random);
                 let notifiers = notifiers.clone();
                 let monitor = Monitor { id, notifiers, push_token: None, ..monitor.clone() };
-                store.add_monitor(&monitor).await.unwrap();
+                store.add_monitor(&monitor, &system()).await.unwrap();
                 records.push(down(&monitor, random, app.engine.now()));
             }
         }

@@ -29,7 +29,7 @@ use wakeful_outbound::mail::MailTransport;
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
 use wakeful_store::Store;
-use wakeful_testkit::{Database, Setup, whole};
+use wakeful_testkit::{Database, Setup, system, whole};
 
 /// Longer than anything here should take.
 const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -147,7 +147,11 @@ impl Fixture {
             created: now,
             modified: now,
         };
-        self.store.team(&whole(self.caller.team())).add_notifier(&notifier).await.expect("added");
+        self.store
+            .team(&whole(self.caller.team()))
+            .add_notifier(&notifier, &system())
+            .await
+            .expect("added");
         notifier.id
     }
 
@@ -165,7 +169,8 @@ impl Fixture {
 pub(crate) async fn sign_up(engine: &Engine, email: &str) -> Caller {
     let email = EmailAddress::parse(email).expect("an address");
     let password = NewPassword::parse("correct horse 9", &email).expect("a password");
-    let from = Origin { address: [127, 0, 0, 1].into(), agent: String::new() };
+    let from =
+        Origin { address: [127, 0, 0, 1].into(), agent: String::new(), request: String::new() };
     let wanted = SignUp { email, password, name: String::new() };
     let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
     engine.caller_by_token(signed.token.expose()).await.expect("a caller")

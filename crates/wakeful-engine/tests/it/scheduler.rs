@@ -9,7 +9,7 @@ use wakeful_core::monitors::{Interval, Monitor, Spec};
 use wakeful_core::time::{Clock as _, Millis};
 use wakeful_core::verdict::{Report, Status};
 use wakeful_engine::{Event, MonitorDraft};
-use wakeful_testkit::{Setup, both_databases, until, whole};
+use wakeful_testkit::{Setup, both_databases, system, until, whole};
 
 use crate::fixture::{Fixture, Target, sign_up, tcp, wait_for_heartbeats, wait_for_status};
 
@@ -209,7 +209,7 @@ async fn insert_monitors(fixture: &Fixture, target: &Target, count: u64, seconds
         fixture
             .store
             .team(&whole(fixture.caller.team()))
-            .add_monitor(&monitor)
+            .add_monitor(&monitor, &system())
             .await
             .expect("added");
     }

@@ -31,7 +31,7 @@ create table audit_heads (
     id blob primary key,
     seq integer not null,
     hash blob not null,
-    seal blob,
+    seal blob, -- sealed
     first_seq integer not null,
     first_prev blob not null
 ) strict, without rowid;

@@ -3,13 +3,14 @@
 
 use uuid::Uuid;
 use wakeful_core::access::UserKind;
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::{email_verification, members, sessions};
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Mail, NewSession, NewVerification, Result, Store, mail};
+use crate::{AuditContext, Mail, NewEntry, NewSession, NewVerification, Result, Store, mail};
 
 /// The part of an account that authentication needs.
 #[derive(Clone, Debug)]
@@ -130,8 +131,9 @@ impl Store {
         session: &NewSession,
         welcome: &Mail,
         link: Option<NewVerification>,
-        now: Millis,
+        by: &AuditContext,
     ) -> Result<()> {
+        let now = by.at();
         let welcome = mail::sealed(&self.keyring, welcome);
         let mut tx = self.begin().await?;
         within!(tx, |db| {
@@ -148,6 +150,9 @@ impl Store {
             email_verification::insert(&mut tx, account.user, &email_key, link).await?;
         }
         mail::insert(&mut tx, &welcome, now).await?;
+        let created = Object::new(ObjectKind::Team, &team, "");
+        self.write_entry(&mut tx, by, &NewEntry::new(Action::TeamCreate, created, Vec::new()))
+            .await?;
         tx.commit().await
     }
 }

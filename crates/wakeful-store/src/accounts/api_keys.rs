@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 use wakeful_core::access::{Scope, UserKind};
 use wakeful_core::accounts::MAX_API_KEYS_PER_USER;
+use wakeful_core::audit::{Action, Object, ObjectKind, View};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
@@ -13,9 +14,10 @@ use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
 use crate::accounts::services::{self, Service};
 use crate::accounts::team::lock_team;
 use crate::accounts::{credentials, members};
-use crate::dialect::{from_row, read, within, write};
+use crate::audit::Snapshot;
+use crate::dialect::{Tx, from_row, read, within, write};
 use crate::mail::{self, Mail};
-use crate::{Authority, MemberOutcome, Membership, Result, Store, TeamStore};
+use crate::{AuditContext, Authority, MemberOutcome, Membership, Result, Store, TeamStore};
 
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -101,6 +103,8 @@ pub struct FoundApiKey {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    /// As given at sign-up, or by the team for a service account.
+    pub name: String,
     pub kind: UserKind,
     pub membership: Option<Membership>,
     /// A copy of the sealed one, as the next two.
@@ -116,6 +120,7 @@ from_row!(FoundApiKey, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     membership: Membership::from_row(
         row.try_get("role")?,
@@ -220,6 +225,7 @@ impl Store {
         &self,
         key: &NewApiKey,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<AddKeyOutcome> {
         let mut tx = self.begin().await?;
@@ -263,6 +269,7 @@ impl Store {
         if !added {
             return Ok(AddKeyOutcome::Full);
         }
+        self.record_key(&mut tx, by, Action::KeyCreate, key.id, None).await?;
         tx.commit().await?;
         Ok(AddKeyOutcome::Done)
     }
@@ -286,7 +293,8 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, u.kind, m.role, m.suspended_at,
+                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, u.name, u.kind, m.role,
+                        m.suspended_at,
                         k.scope, k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
@@ -313,8 +321,16 @@ impl Store {
     }
 
     /// Renames a key of this user; false when the user has no such key.
-    pub async fn rename_api_key(&self, user: UserId, id: ApiKeyId, name: &str) -> Result<bool> {
-        Ok(write!(self, |db| {
+    pub async fn rename_api_key(
+        &self,
+        user: UserId,
+        id: ApiKeyId,
+        name: &str,
+        by: &AuditContext,
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let before = snapshot(&mut tx, id).await?;
+        let renamed = within!(tx, |db| {
             sqlx::query("update api_keys set name = $3 where id = $1 and user_id = $2")
                 .bind(id.uuid())
                 .bind(user.uuid())
@@ -322,15 +338,26 @@ impl Store {
                 .execute(db)
                 .await
                 .map(|done| done.rows_affected() == 1)
-        })?)
+        })?;
+        if renamed {
+            self.record_key(&mut tx, by, Action::KeyUpdate, id, before).await?;
+            tx.commit().await?;
+        }
+        Ok(renamed)
     }
 
     /// Deletes a key of this user and the sessions opened with it; false when the
     /// user has no such key.
-    pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId) -> Result<bool> {
+    pub async fn delete_api_key(
+        &self,
+        user: UserId,
+        id: ApiKeyId,
+        by: &AuditContext,
+    ) -> Result<bool> {
         let mut tx = self.begin().await?;
         // The same lock as everywhere else that deletes both keys and sessions.
         credentials::lock_user(&mut tx, user).await?;
+        let before = snapshot(&mut tx, id).await?;
         let deleted = within!(tx, |db| {
             sqlx::query("delete from api_keys where id = $1 and user_id = $2")
                 .bind(id.uuid())
@@ -339,10 +366,67 @@ impl Store {
                 .await
                 .map(|done| done.rows_affected() == 1)
         })?;
-        tx.commit().await?;
+        if deleted {
+            self.record_key(&mut tx, by, Action::KeyDelete, id, before).await?;
+            tx.commit().await?;
+        }
         Ok(deleted)
     }
+
+    /// Records a change of a key, which is written already.
+    async fn record_key(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        action: Action,
+        id: ApiKeyId,
+        before: Option<Snapshot>,
+    ) -> Result<()> {
+        let after = snapshot(tx, id).await?;
+        self.write_change(tx, by, action, before, after).await
+    }
 }
+
+async fn snapshot(tx: &mut Tx, id: ApiKeyId) -> Result<Option<Snapshot>> {
+    let row: Option<KeyRow> = within!(*tx, |db| {
+        sqlx::query_as(
+            "select name, prefix, scope, filter_id, expires, user_id from api_keys where id = $1",
+        )
+        .bind(id.uuid())
+        .fetch_optional(db)
+        .await
+    })?;
+    let Some(row) = row else { return Ok(None) };
+    let view = View::default()
+        .with("name", row.name.as_str())
+        .with("prefix", row.prefix)
+        .with("scope", row.scope)
+        .with("expires", serde_json::json!(row.expires.map(Millis)))
+        .with("holder", row.holder.to_string());
+    let view = match row.filter {
+        None => view,
+        Some(filter) => monitor_filters::audited(tx, view, filter).await?,
+    };
+    Ok(Some(Snapshot { object: Object::new(ObjectKind::Key, &id, &row.name), view }))
+}
+
+struct KeyRow {
+    name: String,
+    prefix: String,
+    scope: String,
+    filter: Option<Uuid>,
+    expires: Option<i64>,
+    holder: Uuid,
+}
+
+from_row!(KeyRow, |row| Self {
+    name: row.try_get("name")?,
+    prefix: row.try_get("prefix")?,
+    scope: row.try_get("scope")?,
+    filter: row.try_get("filter_id")?,
+    expires: row.try_get("expires")?,
+    holder: row.try_get("user_id")?,
+});
 
 impl TeamStore<'_> {
     /// The keys of all users of the team, oldest first.
@@ -370,6 +454,7 @@ impl TeamStore<'_> {
         &self,
         id: ApiKeyId,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
@@ -393,6 +478,7 @@ impl TeamStore<'_> {
             Some(true) => {}
         }
         credentials::lock_user(&mut tx, holder).await?;
+        let before = snapshot(&mut tx, id).await?;
         let deleted = within!(tx, |db| {
             sqlx::query("delete from api_keys where id = $1")
                 .bind(id.uuid())
@@ -400,7 +486,11 @@ impl TeamStore<'_> {
                 .await
                 .map(|done| done.rows_affected() == 1)
         })?;
+        if !deleted {
+            return Ok(MemberOutcome::NoUser);
+        }
+        self.store.record_key(&mut tx, by, Action::KeyDelete, id, before).await?;
         tx.commit().await?;
-        Ok(if deleted { MemberOutcome::Done } else { MemberOutcome::NoUser })
+        Ok(MemberOutcome::Done)
     }
 }

@@ -3,13 +3,14 @@
 
 use sqlx::Error;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
-use crate::dialect::{Tx, within, write};
-use crate::{Account, Mail, Result, Store, StoreError, mail};
+use crate::dialect::{Tx, read, within, write};
+use crate::{Account, AuditContext, Mail, NewEntry, Result, Store, StoreError, mail};
 
 /// A link to store.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,8 @@ impl Store {
     /// Uses a link: verifies the address, deletes all links of the user, and makes the waiting
     /// messages of the user's personal notifier due. `None` when the link is unknown, expired
     /// or used, or when the address has changed since it was mailed.
-    pub async fn verify_email(&self, digest: Digest, now: Millis) -> Result<Option<UserId>> {
+    pub async fn verify_email(&self, digest: Digest, by: &AuditContext) -> Result<Option<UserId>> {
+        let now = by.at();
         let mut tx = self.begin().await?;
         let user = within!(tx, |db| {
             let found: Option<Uuid> = sqlx::query_scalar(
@@ -75,8 +77,26 @@ impl Store {
             Ok::<_, Error>(UserId::from(user))
         })?;
         mark_verified(&mut tx, user, now).await?;
+        let person = Object::new(ObjectKind::Person, &user, "");
+        self.write_entry(&mut tx, by, &NewEntry::new(Action::MemberVerify, person, Vec::new()))
+            .await?;
         tx.commit().await?;
         Ok(Some(user))
+    }
+
+    /// The account that a link was mailed to.
+    pub async fn account_of_verification(&self, digest: Digest) -> Result<Option<Account>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select u.id, u.team_id, u.email, u.password_hash, u.mfa_enabled, u.email_verified
+                 from verifications v
+                 join users u on u.id = v.user_id
+                 where v.digest = $1",
+            )
+            .bind(&digest.0[..])
+            .fetch_optional(db)
+            .await
+        })?)
     }
 
     pub async fn prune_verifications(&self, now: Millis) -> Result<u64> {

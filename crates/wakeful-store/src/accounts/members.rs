@@ -3,14 +3,16 @@
 
 use uuid::Uuid;
 use wakeful_core::access::{Role, Scope, UserKind};
+use wakeful_core::audit::{Action, Object, ObjectKind, View};
 use wakeful_core::id::{MonitorFilterId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::credentials::{self, Authority};
 use crate::accounts::monitor_filters::{self, StoredMonitorFilter};
 use crate::accounts::team::lock_team;
-use crate::dialect::{Tx, within};
-use crate::{Result, TeamStore};
+use crate::audit::Snapshot;
+use crate::dialect::{Tx, from_row, within};
+use crate::{AuditContext, Result, TeamStore};
 
 /// What a user is in their team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,7 @@ impl TeamStore<'_> {
     pub async fn change_member(
         &self,
         change: &MemberChange<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let (user, caller) = (change.user, change.caller);
@@ -100,6 +103,7 @@ impl TeamStore<'_> {
             Some(false) => return Ok(MemberOutcome::RoleTooHigh),
             Some(true) => {}
         }
+        let before = snapshot(&mut tx, self.team, user).await?;
         if let Some(new) = change.role {
             let own = role(&mut tx, self.team, caller.user).await?;
             if !own.is_some_and(|own| own.may_assign(new)) {
@@ -127,10 +131,82 @@ impl TeamStore<'_> {
         if lacks_owner(&mut tx, self.team).await? {
             return Ok(MemberOutcome::LastOwner);
         }
+        let action = match change.suspended {
+            Some(_) => Action::MemberSuspend,
+            None => Action::MemberRole,
+        };
+        self.record_member(&mut tx, by, action, user, before).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
+
+    /// Records a change of a member, which is written already.
+    pub(crate) async fn record_member(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        action: Action,
+        user: UserId,
+        before: Option<Snapshot>,
+    ) -> Result<()> {
+        let after = snapshot(tx, self.team, user).await?;
+        self.store.write_change(tx, by, action, before, after).await
+    }
 }
+
+/// A member or a service account of a team; `None` when the team has no such user.
+pub(crate) async fn snapshot(tx: &mut Tx, team: TeamId, user: UserId) -> Result<Option<Snapshot>> {
+    let row: Option<MemberRow> = within!(*tx, |db| {
+        sqlx::query_as(
+            "select u.kind, u.email, u.name, u.password_hash, m.role, m.suspended_at, m.filter_id
+             from members m
+             join users u on u.id = m.user_id
+             where m.team_id = $1 and m.user_id = $2",
+        )
+        .bind(team.uuid())
+        .bind(user.uuid())
+        .fetch_optional(db)
+        .await
+    })?;
+    let Some(row) = row else { return Ok(None) };
+    let view = View::default()
+        .with("role", row.role)
+        .with("suspended", row.suspended)
+        .with_secret("password", &row.password_hash);
+    let (object, view) = match row.kind {
+        UserKind::Person => {
+            (Object::new(ObjectKind::Person, &user, &row.email), view.with("email", row.email))
+        }
+        UserKind::Service => {
+            (Object::new(ObjectKind::Service, &user, &row.name), view.with("name", row.name))
+        }
+    };
+    let view = match row.filter {
+        None => view,
+        Some(filter) => monitor_filters::audited(tx, view, filter).await?,
+    };
+    Ok(Some(Snapshot { object, view }))
+}
+
+struct MemberRow {
+    kind: UserKind,
+    email: String,
+    name: String,
+    password_hash: String,
+    role: String,
+    suspended: bool,
+    filter: Option<Uuid>,
+}
+
+from_row!(MemberRow, |row| Self {
+    kind: read_kind(&row.try_get::<String, _>("kind")?)?,
+    email: row.try_get("email")?,
+    name: row.try_get("name")?,
+    password_hash: row.try_get("password_hash")?,
+    role: row.try_get("role")?,
+    suspended: row.try_get::<Option<i64>, _>("suspended_at")?.is_some(),
+    filter: row.try_get("filter_id")?,
+});
 
 /// The role of a user in a team.
 pub(crate) async fn role(tx: &mut Tx, team: TeamId, user: UserId) -> Result<Option<Role>> {

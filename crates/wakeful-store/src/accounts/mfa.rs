@@ -3,13 +3,14 @@
 
 use sqlx::Error;
 use wakeful_core::accounts::totp::Seed;
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use crate::accounts::credentials::{self, Authority};
 use crate::dialect::{from_row, read, within, write};
-use crate::{Result, Store, StoreError};
+use crate::{AuditContext, NewEntry, Result, Store, StoreError};
 
 const COLUMN: &str = "users.mfa_seed";
 
@@ -84,6 +85,7 @@ impl Store {
         sealed: &[u8],
         step: i64,
         recovery: &[Digest],
+        by: &AuditContext,
     ) -> Result<bool> {
         let mut tx = self.begin().await?;
         credentials::confirm(&mut tx, caller).await?;
@@ -109,13 +111,14 @@ impl Store {
             Ok::<_, Error>(done.rows_affected() == 1)
         })?;
         if enabled {
+            self.write_entry(&mut tx, by, &of_factor(Action::MfaEnable, user)).await?;
             tx.commit().await?;
         }
         Ok(enabled)
     }
 
     /// Turns MFA off and deletes the seed and the recovery codes.
-    pub async fn disable_mfa(&self, user: UserId) -> Result<()> {
+    pub async fn disable_mfa(&self, user: UserId, by: &AuditContext) -> Result<()> {
         let mut tx = self.begin().await?;
         within!(tx, |db| {
             sqlx::query(
@@ -133,6 +136,7 @@ impl Store {
                 .await?;
             Ok::<_, Error>(())
         })?;
+        self.write_entry(&mut tx, by, &of_factor(Action::MfaDisable, user)).await?;
         tx.commit().await
     }
 
@@ -206,6 +210,10 @@ impl Store {
             .map(|done| done.rows_affected() == 1)
         })?)
     }
+}
+
+fn of_factor(action: Action, user: UserId) -> NewEntry {
+    NewEntry::new(action, Object::new(ObjectKind::Person, &user, ""), Vec::new())
 }
 
 fn context(user: UserId) -> String {

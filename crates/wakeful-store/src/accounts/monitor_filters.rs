@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use uuid::Uuid;
 use wakeful_core::access::MonitorFilter;
+use wakeful_core::audit::View;
 use wakeful_core::id::{MonitorFilterId, MonitorId, TeamId};
 use wakeful_core::monitors::Tags;
 
@@ -53,6 +54,28 @@ pub(crate) async fn insert(tx: &mut Tx, team: TeamId, new: &StoredMonitorFilter)
         }
     });
     Ok(true)
+}
+
+/// Adds a filter to what the audit log shows of its member or API key.
+pub(crate) async fn audited(tx: &mut Tx, view: View, filter: Uuid) -> Result<View> {
+    let (tags, monitors): (Vec<String>, Vec<Uuid>) = within!(*tx, |db| {
+        let tags = sqlx::query_scalar(
+            "select tag from monitor_filter_tags where filter_id = $1 order by tag",
+        )
+        .bind(filter)
+        .fetch_all(&mut *db)
+        .await?;
+        let monitors = sqlx::query_scalar(
+            "select monitor_id from monitor_filter_monitors
+             where filter_id = $1 order by monitor_id",
+        )
+        .bind(filter)
+        .fetch_all(db)
+        .await?;
+        (tags, monitors)
+    });
+    let monitors: Vec<String> = monitors.iter().map(ToString::to_string).collect();
+    Ok(view.with("tags", tags).with("monitors", monitors))
 }
 
 impl TeamStore<'_> {

@@ -3,6 +3,7 @@
 
 use sqlx::Error;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
 use wakeful_core::id::UserId;
 use wakeful_core::time::Millis;
@@ -10,11 +11,11 @@ use wakeful_core::token::Digest;
 
 use crate::accounts::email_verification;
 use crate::dialect::{read, within, write};
-use crate::{Account, Mail, Result, Store, StoreError, mail};
+use crate::{Account, AuditContext, Mail, NewEntry, Result, Store, StoreError, mail};
 
 impl Store {
     /// Creates a reset token that replaces any earlier one. `mail` delivers it;
-    /// without one, the caller delivers it. Fails with `StoreError::Gone` if the account has
+    /// without one, the caller delivers it. `by` is the operator who asked for it, if one did. Fails with `StoreError::Gone` if the account has
     /// been deleted or its address has changed.
     pub async fn add_password_reset(
         &self,
@@ -22,6 +23,7 @@ impl Store {
         digest: Digest,
         expires: Millis,
         mail: Option<&Mail>,
+        by: Option<&AuditContext>,
         now: Millis,
     ) -> Result<()> {
         let mail = mail.map(|mail| mail::sealed(&self.keyring, mail));
@@ -56,6 +58,11 @@ impl Store {
         if let Some(mail) = &mail {
             mail::insert(&mut tx, mail, now).await?;
         }
+        if let Some(by) = by {
+            let person = Object::new(ObjectKind::Person, &account.user, &account.email);
+            let entry = NewEntry::new(Action::PasswordLink, person, Vec::new());
+            self.write_entry(&mut tx, by, &entry).await?;
+        }
         tx.commit().await
     }
 
@@ -67,8 +74,9 @@ impl Store {
         digest: Digest,
         email_key: &str,
         password_hash: &str,
-        now: Millis,
+        by: &AuditContext,
     ) -> Result<Option<UserId>> {
+        let now = by.at();
         let mut tx = self.begin().await?;
         let (user, mailed) = within!(tx, |db| {
             let found: Option<Uuid> = sqlx::query_scalar(
@@ -107,6 +115,9 @@ impl Store {
         if mailed {
             email_verification::mark_verified(&mut tx, user, now).await?;
         }
+        let person = Object::new(ObjectKind::Person, &user, email_key);
+        self.write_entry(&mut tx, by, &NewEntry::new(Action::PasswordReset, person, Vec::new()))
+            .await?;
         tx.commit().await?;
         Ok(Some(user))
     }

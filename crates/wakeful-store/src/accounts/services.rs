@@ -3,13 +3,14 @@
 use uuid::Uuid;
 use wakeful_core::access::{Role, UserKind};
 use wakeful_core::accounts::MAX_SERVICES_PER_TEAM;
+use wakeful_core::audit::Action;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::team::lock_team;
 use crate::accounts::{credentials, members};
 use crate::dialect::{Tx, from_row, read, within};
-use crate::{Authority, MemberOutcome, Result, StoreError, TeamStore};
+use crate::{AuditContext, Authority, MemberOutcome, Result, StoreError, TeamStore};
 
 /// A service account as listed to the team.
 #[derive(Clone, Debug)]
@@ -95,6 +96,7 @@ impl TeamStore<'_> {
         &self,
         new: &NewService<'_>,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<AddServiceOutcome> {
         let mut tx = self.store.begin().await?;
@@ -126,6 +128,7 @@ impl TeamStore<'_> {
         }
         members::set_role(&mut tx, self.team, new.user, new.role, now).await?;
         members::set_suspended(&mut tx, self.team, new.user, new.suspended, now).await?;
+        self.record_member(&mut tx, by, Action::ServiceCreate, new.user, None).await?;
         tx.commit().await?;
         Ok(AddServiceOutcome::Done)
     }
@@ -136,6 +139,7 @@ impl TeamStore<'_> {
         &self,
         change: &ServiceChange<'_>,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
@@ -144,6 +148,7 @@ impl TeamStore<'_> {
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
         }
+        let before = members::snapshot(&mut tx, self.team, change.user).await?;
         if let Some(role) = change.role {
             let own = members::role(&mut tx, self.team, caller.user).await?;
             if !own.is_some_and(|own| own.may_assign(role)) {
@@ -164,6 +169,7 @@ impl TeamStore<'_> {
                     .await?;
             });
         }
+        self.record_member(&mut tx, by, Action::ServiceUpdate, change.user, before).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
@@ -174,6 +180,7 @@ impl TeamStore<'_> {
         &self,
         user: UserId,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
@@ -182,9 +189,11 @@ impl TeamStore<'_> {
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
         }
+        let before = members::snapshot(&mut tx, self.team, user).await?;
         within!(tx, |db| {
             sqlx::query("delete from users where id = $1").bind(user.uuid()).execute(db).await?;
         });
+        self.record_member(&mut tx, by, Action::ServiceDelete, user, before).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }

@@ -4,13 +4,14 @@
 
 use uuid::Uuid;
 use wakeful_core::access::{Scope, UserKind};
+use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use crate::accounts::{credentials, members};
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Authority, Credential, Membership, Result, Store};
+use crate::{AuditContext, Authority, Credential, Membership, NewEntry, Result, Store};
 
 /// For each user, the limit on sessions opened with a password, and for each
 /// API key, the limit on sessions opened with that key.
@@ -54,6 +55,8 @@ pub struct FoundSession {
     pub user: UserId,
     pub team: TeamId,
     pub email: String,
+    /// As given at sign-up, or by the team for a service account.
+    pub name: String,
     pub kind: UserKind,
     pub membership: Option<Membership>,
     pub scope: Scope,
@@ -70,6 +73,7 @@ from_row!(FoundSession, |row| Self {
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
     email: row.try_get("email")?,
+    name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     membership: Membership::from_row(
         row.try_get("role")?,
@@ -90,6 +94,7 @@ impl Store {
         &self,
         session: &NewSession,
         credential: Credential<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<()> {
         let api_key = credential.api_key();
@@ -111,13 +116,16 @@ impl Store {
             .await?;
         });
         insert(&mut tx, session, api_key, now).await?;
+        let entry = NewEntry::new(Action::LoginOk, object(session.id), Vec::new());
+        self.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await
     }
 
     pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select s.id, s.user_id, u.team_id, u.email, u.kind, m.role, m.suspended_at, m.filter_id,
+                "select s.id, s.user_id, u.team_id, u.email, u.name, u.kind, m.role,
+                        m.suspended_at, m.filter_id,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
@@ -166,27 +174,41 @@ impl Store {
     }
 
     /// Ends one session of this user; false when the user has no such session.
-    pub async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool> {
-        Ok(write!(self, |db| {
+    pub async fn end_session(
+        &self,
+        user: UserId,
+        id: SessionId,
+        by: &AuditContext,
+    ) -> Result<bool> {
+        let mut tx = self.begin().await?;
+        let ended = within!(tx, |db| {
             sqlx::query("delete from sessions where id = $1 and user_id = $2")
                 .bind(id.uuid())
                 .bind(user.uuid())
                 .execute(db)
                 .await
                 .map(|done| done.rows_affected() == 1)
-        })?)
+        })?;
+        if ended {
+            let entry = NewEntry::new(Action::SessionEnd, object(id), Vec::new());
+            self.write_entry(&mut tx, by, &entry).await?;
+            tx.commit().await?;
+        }
+        Ok(ended)
     }
 
     /// Ends all sessions of a user, but not the API keys.
-    pub async fn end_sessions(&self, user: UserId) -> Result<()> {
-        write!(self, |db| {
+    pub async fn end_sessions(&self, user: UserId, by: &AuditContext) -> Result<()> {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
             sqlx::query("delete from sessions where user_id = $1")
                 .bind(user.uuid())
                 .execute(db)
-                .await
-                .map(|_| ())
-        })?;
-        Ok(())
+                .await?;
+        });
+        let all = Object::new(ObjectKind::Session, &"", "");
+        self.write_entry(&mut tx, by, &NewEntry::new(Action::SessionEnd, all, Vec::new())).await?;
+        tx.commit().await
     }
 
     /// Deletes sessions that were last used, or created, before these times.
@@ -200,6 +222,10 @@ impl Store {
                 .map(|done| done.rows_affected())
         })?)
     }
+}
+
+fn object(id: SessionId) -> Object {
+    Object::new(ObjectKind::Session, &id, "")
 }
 
 /// Inserts a session. A session of an API key has the scope of the key, and ends when

@@ -4,14 +4,19 @@
 use sqlx::Error;
 use uuid::Uuid;
 use wakeful_core::access::{Permission, Role, TeamAccess};
+use wakeful_core::audit::{Action, Change, Hash, Object, ObjectKind};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::{account, credentials, members};
+use crate::audit::{self, Snapshot};
 use crate::dialect::{Tx, from_row, read, within};
 use crate::notifications::notifiers;
-use crate::{Authority, Credential, MemberOutcome, NewAccount, Result, Store, StoreError};
+use crate::{
+    AuditContext, Authority, Credential, MemberOutcome, NewAccount, NewEntry, Result, Store,
+    StoreError,
+};
 
 pub struct TeamStore<'a> {
     pub(crate) store: &'a Store,
@@ -123,6 +128,7 @@ impl<'a> TeamStore<'a> {
         &self,
         new: &NewMember<'_>,
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<AddUserOutcome> {
         let mut tx = self.store.begin().await?;
@@ -146,13 +152,19 @@ impl<'a> TeamStore<'a> {
         }
         account::insert(&mut tx, self.team, new.account, now).await?;
         members::set_role(&mut tx, self.team, new.account.user, role, now).await?;
+        self.record_member(&mut tx, by, Action::MemberJoin, new.account.user, None).await?;
         tx.commit().await?;
         Ok(AddUserOutcome::Done)
     }
 
     /// Changes a user. Fails with `StoreError::Gone` if the caller's credential is no longer
     /// valid.
-    pub async fn change_user(&self, change: &UserChange<'_>, now: Millis) -> Result<MemberOutcome> {
+    pub async fn change_user(
+        &self,
+        change: &UserChange<'_>,
+        by: &AuditContext,
+        now: Millis,
+    ) -> Result<MemberOutcome> {
         let keep = change.credential.session().filter(|_| change.user == change.caller);
         let mut tx = self.store.begin().await?;
         // Two users may change each other at the same time: locking the team
@@ -160,6 +172,7 @@ impl<'a> TeamStore<'a> {
         lock_team(&mut tx, self.team, now).await?;
         let caller = Authority { user: change.caller, credential: change.credential };
         credentials::confirm(&mut tx, caller).await?;
+        let before = members::snapshot(&mut tx, self.team, change.user).await?;
         let outcome = self.change_role(&mut tx, change, now).await?;
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
@@ -203,6 +216,7 @@ impl<'a> TeamStore<'a> {
                 .execute(db)
                 .await?;
         });
+        self.record_member(&mut tx, by, Action::MemberUpdate, change.user, before).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
@@ -239,6 +253,7 @@ impl<'a> TeamStore<'a> {
         &self,
         users: &[UserId],
         caller: Authority<'_>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
@@ -253,6 +268,10 @@ impl<'a> TeamStore<'a> {
             end_other_sessions(&mut tx, *user, None).await?;
             delete_api_keys(&mut tx, *user).await?;
         }
+        for user in users {
+            let unchanged = members::snapshot(&mut tx, self.team, *user).await?;
+            self.record_member(&mut tx, by, Action::MemberRevoke, *user, unchanged).await?;
+        }
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
@@ -264,6 +283,7 @@ impl<'a> TeamStore<'a> {
         &self,
         users: &[UserId],
         caller: Option<Authority<'_>>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<MemberOutcome> {
         let mut tx = self.store.begin().await?;
@@ -279,8 +299,13 @@ impl<'a> TeamStore<'a> {
                 }
             }
         }
+        let mut removed =
+            Removed { head: audit::head(&mut tx, self.team).await?, users: Vec::new() };
         for user in users {
             self.store.unlink_account_notifier(&mut tx, self.team, *user).await?;
+            if let Some(member) = members::snapshot(&mut tx, self.team, *user).await? {
+                removed.users.push((*user, member));
+            }
         }
         let all = within!(tx, |db| {
             let mut all = true;
@@ -310,9 +335,38 @@ impl<'a> TeamStore<'a> {
         if caller.is_some() && members::lacks_owner(&mut tx, self.team).await? {
             return Ok(MemberOutcome::LastOwner);
         }
+        self.record_removal(&mut tx, removed, by).await?;
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
+
+    /// Records that users were deleted, and erases what the audit log says about them. With its
+    /// last user, the team and its audit log are gone; the installation's has the last hash.
+    async fn record_removal(&self, tx: &mut Tx, removed: Removed, by: &AuditContext) -> Result<()> {
+        if count_users(tx, self.team).await? == 0 {
+            let head = Change::new("head", Some(removed.head.to_string().into()), None);
+            let team = Object::new(ObjectKind::Team, &self.team, "");
+            let entry = NewEntry::new(Action::TeamRemove, team, vec![head]);
+            self.store.write_installation_entry(tx, by, &entry).await?;
+        } else {
+            for (user, member) in &removed.users {
+                let action = if by.is(*user) { Action::MemberLeave } else { Action::MemberRemove };
+                let entry = NewEntry::new(action, member.object.clone(), Vec::new());
+                self.store.write_entry(tx, by, &entry).await?;
+            }
+        }
+        for (user, _) in removed.users {
+            audit::erase(tx, user).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the audit log needs of users who are being deleted.
+struct Removed {
+    /// The last hash of the team's log.
+    head: Hash,
+    users: Vec<(UserId, Snapshot)>,
 }
 
 /// Locks the team's row until the transaction ends, so that changes to what belongs

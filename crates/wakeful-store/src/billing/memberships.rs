@@ -3,6 +3,7 @@
 //! transaction. The attempts themselves are in `payment_attempts.rs`.
 
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Change, Object, ObjectKind};
 use wakeful_core::billing::{Charge, MembershipState, State};
 use wakeful_core::id::{InvoiceId, MembershipId, PaymentAttemptId, PaymentMethodId, TeamId};
 use wakeful_core::time::Millis;
@@ -10,7 +11,9 @@ use wakeful_core::time::Millis;
 use crate::accounts::team::lock_team;
 use crate::billing::payment_methods;
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Mail, Result, Store, StoreError, TeamStore, mail};
+use crate::{AuditContext, Mail, NewEntry, Result, Store, StoreError, TeamStore, mail};
+
+const NO_PLAN: &str = "none";
 
 #[derive(Clone, Debug)]
 pub struct StoredMembership {
@@ -50,6 +53,8 @@ pub struct Settlement<'a> {
     pub attempt: Option<AttemptOutcome<'a>>,
     pub invoice: Option<InvoiceEntry<'a>>,
     pub mails: &'a [Mail],
+    /// Who made the change; `None` if it became due, or if the attempt says it.
+    pub by: Option<&'a AuditContext>,
 }
 
 /// The outcome of a payment attempt.
@@ -156,6 +161,7 @@ impl Store {
         {
             payment_methods::finish(&mut tx, team, method).await?;
         }
+        let plan_before = plan(&mut tx, team).await?;
         if !save(&mut tx, settlement, now).await? {
             return Ok(SettleOutcome::Stale);
         }
@@ -169,9 +175,41 @@ impl Store {
         for mail in &mails {
             mail::insert(&mut tx, mail, now).await?;
         }
+        if let Some(by) = settlement.by {
+            self.record_plan(&mut tx, by, plan_before, plan_of(settlement.state)).await?;
+        }
         tx.commit().await?;
         Ok(SettleOutcome::Done)
     }
+
+    /// Records that someone has chosen or canceled a plan. A canceled one is served until the
+    /// end of the period.
+    pub(crate) async fn record_plan(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        from: String,
+        to: &str,
+    ) -> Result<()> {
+        let change = Change::new("plan", Some(from.into()), Some(to.into()));
+        let object = Object::new(ObjectKind::Plan, &"", to);
+        self.write_entry(tx, by, &NewEntry::new(Action::PlanChange, object, vec![change])).await
+    }
+}
+
+/// The plan that a team has chosen.
+pub(crate) async fn plan(tx: &mut Tx, team: TeamId) -> Result<String> {
+    let plan: Option<String> = within!(*tx, |db| {
+        sqlx::query_scalar("select plan from memberships where team_id = $1")
+            .bind(team.uuid())
+            .fetch_optional(db)
+            .await
+    })?;
+    Ok(plan.unwrap_or_else(|| NO_PLAN.to_owned()))
+}
+
+fn plan_of(state: &State) -> &str {
+    state.subscription.as_ref().map_or(NO_PLAN, |held| held.plan.as_str())
 }
 
 /// Ends the attempt of a settlement; false when another caller has ended it.
@@ -194,7 +232,7 @@ async fn close_attempt(tx: &mut Tx, attempt: &AttemptOutcome<'_>) -> Result<bool
 /// the revision that the change is based on.
 async fn save(tx: &mut Tx, settlement: &Settlement<'_>, now: Millis) -> Result<bool> {
     let state = serde_json::to_string(settlement.state).expect("plain fields");
-    let plan = settlement.state.subscription.as_ref().map_or("none", |held| held.plan.as_str());
+    let plan = plan_of(settlement.state);
     Ok(within!(*tx, |db| {
         sqlx::query(
             "insert into memberships

@@ -9,8 +9,9 @@ use wakeful_core::id::{PaymentAttemptId, PaymentMethodId, TeamId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::team::lock_team;
+use crate::billing::memberships;
 use crate::dialect::{from_row, read, within, write};
-use crate::{Result, Store, StoreError, TeamStore};
+use crate::{AuditContext, Result, Store, StoreError, TeamStore};
 
 /// A payment attempt, stored before the processor is called.
 #[derive(Clone, Debug)]
@@ -134,6 +135,7 @@ impl Store {
         &self,
         attempt: &NewPaymentAttempt,
         revision: i64,
+        by: Option<&AuditContext>,
         now: Millis,
         lease: Millis,
     ) -> Result<BeginOutcome> {
@@ -177,6 +179,10 @@ impl Store {
             })
         })?;
         if begun == BeginOutcome::Done {
+            if let Some(by) = by {
+                let before = memberships::plan(&mut tx, attempt.team).await?;
+                self.record_plan(&mut tx, by, before, attempt.charge.plan.as_str()).await?;
+            }
             tx.commit().await?;
         }
         Ok(begun)

@@ -4,12 +4,14 @@
 
 use sqlx::Error;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Object, ObjectKind, View};
 use wakeful_core::id::{PaymentMethodId, TeamId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::team::lock_team;
+use crate::audit::Snapshot;
 use crate::dialect::{Tx, from_row, read, within, write};
-use crate::{Result, Store, StoreError, TeamStore};
+use crate::{AuditContext, Result, Store, StoreError, TeamStore};
 
 /// A payment method to store.
 #[derive(Clone, Debug)]
@@ -161,10 +163,15 @@ impl TeamStore<'_> {
     }
 
     /// Makes an attached method visible; the first one becomes the default.
-    pub async fn finish_payment_method(&self, id: PaymentMethodId, now: Millis) -> Result<bool> {
+    pub async fn finish_payment_method(
+        &self,
+        id: PaymentMethodId,
+        by: &AuditContext,
+    ) -> Result<bool> {
         let mut tx = self.store.begin().await?;
-        lock_team(&mut tx, self.team, now).await?;
+        lock_team(&mut tx, self.team, by.at()).await?;
         let found = finish(&mut tx, self.team, id).await?;
+        self.record_card(&mut tx, by, Action::CardCreate, id, None).await?;
         tx.commit().await?;
         Ok(found)
     }
@@ -173,10 +180,11 @@ impl TeamStore<'_> {
     pub async fn set_default_payment_method(
         &self,
         id: PaymentMethodId,
-        now: Millis,
+        by: &AuditContext,
     ) -> Result<bool> {
         let mut tx = self.store.begin().await?;
-        lock_team(&mut tx, self.team, now).await?;
+        lock_team(&mut tx, self.team, by.at()).await?;
+        let before = snapshot(&mut tx, self.team, id).await?;
         let found = within!(tx, |db| {
             // Clear the old default first: the index allows one at any moment.
             sqlx::query(
@@ -198,16 +206,24 @@ impl TeamStore<'_> {
             .map(|done| done.rows_affected() == 1)
         })?;
         if found {
+            self.record_card(&mut tx, by, Action::CardUpdate, id, before).await?;
             tx.commit().await?;
         }
         Ok(found)
     }
 
     /// Deletes a method, attached or not; false when there is no such method.
-    /// The newest remaining method becomes the default.
-    pub async fn delete_payment_method(&self, id: PaymentMethodId, now: Millis) -> Result<bool> {
+    /// The newest remaining method becomes the default. `by` is `None` for a method that was
+    /// not used.
+    pub async fn delete_payment_method(
+        &self,
+        id: PaymentMethodId,
+        by: Option<&AuditContext>,
+        now: Millis,
+    ) -> Result<bool> {
         let mut tx = self.store.begin().await?;
         lock_team(&mut tx, self.team, now).await?;
+        let before = snapshot(&mut tx, self.team, id).await?;
         let found = within!(tx, |db| {
             let done = sqlx::query("delete from payment_methods where team_id = $1 and id = $2")
                 .bind(self.team.uuid())
@@ -228,9 +244,41 @@ impl TeamStore<'_> {
             .await?;
             Ok::<_, Error>(done.rows_affected() == 1)
         })?;
+        if let Some(by) = by.filter(|_| found) {
+            self.record_card(&mut tx, by, Action::CardDelete, id, before).await?;
+        }
         tx.commit().await?;
         Ok(found)
     }
+
+    /// Records a change of a card, which is written already.
+    async fn record_card(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        action: Action,
+        id: PaymentMethodId,
+        before: Option<Snapshot>,
+    ) -> Result<()> {
+        let after = snapshot(tx, self.team, id).await?;
+        self.store.write_change(tx, by, action, before, after).await
+    }
+}
+
+async fn snapshot(tx: &mut Tx, team: TeamId, id: PaymentMethodId) -> Result<Option<Snapshot>> {
+    let row: Option<(String, bool)> = within!(*tx, |db| {
+        sqlx::query_as(
+            "select last4, isdefault from payment_methods where team_id = $1 and id = $2",
+        )
+        .bind(team.uuid())
+        .bind(id.uuid())
+        .fetch_optional(db)
+        .await
+    })?;
+    Ok(row.map(|(last4, isdefault)| Snapshot {
+        object: Object::new(ObjectKind::Card, &id, &last4),
+        view: View::default().with("last4", last4).with("isdefault", isdefault),
+    }))
 }
 
 impl Store {

@@ -4,8 +4,9 @@
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Audited as _, Change, Object, ObjectKind, diff};
 use wakeful_core::id::{MonitorId, NotifierId};
-use wakeful_core::monitors::bulk::BulkSettings;
+use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
 use wakeful_core::monitors::{Interval, Name, Tags};
 use wakeful_core::time::Millis;
 
@@ -18,7 +19,7 @@ use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::bulk::lock_monitors_to_change;
 use crate::history::record::SimpleUuid;
-use crate::{Result, TeamStore};
+use crate::{AuditContext, NewEntry, Result, TeamStore};
 
 /// The monitors that a bulk operation concerns.
 #[derive(Clone, Debug)]
@@ -224,7 +225,9 @@ impl TeamStore<'_> {
     pub async fn change_monitors(
         &self,
         edits: &[BulkEdit],
+        change: &BulkChange,
         limit: Option<u32>,
+        by: &AuditContext,
         now: Millis,
     ) -> Result<SaveOutcome> {
         if edits.is_empty() {
@@ -249,6 +252,9 @@ impl TeamStore<'_> {
         if !added {
             return Ok(SaveOutcome::Conflict);
         }
+        let named = edits.iter().map(|edit| (edit.after.id, edit.after.name.to_string()));
+        let changes = diff(None, Some(&change.view()));
+        self.store.write_entry(&mut tx, by, &of_all(Action::MonitorUpdate, named, changes)).await?;
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
@@ -264,9 +270,17 @@ impl TeamStore<'_> {
     /// Deletes these monitors with their alerts, deliveries and links at once, all or none;
     /// false if one of them does not exist. Their heartbeats are inaccessible from then on;
     /// `delete_orphaned_heartbeats` deletes them later.
-    pub async fn delete_monitors(&self, ids: &[MonitorId]) -> Result<bool> {
+    pub async fn delete_monitors(&self, ids: &[MonitorId], by: &AuditContext) -> Result<bool> {
         let mut tx = self.store.begin().await?;
         lock_monitors_to_change(&mut tx, ids).await?;
+        let found: Vec<BulkRow> = within!(tx, |db| {
+            sqlx::query_as(self.select_by_id())
+                .bind(self.team.uuid())
+                .bind(id_array(ids))
+                .bind(self.filter)
+                .fetch_all(db)
+                .await
+        })?;
         let deleted = within!(tx, |db| {
             sqlx::query(self.delete_by_id())
                 .bind(self.team.uuid())
@@ -279,6 +293,10 @@ impl TeamStore<'_> {
         if deleted != ids.len() as u64 {
             return Ok(false);
         }
+        let named = found.into_iter().map(|row| (row.id, row.name));
+        self.store
+            .write_entry(&mut tx, by, &of_all(Action::MonitorDelete, named, Vec::new()))
+            .await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -479,6 +497,22 @@ fn exceeds(edits: &[BulkEdit], active: i64, limit: u32) -> bool {
 fn next_reminder(monitor: &BulkSettings, now: Millis) -> Option<i64> {
     let span = monitor.resend_interval.filter(|_| monitor.isactive)?;
     Some(now.after(span).0)
+}
+
+/// The entry for a change of one monitor, or of many.
+fn of_all(
+    action: Action,
+    monitors: impl Iterator<Item = (MonitorId, String)>,
+    mut changes: Vec<Change>,
+) -> NewEntry {
+    let monitors: Vec<_> = monitors.collect();
+    if let [(id, name)] = &monitors[..] {
+        return NewEntry::new(action, Object::new(ObjectKind::Monitor, &id, name), changes);
+    }
+    let names: Vec<&str> = monitors.iter().map(|(_, name)| name.as_str()).collect();
+    changes.insert(0, Change::new("count", None, Some(names.len().into())));
+    changes.insert(1, Change::new("monitors", None, Some(names.into())));
+    NewEntry::new(action, Object::new(ObjectKind::Monitors, &"", ""), changes)
 }
 
 /// The links to notifiers in `these` that are not in `those`.

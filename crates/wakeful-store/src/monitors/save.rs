@@ -1,6 +1,7 @@
 //! Saves the settings of a monitor in one transaction with its links. Its state is
 //! not touched.
 
+use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitors::Monitor;
@@ -10,7 +11,7 @@ use super::{SaveOutcome, json, resend_interval, to_seconds};
 use crate::accounts::team::lock_team;
 use crate::dialect::{Tx, from_row, within};
 use crate::notifications::reminders::reschedule_reminders;
-use crate::{Result, TeamStore};
+use crate::{AuditContext, NewEntry, Result, StoredMonitor, TeamStore};
 
 /// The memory that the long request bodies and headers of a team's monitors may use: active
 /// monitors keep them.
@@ -61,8 +62,8 @@ from_row!(SavedSettings, |row| Self {
 
 impl TeamStore<'_> {
     /// Adds a monitor. Fails with `StoreError::Gone` if the team has been deleted.
-    pub async fn add_monitor(&self, monitor: &Monitor) -> Result<SaveOutcome> {
-        self.add_monitor_with_limit(monitor, None).await
+    pub async fn add_monitor(&self, monitor: &Monitor, by: &AuditContext) -> Result<SaveOutcome> {
+        self.add_monitor_with_limit(monitor, None, by).await
     }
 
     /// Like `add_monitor`, unless the team already has `limit` active monitors.
@@ -70,6 +71,7 @@ impl TeamStore<'_> {
         &self,
         monitor: &Monitor,
         limit: Option<u32>,
+        by: &AuditContext,
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
@@ -105,23 +107,32 @@ impl TeamStore<'_> {
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
+        let changes = diff(None, Some(&monitor.view()));
+        let entry = NewEntry::new(Action::MonitorCreate, object(monitor), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
 
-    /// Changes the settings of a monitor, but not its state. `revision` is the one
-    /// it was read with, so that later changes by others are not overwritten.
-    pub async fn change_monitor(&self, monitor: &Monitor, revision: i64) -> Result<SaveOutcome> {
-        self.change_monitor_with_limit(monitor, revision, None).await
+    /// Changes the settings of a monitor, but not its state. Later changes by others than
+    /// the one it was read with are not overwritten.
+    pub async fn change_monitor(
+        &self,
+        before: &StoredMonitor,
+        monitor: &Monitor,
+        by: &AuditContext,
+    ) -> Result<SaveOutcome> {
+        self.change_monitor_with_limit(before, monitor, None, by).await
     }
 
     /// Like `change_monitor`, unless it would become active in addition to `limit`
     /// others.
     pub async fn change_monitor_with_limit(
         &self,
+        read: &StoredMonitor,
         monitor: &Monitor,
-        revision: i64,
         limit: Option<u32>,
+        by: &AuditContext,
     ) -> Result<SaveOutcome> {
         let sealed = Sealed::of(&self.store.keyring, monitor);
         let mut tx = self.store.begin().await?;
@@ -151,7 +162,7 @@ impl TeamStore<'_> {
                  where id = $1 and team_id = $2 and revision = $21",
             );
             with_settings!(update, self.team, monitor, sealed)
-                .bind(revision)
+                .bind(read.revision)
                 .execute(db)
                 .await
                 .map(|done| done.rows_affected() == 1)
@@ -173,9 +184,16 @@ impl TeamStore<'_> {
         if !unknown.is_empty() {
             return Ok(SaveOutcome::UnknownNotifiers(unknown));
         }
+        let changes = diff(Some(&read.monitor.view()), Some(&monitor.view()));
+        let entry = NewEntry::new(Action::MonitorUpdate, object(monitor), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
         Ok(SaveOutcome::Done)
     }
+}
+
+fn object(monitor: &Monitor) -> Object {
+    Object::new(ObjectKind::Monitor, &monitor.id, monitor.name.as_str())
 }
 
 fn search_text(monitor: &Monitor) -> String {

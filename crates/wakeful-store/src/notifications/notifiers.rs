@@ -4,6 +4,7 @@
 use sqlx::Error;
 use std::collections::HashMap;
 use uuid::Uuid;
+use wakeful_core::audit::{Action, Audited as _, Object, ObjectKind, diff};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{NotifierId, TeamId, UserId};
@@ -15,11 +16,11 @@ use wakeful_core::notifications::notifier::{
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Millis;
 
-use crate::dialect::{Tx, either, from_row, read, within, write};
+use crate::dialect::{Tx, either, from_row, read, within};
 use crate::mail::{self, sealed};
 use crate::monitors::json;
 use crate::monitors::visible::is_visible;
-use crate::{Keyring, Mail, Result, Store, StoreError, TeamStore};
+use crate::{AuditContext, Keyring, Mail, NewEntry, Result, Store, StoreError, TeamStore};
 
 const SECRET: &str = "notifiers.secret";
 
@@ -210,9 +211,10 @@ impl TeamStore<'_> {
     /// Adds a notifier; false if the team has `MAX_NOTIFIERS_PER_TEAM`. Fails with
     /// `StoreError::Gone` if the team or the user has been deleted, and with
     /// `StoreError::Taken` if the user already has a personal notifier.
-    pub async fn add_notifier(&self, notifier: &Notifier) -> Result<bool> {
+    pub async fn add_notifier(&self, notifier: &Notifier, by: &AuditContext) -> Result<bool> {
         let secret = seal(&self.store.keyring, notifier);
-        Ok(write!(self.store, |db| {
+        let mut tx = self.store.begin().await?;
+        let added = within!(tx, |db| {
             sqlx::query(
                 "insert into notifiers
                  (id, team_id, name, kind, config, secret, disabled_at, disabled_why, isdefault,
@@ -236,14 +238,25 @@ impl TeamStore<'_> {
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
-        })?)
+        })?;
+        if added {
+            let changes = diff(None, Some(&notifier.view()));
+            let entry = NewEntry::new(Action::NotifierCreate, object(notifier), changes);
+            self.store.write_entry(&mut tx, by, &entry).await?;
+            tx.commit().await?;
+        }
+        Ok(added)
     }
 
     /// Changes a notifier if it still has the revision it was read with, so that
     /// later changes by others are not overwritten. Disabling it gives up waiting
     /// deliveries, which would be outdated when it is turned on again. `AttemptReset`
     /// says which records of its attempts are reset.
-    pub async fn change_notifier(&self, notifier: &Notifier) -> Result<ChangeNotifierOutcome> {
+    pub async fn change_notifier(
+        &self,
+        notifier: &Notifier,
+        by: &AuditContext,
+    ) -> Result<ChangeNotifierOutcome> {
         let Some(before) = self.notifier(notifier.id).await? else {
             return Ok(ChangeNotifierOutcome::Missing);
         };
@@ -288,12 +301,20 @@ impl TeamStore<'_> {
             let answer = "not sent: the notifier was turned off";
             give_up(&mut tx, notifier.id, answer, notifier.modified).await?;
         }
+        let changes = diff(Some(&before.view()), Some(&notifier.view()));
+        let entry = NewEntry::new(Action::NotifierUpdate, object(notifier), changes);
+        self.store.write_entry(&mut tx, by, &entry).await?;
         tx.commit().await?;
         Ok(ChangeNotifierOutcome::Done)
     }
 
     /// Deletes a notifier with its deliveries, unless a monitor uses it.
-    pub async fn delete_notifier(&self, id: NotifierId) -> Result<DeleteNotifierOutcome> {
+    pub async fn delete_notifier(
+        &self,
+        notifier: &Notifier,
+        by: &AuditContext,
+    ) -> Result<DeleteNotifierOutcome> {
+        let id = notifier.id;
         let mut tx = self.store.begin().await?;
         let deleted = within!(tx, |db| {
             // Monitors that the caller cannot see count, but are not named.
@@ -325,9 +346,17 @@ impl TeamStore<'_> {
                 _ => DeleteNotifierOutcome::Done,
             })
         })?;
-        tx.commit().await?;
+        if deleted == DeleteNotifierOutcome::Done {
+            let entry = NewEntry::new(Action::NotifierDelete, object(notifier), Vec::new());
+            self.store.write_entry(&mut tx, by, &entry).await?;
+            tx.commit().await?;
+        }
         Ok(deleted)
     }
+}
+
+fn object(notifier: &Notifier) -> Object {
+    Object::new(ObjectKind::Notifier, &notifier.id, notifier.name.as_str())
 }
 
 impl Store {

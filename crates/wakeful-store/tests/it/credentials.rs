@@ -13,7 +13,7 @@ use wakeful_store::{
     Account, AddUserOutcome, Authority, Credential, FilterChange, MemberChange, MemberOutcome,
     NewAccount, NewApiKey, NewMember, NewSession, Store, StoreError, UserChange,
 };
-use wakeful_testkit::{Database, DatabaseKind, until, whole};
+use wakeful_testkit::{Database, DatabaseKind, system, until, whole};
 
 use crate::fixture::{NOW, next, sign_up};
 use crate::on_both;
@@ -68,13 +68,13 @@ on_both! {
 
 async fn session_by_password(store: Store) {
     let (_, user, _) = sign_up(&store).await;
-    store.add_session(&session(user), PASSWORD, NOW).await.unwrap();
+    store.add_session(&session(user), PASSWORD, &system(), NOW).await.unwrap();
     let with_mfa = Credential::Password { hash: "-", mfa_enabled: true };
-    assert_gone(&store.add_session(&session(user), with_mfa, NOW).await);
+    assert_gone(&store.add_session(&session(user), with_mfa, &system(), NOW).await);
     store.rehash_password(&account(&store, user).await, "new").await.unwrap();
-    assert_gone(&store.add_session(&session(user), PASSWORD, NOW).await);
+    assert_gone(&store.add_session(&session(user), PASSWORD, &system(), NOW).await);
     let unknown = UserId::new(NOW, next());
-    assert_gone(&store.add_session(&session(unknown), PASSWORD, NOW).await);
+    assert_gone(&store.add_session(&session(unknown), PASSWORD, &system(), NOW).await);
 }
 
 async fn by_credential(store: Store) {
@@ -83,29 +83,38 @@ async fn by_credential(store: Store) {
     let by_session = Credential::Session(first);
     let key = api_key(user);
     store
-        .add_api_key(&key, Authority { user: key.user, credential: by_session }, NOW)
+        .add_api_key(&key, Authority { user: key.user, credential: by_session }, &system(), NOW)
         .await
         .unwrap();
     let by_key = Credential::ApiKey(key.id);
-    store.add_session(&session(user), by_key, NOW).await.unwrap();
+    store.add_session(&session(user), by_key, &system(), NOW).await.unwrap();
     // A credential is valid only for its own user.
     assert_gone(
         &store
-            .add_api_key(&api_key(other), Authority { user: other, credential: by_session }, NOW)
+            .add_api_key(
+                &api_key(other),
+                Authority { user: other, credential: by_session },
+                &system(),
+                NOW,
+            )
             .await,
     );
-    assert_gone(&store.add_session(&session(other), by_key, NOW).await);
+    assert_gone(&store.add_session(&session(other), by_key, &system(), NOW).await);
     assert_eq!(
-        store.team(&whole(team)).revoke(&[user], by(user, first), NOW).await.unwrap(),
+        store.team(&whole(team)).revoke(&[user], by(user, first), &system(), NOW).await.unwrap(),
         MemberOutcome::Done
     );
     assert_gone(
-        &store.add_api_key(&api_key(user), Authority { user, credential: by_session }, NOW).await,
+        &store
+            .add_api_key(&api_key(user), Authority { user, credential: by_session }, &system(), NOW)
+            .await,
     );
     assert_gone(
-        &store.add_api_key(&api_key(user), Authority { user, credential: by_key }, NOW).await,
+        &store
+            .add_api_key(&api_key(user), Authority { user, credential: by_key }, &system(), NOW)
+            .await,
     );
-    assert_gone(&store.add_session(&session(user), by_key, NOW).await);
+    assert_gone(&store.add_session(&session(user), by_key, &system(), NOW).await);
     assert!(store.api_keys(user).await.unwrap().is_empty());
 }
 
@@ -116,16 +125,16 @@ async fn after_suspension(store: Store) {
     let (bob, eve, new) = (new_account(), new_account(), new_account());
     for account in [&bob, &eve] {
         let member = NewMember { account, role: Some(Role::Admin), limit: None };
-        team.add_user(&member, by(ann, of_ann), NOW).await.unwrap();
+        team.add_user(&member, by(ann, of_ann), &system(), NOW).await.unwrap();
     }
     let of_bob = session(bob.user);
-    store.add_session(&of_bob, PASSWORD, NOW).await.unwrap();
+    store.add_session(&of_bob, PASSWORD, &system(), NOW).await.unwrap();
     let by_bob = by(bob.user, of_bob.id);
     let change_bob = async |role: Option<Role>, suspended: bool| {
         let (caller, filter) = (by(ann, of_ann), FilterChange::Unchanged);
         let change =
             MemberChange { user: bob.user, caller, role, suspended: Some(suspended), filter };
-        assert_eq!(team.change_member(&change, NOW).await.unwrap(), MemberOutcome::Done);
+        assert_eq!(team.change_member(&change, &system(), NOW).await.unwrap(), MemberOutcome::Done);
     };
     let takeover = UserChange {
         user: eve.user,
@@ -138,14 +147,14 @@ async fn after_suspension(store: Store) {
     let member = NewMember { account: &new, role: None, limit: None };
 
     change_bob(None, true).await;
-    assert_gone(&team.add_user(&member, by_bob, NOW).await);
-    assert_gone(&team.change_user(&takeover, NOW).await);
-    assert_gone(&team.revoke(&[eve.user], by_bob, NOW).await);
-    assert_gone(&store.add_api_key(&api_key(bob.user), by_bob, NOW).await);
+    assert_gone(&team.add_user(&member, by_bob, &system(), NOW).await);
+    assert_gone(&team.change_user(&takeover, &system(), NOW).await);
+    assert_gone(&team.revoke(&[eve.user], by_bob, &system(), NOW).await);
+    assert_gone(&store.add_api_key(&api_key(bob.user), by_bob, &system(), NOW).await);
     change_bob(Some(Role::Viewer), false).await;
-    let added = team.add_user(&member, by_bob, NOW).await.unwrap();
+    let added = team.add_user(&member, by_bob, &system(), NOW).await.unwrap();
     assert_eq!(added, AddUserOutcome::RoleTooHigh);
-    let changed = team.change_user(&takeover, NOW).await.unwrap();
+    let changed = team.change_user(&takeover, &system(), NOW).await.unwrap();
     assert_eq!(changed, MemberOutcome::RoleTooHigh);
     assert_eq!(account(&store, eve.user).await.password_hash, "-");
     assert_eq!(team.members().await.unwrap().len(), 3);
@@ -154,7 +163,7 @@ async fn after_suspension(store: Store) {
 async fn changes(store: Store) {
     let (team, user, first) = sign_up(&store).await;
     let second = session(user);
-    store.add_session(&second, PASSWORD, NOW).await.unwrap();
+    store.add_session(&second, PASSWORD, &system(), NOW).await.unwrap();
     let email = EmailAddress::parse(&account(&store, user).await.email).unwrap();
     let change = |id: SessionId, hash: &str| UserChange {
         user,
@@ -166,27 +175,27 @@ async fn changes(store: Store) {
     };
     let team = store.team(&whole(team));
     assert_eq!(
-        team.change_user(&change(second.id, "by the second"), NOW).await.unwrap(),
+        team.change_user(&change(second.id, "by the second"), &system(), NOW).await.unwrap(),
         MemberOutcome::Done
     );
     // The first session has ended with that change.
-    assert_gone(&team.change_user(&change(first, "by the first"), NOW).await);
+    assert_gone(&team.change_user(&change(first, "by the first"), &system(), NOW).await);
     assert_eq!(account(&store, user).await.password_hash, "by the second");
     let bob = new_account();
     let bob = NewMember { account: &bob, role: None, limit: None };
-    assert_gone(&team.add_user(&bob, by(user, first), NOW).await);
-    team.add_user(&bob, by(user, second.id), NOW).await.unwrap();
+    assert_gone(&team.add_user(&bob, by(user, first), &system(), NOW).await);
+    team.add_user(&bob, by(user, second.id), &system(), NOW).await.unwrap();
 }
 
 async fn after_revocation(store: Store) {
     let (team, user, ended) = sign_up(&store).await;
     store.set_mfa_seed(user, &Seed::new([7; 20])).await.unwrap();
     let sealed = store.mfa(user).await.unwrap().unwrap().sealed;
-    assert!(store.end_session(user, ended).await.unwrap());
+    assert!(store.end_session(user, ended, &system()).await.unwrap());
     let (team, by) = (store.team(&whole(team)), by(user, ended));
-    assert_gone(&team.revoke(&[user], by, NOW).await);
-    assert_gone(&team.delete_users(&[user], Some(by), NOW).await);
-    assert_gone(&store.enable_mfa(by, &sealed, 1, &[]).await);
+    assert_gone(&team.revoke(&[user], by, &system(), NOW).await);
+    assert_gone(&team.delete_users(&[user], Some(by), &system(), NOW).await);
+    assert_gone(&store.enable_mfa(by, &sealed, 1, &[], &system()).await);
     assert!(!account(&store, user).await.mfa_enabled);
 }
 
@@ -197,14 +206,15 @@ async fn sessions_of_keys(store: Store) {
         .add_api_key(
             &key,
             Authority { user: key.user, credential: Credential::Session(first) },
+            &system(),
             NOW,
         )
         .await
         .unwrap();
     let opened = session(user);
-    store.add_session(&opened, Credential::ApiKey(key.id), NOW).await.unwrap();
+    store.add_session(&opened, Credential::ApiKey(key.id), &system(), NOW).await.unwrap();
     assert!(store.session(opened.digest).await.unwrap().is_some());
-    assert!(store.delete_api_key(user, key.id).await.unwrap());
+    assert!(store.delete_api_key(user, key.id, &system()).await.unwrap());
     assert!(store.session(opened.digest).await.unwrap().is_none());
     let left = store.sessions(user, Millis(0), Millis(0)).await.unwrap();
     assert_eq!(left.iter().map(|session| session.id).collect::<Vec<_>>(), [first]);
@@ -217,37 +227,42 @@ async fn eviction(store: Store) {
         .add_api_key(
             &key,
             Authority { user: key.user, credential: Credential::Session(first) },
+            &system(),
             NOW,
         )
         .await
         .unwrap();
     let by_key = session(user);
-    store.add_session(&by_key, Credential::ApiKey(key.id), NOW).await.unwrap();
+    store.add_session(&by_key, Credential::ApiKey(key.id), &system(), NOW).await.unwrap();
     // Sessions of one key cannot evict those of another.
     let busy = api_key(user);
     store
         .add_api_key(
             &busy,
             Authority { user: busy.user, credential: Credential::Session(first) },
+            &system(),
             NOW,
         )
         .await
         .unwrap();
     for later in 1..=201 {
         let by_busy = Credential::ApiKey(busy.id);
-        store.add_session(&session(user), by_busy, Millis(NOW.0 + later)).await.unwrap();
+        store.add_session(&session(user), by_busy, &system(), Millis(NOW.0 + later)).await.unwrap();
     }
     assert!(store.session(by_key.digest).await.unwrap().is_some());
-    assert!(store.delete_api_key(user, busy.id).await.unwrap());
+    assert!(store.delete_api_key(user, busy.id, &system()).await.unwrap());
     let mut opened = Vec::new();
     for later in 1..200 {
         opened.push(session(user));
-        store.add_session(opened.last().unwrap(), PASSWORD, Millis(NOW.0 + later)).await.unwrap();
+        store
+            .add_session(opened.last().unwrap(), PASSWORD, &system(), Millis(NOW.0 + later))
+            .await
+            .unwrap();
     }
     let sessions = async || store.sessions(user, Millis(0), Millis(0)).await.unwrap();
     assert_eq!(sessions().await.len(), 201, "200 by password and one by key");
     store.touch_session(first, Millis(NOW.0 + 300)).await.unwrap();
-    store.add_session(&session(user), PASSWORD, Millis(NOW.0 + 400)).await.unwrap();
+    store.add_session(&session(user), PASSWORD, &system(), Millis(NOW.0 + 400)).await.unwrap();
     let left: Vec<SessionId> = sessions().await.iter().map(|session| session.id).collect();
     assert_eq!(left.len(), 201);
     assert!(left.contains(&first), "used recently");
@@ -261,7 +276,7 @@ async fn resets(store: Store) {
     let before = account(&store, user).await;
     let digest = Digest::of("a token");
     let later = Millis(NOW.0 + 1);
-    store.add_password_reset(&before, digest, later, None, NOW).await.unwrap();
+    store.add_password_reset(&before, digest, later, None, None, NOW).await.unwrap();
     let change = UserChange {
         user,
         email: EmailAddress::parse("new@example.com").unwrap(),
@@ -271,19 +286,19 @@ async fn resets(store: Store) {
         credential: Credential::Session(first),
     };
     assert_eq!(
-        store.team(&whole(team)).change_user(&change, NOW).await.unwrap(),
+        store.team(&whole(team)).change_user(&change, &system(), NOW).await.unwrap(),
         MemberOutcome::Done
     );
     for address in [before.email.as_str(), "new@example.com"] {
         assert!(!store.is_password_reset_valid(digest, address, NOW).await.unwrap());
-        assert_eq!(store.reset_password(digest, address, "x", NOW).await.unwrap(), None);
+        assert_eq!(store.reset_password(digest, address, "x", &system()).await.unwrap(), None);
     }
     // A reset that was requested before the address changed.
-    assert_gone(&store.add_password_reset(&before, digest, later, None, NOW).await);
+    assert_gone(&store.add_password_reset(&before, digest, later, None, None, NOW).await);
     let after = account(&store, user).await;
-    store.add_password_reset(&after, digest, later, None, NOW).await.unwrap();
-    assert_eq!(store.reset_password(digest, &before.email, "x", NOW).await.unwrap(), None);
-    let reset = store.reset_password(digest, "new@example.com", "x", NOW).await.unwrap();
+    store.add_password_reset(&after, digest, later, None, None, NOW).await.unwrap();
+    assert_eq!(store.reset_password(digest, &before.email, "x", &system()).await.unwrap(), None);
+    let reset = store.reset_password(digest, "new@example.com", "x", &system()).await.unwrap();
     assert_eq!(reset, Some(user));
 }
 
@@ -299,7 +314,8 @@ async fn a_session_waits_for_a_password_change_in_progress() {
     change.execute("update users set password_hash = 'new'").await.unwrap();
     change.execute("delete from sessions").await.unwrap();
     let session = session(user);
-    let opening = store.add_session(&session, PASSWORD, NOW);
+    let by = system();
+    let opening = store.add_session(&session, PASSWORD, &by, NOW);
     let committing = async {
         until("the session waits or has been added", || async {
             let waiting = "select count(*) from pg_stat_activity

@@ -11,7 +11,7 @@ use wakeful_core::time::Millis;
 use wakeful_store::{
     ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store,
 };
-use wakeful_testkit::whole;
+use wakeful_testkit::{system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -192,7 +192,8 @@ async fn clean(store: Store) {
     let change = async |change: &dyn Fn(&mut Notifier)| {
         let mut changed = saved_notifier().await;
         change(&mut changed);
-        let written = store.team(&whole(team)).change_notifier(&changed).await.expect("written");
+        let written =
+            store.team(&whole(team)).change_notifier(&changed, &system()).await.expect("written");
         assert_eq!(written, ChangeNotifierOutcome::Done);
     };
     assert_eq!(fails(&store, id, 0).await, 0);
@@ -219,7 +220,7 @@ async fn overtaken(store: Store) {
         async || store.team(&whole(team)).notifier(id).await.expect("read").expect("there");
     let rename = async |read: Notifier, name: &str| {
         let renamed = Notifier { name: Name::parse(name).expect("a name"), ..read };
-        store.team(&whole(team)).change_notifier(&renamed).await.expect("tried")
+        store.team(&whole(team)).change_notifier(&renamed, &system()).await.expect("tried")
     };
     let read = saved_notifier().await;
     assert!(store.disable_notifier(id, "410 Gone", &[], NOW).await.expect("written"));
@@ -231,13 +232,13 @@ async fn overtaken(store: Store) {
     let now = saved_notifier().await;
     assert_eq!((now.name.as_str(), now.disabled.is_some()), ("other", true));
     let foreign = crate::fixture::team(&store).await;
-    let tried = store.team(&whole(foreign)).change_notifier(&now).await.expect("tried");
+    let tried = store.team(&whole(foreign)).change_notifier(&now, &system()).await.expect("tried");
     assert_eq!(tried, ChangeNotifierOutcome::Missing);
 }
 
 async fn linked_monitor(store: &Store, team: TeamId, notifier: NotifierId) -> MonitorId {
     let saved_monitor = Monitor { notifiers: vec![notifier], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     saved_monitor.id
 }
 
@@ -252,7 +253,10 @@ async fn turned(store: Store) {
     let id = listed().await.expect("a notifier")[0].id;
     let turn = async |disabled| {
         let saved_notifier = scope.notifier(hook).await.expect("read").expect("there");
-        scope.change_notifier(&Notifier { disabled, ..saved_notifier }).await.expect("written");
+        scope
+            .change_notifier(&Notifier { disabled, ..saved_notifier }, &system())
+            .await
+            .expect("written");
     };
     assert_eq!(state().await, "waiting");
     turn(Some(Disabled { at: NOW, why: "by hand".into() })).await;

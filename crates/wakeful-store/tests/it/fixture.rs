@@ -13,8 +13,8 @@ use wakeful_core::notifications::notifier::{
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::{State, Status};
-use wakeful_store::{Mail, NewAccount, NewSession, Record, Store};
-use wakeful_testkit::whole;
+use wakeful_store::{Mail, NewAccount, NewSession, Record, Store, StoredMonitor};
+use wakeful_testkit::{system, whole};
 
 pub(crate) const NOW: Millis = Millis(1_790_000_000_000);
 
@@ -64,8 +64,13 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
         subject: String::new(),
         text: String::new(),
     };
-    store.sign_up(team, &account, &session, &welcome, None, NOW).await.expect("signed up");
+    store.sign_up(team, &account, &session, &welcome, None, &system()).await.expect("signed up");
     (team, user, session.id)
+}
+
+/// A monitor as read with this revision.
+pub(crate) fn stored(monitor: &Monitor, revision: i64) -> StoredMonitor {
+    StoredMonitor { monitor: monitor.clone(), state: State::default(), seq: 0, revision }
 }
 
 pub(crate) fn monitor(team: TeamId, name: &str) -> Monitor {
@@ -109,7 +114,7 @@ pub(crate) async fn notifier(store: &Store, team: TeamId, name: &str) -> Notifie
         created: NOW,
         modified: NOW,
     };
-    store.team(&whole(team)).add_notifier(&notifier).await.expect("saved");
+    store.team(&whole(team)).add_notifier(&notifier, &system()).await.expect("saved");
     notifier.id
 }
 

@@ -8,7 +8,7 @@ use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_store::{Record, RetentionLimits, Store};
-use wakeful_testkit::{DatabaseKind, both_databases, whole};
+use wakeful_testkit::{DatabaseKind, both_databases, system, whole};
 
 use crate::fixture::{NOW, monitor, passing, team};
 
@@ -20,7 +20,7 @@ const DAY: i64 = 24 * HOUR;
 async fn site(store: &Store) -> (TeamId, Monitor) {
     let team = team(store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     (team, saved_monitor)
 }
 

@@ -3,7 +3,7 @@
 use wakeful_core::id::MonitorId;
 use wakeful_core::time::Millis;
 use wakeful_store::{HeartbeatKey, HeartbeatRange, Store};
-use wakeful_testkit::whole;
+use wakeful_testkit::{system, whole};
 
 use crate::fixture::{NOW, monitor, next, passing, team};
 use crate::on_both;
@@ -22,7 +22,7 @@ pub(crate) fn everything() -> HeartbeatRange {
 async fn reads_back(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let record = passing(saved_monitor.id, 1, NOW);
     store.record(std::slice::from_ref(&record)).await.expect("recorded");
     let read =
@@ -33,7 +33,7 @@ async fn reads_back(store: Store) {
 async fn same_moment(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let records: Vec<_> = (1..=5).map(|seq| passing(saved_monitor.id, seq, NOW)).collect();
     store.record(&records).await.expect("recorded");
     let mut keys: Vec<HeartbeatKey> = Vec::new();
@@ -53,7 +53,7 @@ async fn same_moment(store: Store) {
 async fn ranges(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let records: Vec<_> =
         (1..=4).map(|seq| passing(saved_monitor.id, seq, Millis(NOW.0 + seq))).collect();
     store.record(&records).await.expect("recorded");
@@ -70,7 +70,7 @@ async fn ranges(store: Store) {
 async fn unknown_monitor(store: Store) {
     let (ours, theirs) = (team(&store).await, team(&store).await);
     let saved_monitor = monitor(theirs, "theirs");
-    store.team(&whole(theirs)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(theirs)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let unknown = MonitorId::new(NOW, next());
     for id in [saved_monitor.id, unknown] {
         let read = store.team(&whole(ours)).heartbeats(id, &everything()).await.expect("read");

@@ -13,7 +13,7 @@ use wakeful_core::monitors::Monitor;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::{FailureStreak, Status};
 use wakeful_store::{HeartbeatKey, HeartbeatRange, Record, RetentionLimits, Store};
-use wakeful_testkit::{Database, DatabaseKind, both_databases, whole};
+use wakeful_testkit::{Database, DatabaseKind, both_databases, system, whole};
 
 use crate::fixture::{NOW, monitor, next, passing, team};
 use crate::heartbeats::everything;
@@ -37,7 +37,7 @@ const LATER: Millis = Millis(i64::MAX - 1);
 async fn site(store: &Store) -> (TeamId, Monitor) {
     let team = team(store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     (team, saved_monitor)
 }
 
@@ -388,7 +388,11 @@ async fn deleted_with_monitor(store: Store) {
         .collect();
     store.record(&records).await.expect("recorded");
     store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted");
-    store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
+    store
+        .team(&whole(team))
+        .delete_monitors(&[saved_monitor.id], &system())
+        .await
+        .expect("deleted");
     // A late compaction finds no monitor.
     assert_eq!(
         store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted").heartbeats,

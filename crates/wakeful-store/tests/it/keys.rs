@@ -11,7 +11,7 @@ use wakeful_core::token::Digest;
 use wakeful_store::{
     Keyring, KeyringError, Mail, NewAccount, NewSession, Resealed, Store, StoreError,
 };
-use wakeful_testkit::both_databases;
+use wakeful_testkit::{both_databases, system};
 
 const NOW: Millis = Millis(1_794_735_000_000);
 const SEED: [u8; 20] = *b"twenty secret bytes!";
@@ -43,7 +43,7 @@ async fn fill(store: &Store) -> UserId {
         agent: String::new(),
     };
     let team = TeamId::new(NOW, [3; 10]);
-    store.sign_up(team, &account, &session, &mail(4), None, NOW).await.unwrap();
+    store.sign_up(team, &account, &session, &mail(4), None, &system()).await.unwrap();
     assert!(store.set_mfa_seed(user, &Seed::new(SEED)).await.unwrap());
     user
 }
@@ -98,7 +98,7 @@ both_databases! {
         let store = database.open().await;
         opens(&store, user).await;
         // The seed, the mail, and the value that verifies the keyring.
-        assert_eq!(store.reseal().await.unwrap(), Resealed(3));
+        assert_eq!(store.reseal().await.unwrap(), Resealed(4));
         assert_eq!(store.reseal().await.unwrap(), Resealed(0));
         store.close().await;
         // The old key is no longer needed.

@@ -7,9 +7,9 @@ use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
 use wakeful_core::verdict::Status;
 use wakeful_store::{MemberOutcome, MonitorQuery, SaveOutcome, Store};
-use wakeful_testkit::whole;
+use wakeful_testkit::{system, whole};
 
-use crate::fixture::{NOW, monitor, next, notifier, passing, team};
+use crate::fixture::{NOW, monitor, next, notifier, passing, stored, team};
 use crate::on_both;
 
 on_both! {
@@ -41,7 +41,7 @@ async fn reads_back(store: Store) {
         ..monitor(team, "Café ☕")
     };
     assert_eq!(
-        store.team(&whole(team)).add_monitor(&saved).await.expect("saved"),
+        store.team(&whole(team)).add_monitor(&saved, &system()).await.expect("saved"),
         SaveOutcome::Done
     );
     let (read, links) =
@@ -63,7 +63,11 @@ async fn reads_back(store: Store) {
         ..saved
     };
     assert_eq!(
-        store.team(&whole(team)).change_monitor(&changed, 1).await.expect("saved"),
+        store
+            .team(&whole(team))
+            .change_monitor(&stored(&changed, 1), &changed, &system())
+            .await
+            .expect("saved"),
         SaveOutcome::Done
     );
     let (read, _) =
@@ -74,12 +78,17 @@ async fn reads_back(store: Store) {
 async fn apart(store: Store) {
     let (ours, theirs) = (team(&store).await, team(&store).await);
     let saved_monitor = monitor(theirs, "theirs");
-    store.team(&whole(theirs)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(theirs)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let us = store.team(&whole(ours));
     assert!(us.monitor(saved_monitor.id).await.expect("read").is_none());
     assert!(us.monitors(&MonitorQuery::default()).await.expect("read").is_empty());
-    assert_eq!(us.change_monitor(&saved_monitor, 1).await.expect("tried"), SaveOutcome::NotFound);
-    assert!(!us.delete_monitors(&[saved_monitor.id]).await.expect("tried"));
+    assert_eq!(
+        us.change_monitor(&stored(&saved_monitor, 1), &saved_monitor, &system())
+            .await
+            .expect("tried"),
+        SaveOutcome::NotFound
+    );
+    assert!(!us.delete_monitors(&[saved_monitor.id], &system()).await.expect("tried"));
     assert!(store.team(&whole(theirs)).monitor(saved_monitor.id).await.expect("read").is_some());
 }
 
@@ -89,18 +98,28 @@ async fn unknown_notifiers(store: Store) {
     let unknown = NotifierId::new(NOW, next());
     let wanted = Monitor { notifiers: vec![own, foreign, unknown], ..monitor(ours, "site") };
     let refused = SaveOutcome::UnknownNotifiers(vec![foreign, unknown]);
-    assert_eq!(store.team(&whole(ours)).add_monitor(&wanted).await.expect("tried"), refused);
+    assert_eq!(
+        store.team(&whole(ours)).add_monitor(&wanted, &system()).await.expect("tried"),
+        refused
+    );
     assert!(store.team(&whole(ours)).monitor(wanted.id).await.expect("read").is_none());
 
     let saved_monitor = Monitor { notifiers: vec![own], ..wanted };
-    store.team(&whole(ours)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(ours)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let renamed = Monitor {
         notifiers: vec![foreign],
         name: Name::parse("renamed").expect("a name"),
         ..saved_monitor.clone()
     };
     let refused = SaveOutcome::UnknownNotifiers(vec![foreign]);
-    assert_eq!(store.team(&whole(ours)).change_monitor(&renamed, 1).await.expect("tried"), refused);
+    assert_eq!(
+        store
+            .team(&whole(ours))
+            .change_monitor(&stored(&renamed, 1), &renamed, &system())
+            .await
+            .expect("tried"),
+        refused
+    );
     let (read, _) =
         store.team(&whole(ours)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!(read.monitor, saved_monitor);
@@ -117,7 +136,7 @@ async fn filters(store: Store) {
     let site =
         Monitor { spec: http("https://ÄPFEL.example/a_b", ""), ..tagged("Site", &["Web", "eu"]) };
     for saved_monitor in [&plain, &quoted, &site] {
-        store.team(&whole(team)).add_monitor(saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(saved_monitor, &system()).await.expect("saved");
     }
     store.record(&[passing(site.id, 1, NOW)]).await.expect("recorded");
 
@@ -156,7 +175,7 @@ async fn pages(store: Store) {
     for number in 0..7 {
         let saved_monitor =
             Monitor { notifiers: vec![hook], ..monitor(team, &format!("m{number}")) };
-        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
         created.push(saved_monitor.id);
     }
     let mut listed = Vec::new();
@@ -176,10 +195,14 @@ async fn pages(store: Store) {
 async fn edit_and_state(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     let renamed = Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor };
-    store.team(&whole(team)).change_monitor(&renamed, 1).await.expect("saved");
+    store
+        .team(&whole(team))
+        .change_monitor(&stored(&renamed, 1), &renamed, &system())
+        .await
+        .expect("saved");
     store.record(&[passing(renamed.id, 2, NOW)]).await.expect("recorded");
     let (read, _) =
         store.team(&whole(team)).monitor(renamed.id).await.expect("read").expect("there");
@@ -191,12 +214,16 @@ async fn overtaken(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let stopped = Monitor { isactive: false, ..saved_monitor.clone() };
     let renamed =
         Monitor { name: Name::parse("renamed").expect("a name"), ..saved_monitor.clone() };
     let change = async |wanted: &Monitor, revision| {
-        store.team(&whole(team)).change_monitor(wanted, revision).await.expect("tried")
+        store
+            .team(&whole(team))
+            .change_monitor(&stored(wanted, revision), wanted, &system())
+            .await
+            .expect("tried")
     };
     assert_eq!(change(&stopped, 1).await, SaveOutcome::Done);
     assert_eq!(change(&renamed, 1).await, SaveOutcome::Conflict);
@@ -204,26 +231,36 @@ async fn overtaken(store: Store) {
         store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
     assert_eq!((read.monitor, read.revision, links.len()), (stopped, 2, 1));
     let foreign = crate::fixture::team(&store).await;
-    let tried = store.team(&whole(foreign)).change_monitor(&renamed, 2).await.expect("tried");
+    let tried = store
+        .team(&whole(foreign))
+        .change_monitor(&stored(&renamed, 2), &renamed, &system())
+        .await
+        .expect("tried");
     assert_eq!(tried, SaveOutcome::NotFound);
 }
 
 async fn deletes(store: Store) {
     let team = team(&store).await;
     let saved_monitor = Monitor { push_token: Some(Secret::new("t")), ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let found = store.monitor_by_push_token(Digest::of("t")).await.expect("read");
     assert_eq!(found, Some((team, saved_monitor.id)));
     let records: Vec<_> = (1..=2_500).map(|seq| passing(saved_monitor.id, seq, NOW)).collect();
     store.record(&records).await.expect("recorded");
-    assert!(store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted"));
+    assert!(
+        store
+            .team(&whole(team))
+            .delete_monitors(&[saved_monitor.id], &system())
+            .await
+            .expect("deleted")
+    );
     assert!(store.monitor_by_push_token(Digest::of("t")).await.expect("read").is_none());
     // A late verdict is skipped, and the heartbeats are deleted in batches.
     store.record(&[passing(saved_monitor.id, 2_501, NOW)]).await.expect("skipped");
     assert!(!store.delete_orphaned_heartbeats(2).await.expect("deleted"));
     assert!(store.delete_orphaned_heartbeats(10).await.expect("deleted"));
     // The same id again shows that nothing was left.
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let span = crate::heartbeats::everything();
     let left = store
         .team(&whole(team))
@@ -237,7 +274,7 @@ async fn deletes(store: Store) {
 async fn team_deleted(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     remove_team(&store, team).await;
     assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
@@ -249,7 +286,7 @@ async fn linked_team_deleted(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     remove_team(&store, team).await;
     assert!(store.monitors_by_id(&[saved_monitor.id]).await.expect("read").is_empty());
 }
@@ -257,7 +294,8 @@ async fn linked_team_deleted(store: Store) {
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     let members = store.team(&whole(team)).members().await.expect("read");
     let users: Vec<_> = members.iter().map(|member| member.user).collect();
-    let deleted = store.team(&whole(team)).delete_users(&users, None, NOW).await.expect("deleted");
+    let deleted =
+        store.team(&whole(team)).delete_users(&users, None, &system(), NOW).await.expect("deleted");
     assert_eq!(deleted, MemberOutcome::Done);
 }
 
@@ -272,14 +310,14 @@ wakeful_testkit::both_databases! {
             push_token: Some(Secret::new("t")),
             ..monitor(team, "site")
         };
-        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
 
         let both = database.keyring().rotated();
         let new = both.pruned();
         let store = Store::open(&database.options(), both).await.expect("opens");
-        // The password, the push token, the notifier's secret, the welcome mail and
-        // the value that verifies the keyring.
-        assert_eq!(store.reseal().await.expect("resealed").0, 5);
+        // The password, the push token, the notifier's secret, the welcome mail, the end of
+        // the audit log and the value that verifies the keyring.
+        assert_eq!(store.reseal().await.expect("resealed").0, 6);
         let store = Store::open(&database.options(), new).await.expect("opens");
         let (read, _) = store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, saved_monitor);

@@ -10,7 +10,7 @@ use wakeful_core::cluster::slot::{Grant, LEASE_DURATION, SLOT_COUNT, Slot};
 use wakeful_core::id::{EventId, MonitorId, NodeId, NodeRequestId};
 use wakeful_core::time::Millis;
 use wakeful_store::{NewEvent, Node, NodeRequest, Record, Store, StoreError};
-use wakeful_testkit::{Database, DatabaseKind, both_databases, concurrently, whole};
+use wakeful_testkit::{Database, DatabaseKind, both_databases, concurrently, system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::on_both;
@@ -80,7 +80,7 @@ async fn fenced(store: Store) {
     let team = team(&store).await;
     let (saved_monitor, other) = (monitor(team, "kept"), monitor(team, "other"));
     for monitor in [&saved_monitor, &other] {
-        store.team(&whole(team)).add_monitor(monitor).await.unwrap();
+        store.team(&whole(team)).add_monitor(monitor, &system()).await.unwrap();
     }
     let (one, two) = (joined(&store).await, joined(&store).await);
     take(&store, one.id, SLOT_COUNT.into(), true).await;
@@ -121,7 +121,7 @@ async fn evicted(store: Store) {
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor =
         wakeful_core::monitors::Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.unwrap();
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.unwrap();
     let mut record = passing(saved_monitor.id, 1, NOW);
     record.events.push(NewEvent {
         id: EventId::new(NOW, next()),
@@ -186,7 +186,7 @@ async fn left(store: Store) {
 async fn requested(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.unwrap();
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.unwrap();
     let request = NodeRequest {
         id: NodeRequestId::new(NOW, next()),
         monitor: saved_monitor.id,
@@ -218,7 +218,7 @@ async fn by_slot(store: Store) {
         random[8] = number.wrapping_mul(67);
         let id = MonitorId::new(NOW, random);
         let saved_monitor = wakeful_core::monitors::Monitor { id, ..monitor(team, "site") };
-        store.team(&whole(team)).add_monitor(&saved_monitor).await.unwrap();
+        store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.unwrap();
         slots.entry(Slot::of(id)).or_default().insert(id);
     }
     assert!(slots.len() > 10, "{slots:?}");
@@ -241,7 +241,7 @@ both_databases! {
         for number in 0..60_u8 {
             let id = MonitorId::new(NOW, [number.wrapping_mul(41); 10]);
             let saved_monitor = wakeful_core::monitors::Monitor { id, ..monitor(team, "site") };
-            store.team(&whole(team)).add_monitor(&saved_monitor).await.unwrap();
+            store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.unwrap();
             *expected.entry(Slot::of(id).number()).or_insert(0_i64) += 1;
         }
         database.execute("update monitors set slot = -1").await;
@@ -271,7 +271,7 @@ async fn racing_nodes_on_postgres_never_write_under_the_same_epoch() {
         random[8] = number;
         let id = MonitorId::new(NOW, random);
         let monitor = wakeful_core::monitors::Monitor { id, ..monitor(team, "site") };
-        store.team(&whole(team)).add_monitor(&monitor).await.unwrap();
+        store.team(&whole(team)).add_monitor(&monitor, &system()).await.unwrap();
         monitor_ids.push(id);
     }
     let slots: HashSet<Slot> = monitor_ids.iter().map(|id| Slot::of(*id)).collect();

@@ -7,9 +7,9 @@ use wakeful_core::monitors::Monitor;
 use wakeful_core::region::{ProbeName, Quorum, Region, Regions};
 use wakeful_core::time::Millis;
 use wakeful_store::Store;
-use wakeful_testkit::whole;
+use wakeful_testkit::{system, whole};
 
-use crate::fixture::{NOW, monitor, passing, team};
+use crate::fixture::{NOW, monitor, passing, stored, team};
 use crate::heartbeats::everything;
 use crate::on_both;
 
@@ -41,17 +41,21 @@ async fn regions(store: Store) {
             isactive,
             ..monitor(team, name)
         };
-        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
         let (read, _) =
             store.team(&whole(team)).monitor(saved_monitor.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, saved_monitor);
         let changed = Monitor { quorum: Quorum::Any, ..saved_monitor };
-        store.team(&whole(team)).change_monitor(&changed, 1).await.expect("changed");
+        store
+            .team(&whole(team))
+            .change_monitor(&stored(&changed, 1), &changed, &system())
+            .await
+            .expect("changed");
         let (read, _) =
             store.team(&whole(team)).monitor(changed.id).await.expect("read").expect("there");
         assert_eq!(read.monitor, changed);
     }
-    store.team(&whole(team)).add_monitor(&monitor(team, "d")).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&monitor(team, "d"), &system()).await.expect("saved");
     let mut used = store.team(&whole(team)).regions_in_use().await.expect("read");
     used.sort_by_key(|(_, count)| *count);
     assert_eq!(used, [(Regions::default(), 1), (eu, 2)]);
@@ -60,7 +64,7 @@ async fn regions(store: Store) {
 async fn beats(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let beat = |name: &str, status, message: &str| RegionBeat {
         region: Region::parse(name).expect("a region"),
         status,

@@ -7,7 +7,7 @@ use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
 use wakeful_core::verdict::Status;
 use wakeful_store::{NewEvent, Record, Store};
-use wakeful_testkit::whole;
+use wakeful_testkit::{system, whole};
 
 use crate::fixture::{NOW, monitor, next, notifier, passing, team};
 use crate::heartbeats::everything;
@@ -49,7 +49,7 @@ async fn twice(store: Store) {
     let team = team(&store).await;
     let hook = notifier(&store, team, "hook").await;
     let saved_monitor = Monitor { notifiers: vec![hook], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let record = down(team, saved_monitor.id, 1);
     for _ in 0..2 {
         store.record(std::slice::from_ref(&record)).await.expect("recorded");
@@ -64,7 +64,7 @@ async fn twice(store: Store) {
 async fn older(store: Store) {
     let team = team(&store).await;
     let saved_monitor = monitor(team, "site");
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     store.record(&[down(team, saved_monitor.id, 2)]).await.expect("recorded");
     store.record(&[passing(saved_monitor.id, 1, NOW)]).await.expect("recorded");
     let (read, _) =
@@ -99,7 +99,7 @@ fn with_certificate(monitor: MonitorId, seq: i64, at: Millis, expires: i64) -> R
 async fn certificates(store: Store) {
     let team = team(&store).await;
     let (saved_monitor, gone) = (monitor(team, "site"), monitor(team, "gone"));
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let stored_certificate = || async {
         let shown = store.team(&whole(team)).certificate(saved_monitor.id).await.expect("read")?;
         Some((shown.since.0 - NOW.0, shown.certificate.not_after.0))
@@ -122,14 +122,18 @@ async fn certificates(store: Store) {
     assert_eq!(stored_certificate().await, Some((20, 200)), "a late certificate");
     store.record(&[with_certificate(saved_monitor.id, 5, at(50), 300)]).await.expect("recorded");
     assert_eq!(stored_certificate().await, Some((50, 300)));
-    store.team(&whole(team)).delete_monitors(&[saved_monitor.id]).await.expect("deleted");
+    store
+        .team(&whole(team))
+        .delete_monitors(&[saved_monitor.id], &system())
+        .await
+        .expect("deleted");
     assert_eq!(stored_certificate().await, None);
 }
 
 async fn deleted(store: Store) {
     let team = team(&store).await;
     let (gone, here) = (monitor(team, "gone"), monitor(team, "here"));
-    store.team(&whole(team)).add_monitor(&here).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&here, &system()).await.expect("saved");
     let records = [down(team, gone.id, 1), passing(here.id, 1, NOW)];
     store.record(&records).await.expect("recorded");
     assert!(store.team(&whole(team)).alerts(None, None).await.expect("read").is_empty());
@@ -141,7 +145,7 @@ async fn outage(store: Store) {
     let team = team(&store).await;
     let (one, two) = (notifier(&store, team, "one").await, notifier(&store, team, "two").await);
     let saved_monitor = Monitor { notifiers: vec![one, two], ..monitor(team, "site") };
-    store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+    store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
     let opens = down(team, saved_monitor.id, 1);
     let alert = opens.opens[0].clone();
     store.record(&[opens]).await.expect("recorded");
@@ -181,7 +185,7 @@ async fn pages(store: Store) {
     let mut active = Vec::new();
     for number in 0..10 {
         let saved_monitor = Monitor { isactive: number % 2 == 0, ..monitor(team, "site") };
-        store.team(&whole(team)).add_monitor(&saved_monitor).await.expect("saved");
+        store.team(&whole(team)).add_monitor(&saved_monitor, &system()).await.expect("saved");
         if saved_monitor.isactive {
             active.push(saved_monitor.id);
         }

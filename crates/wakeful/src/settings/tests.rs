@@ -197,6 +197,7 @@ fn the_defaults_are_the_documented_ones() {
     assert!(settings.secrets.master_keys.is_empty());
     assert!(settings.signup.open);
     assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
+    assert_eq!(settings.audit.days, 365);
 
     let limits = &settings.limits;
     assert_eq!(limits.attempts, AttemptLimits::default());

@@ -135,6 +135,12 @@ async fn assert_all_there(
     let lost: Vec<_> =
         acknowledged.monitors.iter().filter(|id| !there.contains(id.as_str())).collect();
     assert!(lost.is_empty(), "monitors are lost: {lost:?}");
+    // Each monitor has its entry in the audit log, and each entry its monitor.
+    let client = server.anonymous().with_token(token);
+    let exported = client.get("audit/export").await.text;
+    let recorded = exported.lines().filter(|line| line.contains("\"monitor.create\"")).count();
+    assert_eq!(recorded, listed.len());
+    assert_eq!(client.get("audit/verify").await.ok()["ok"], true);
 }
 
 /// The result of SQLite's integrity check.

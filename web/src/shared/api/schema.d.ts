@@ -59,6 +59,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's audit log, newest first: who changed what, from where and when. */
+        get: operations["get_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports the team's audit log, oldest first. Each line of `jsonl` has what is needed to
+         *     verify its hash.
+         */
+        get: operations["get_audit_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Verifies that no entry of the team's audit log was changed, removed or added. */
+        get: operations["get_audit_verify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/authenticated": {
         parameters: {
             query?: never;
@@ -1400,6 +1454,101 @@ export interface components {
             message: string;
             success: boolean;
         };
+        /** @description What was done, as `thing.verb`; later versions may have more. */
+        AuditAction: components["schemas"]["KnownAuditAction"] | string;
+        /** @description Who made the change. */
+        AuditActor: {
+            /** @description The id of the user; empty for the operator. */
+            id: string;
+            kind: components["schemas"]["AuditActorKind"];
+            /**
+             * @description The email address of a person, or the name of a service account; null once the account
+             *     was deleted.
+             */
+            name?: string | null;
+        };
+        /**
+         * @description Who made a change.
+         * @enum {string}
+         */
+        AuditActorKind: "person" | "service" | "operator" | "system";
+        /** @description A changed field. A secret has no `from`, and `changed` as its `to`. */
+        AuditChange: {
+            field: string;
+            from?: unknown;
+            to?: unknown;
+        };
+        /** @description A change, a login or an export. */
+        AuditEntry: {
+            /** @description `thing.verb`, such as `monitor.update`. */
+            action: components["schemas"]["AuditAction"];
+            actor: components["schemas"]["AuditActor"];
+            /** Format: date-time */
+            at: string;
+            changes: components["schemas"]["AuditChange"][];
+            from: components["schemas"]["AuditOrigin"];
+            /** @description The SHA-256 hash of this entry and of the hash of the previous one. */
+            hash: string;
+            object: components["schemas"]["AuditObject"];
+            /** @description The id of the request; empty for a command of the operator. */
+            request: string;
+            /**
+             * Format: int64
+             * @description The number of the entry in its team.
+             */
+            seq: number;
+            via: components["schemas"]["AuditReference"];
+        };
+        /** @description A page of the audit log, newest first. */
+        AuditLog: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            success: boolean;
+        };
+        /** @description What was changed. */
+        AuditObject: {
+            /** @description Empty if there are several. */
+            id: string;
+            kind: components["schemas"]["AuditObjectKind"];
+            /** @description Null for a person whose account was deleted. */
+            name?: string | null;
+        };
+        /** @description What was changed; later versions may have more. */
+        AuditObjectKind: components["schemas"]["KnownAuditObjectKind"] | string;
+        /** @description Where the request came from; both are null once the account was deleted. */
+        AuditOrigin: {
+            address?: string | null;
+            agent?: string | null;
+        };
+        /** @description How the actor was authenticated. */
+        AuditReference: {
+            id: string;
+            /** @description `session`, `key`, or empty. */
+            kind: string;
+        };
+        /** @description Whether the audit log is complete and unchanged. */
+        AuditVerified: {
+            /**
+             * Format: int64
+             * @description The first entry that was changed, removed or added; absent if there is none.
+             */
+            broken_at?: number;
+            /**
+             * Format: int64
+             * @description How many entries the log has.
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description The number of the oldest entry; earlier ones have expired.
+             */
+            first: number;
+            /** @description The hash of the newest entry. */
+            head: string;
+            ok: boolean;
+            success: boolean;
+        };
         /** @description The JSON form of `Authenticate`. */
         AuthenticateBody: {
             /** @description Required if MFA is on. */
@@ -1705,6 +1854,16 @@ export interface components {
             /** Format: uuid */
             userid: string;
         };
+        /**
+         * @description The known values of AuditAction.
+         * @enum {string}
+         */
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export";
+        /**
+         * @description The known values of AuditObjectKind.
+         * @enum {string}
+         */
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "service" | "key" | "session" | "card" | "plan" | "team";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
@@ -3882,6 +4041,297 @@ export interface operations {
             };
             /** @description A query parameter is invalid */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: {
+                /** @description Only entries from this time on */
+                from?: string;
+                /** @description Only entries before this time */
+                to?: string;
+                /** @description Only changes by the user with this id */
+                actor?: string;
+                /** @description Only this action, such as `monitor.update`, or all of a thing, such as `monitor` */
+                action?: string;
+                /** @description Only changes of the object with this id */
+                object?: string;
+                /** @description Part of a name or an address */
+                q?: string;
+                /** @description Entries per page; 100 if omitted */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_audit_export: {
+        parameters: {
+            query?: {
+                /** @description `jsonl` if omitted */
+                format?: "jsonl" | "csv";
+                /** @description Only entries from this time on */
+                from?: string;
+                /** @description Only entries before this time */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One line for each entry */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_audit_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerified"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -40,7 +40,7 @@ interface PanelProps {
   lead?: ReactNode;
   actions?: ReactNode;
   flush?: boolean;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 export function Panel({ id, title, lead, actions, flush = false, children }: PanelProps) {
@@ -55,7 +55,7 @@ export function Panel({ id, title, lead, actions, flush = false, children }: Pan
           {actions}
         </header>
       )}
-      <div className={flush ? undefined : styles.panelBody}>{children}</div>
+      {children !== undefined && <div className={flush ? undefined : styles.panelBody}>{children}</div>}
     </section>
   );
 }

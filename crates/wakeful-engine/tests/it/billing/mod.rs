@@ -16,7 +16,7 @@ use wakeful_core::id::{MailId, SessionId, TeamId, UserId};
 use wakeful_core::token::{self, Digest};
 use wakeful_engine::billing;
 use wakeful_store::{Mail, NewAccount, NewSession};
-use wakeful_testkit::{App, Client, DatabaseKind, Setup, User, both_databases};
+use wakeful_testkit::{App, Client, DatabaseKind, Setup, User, both_databases, system_at};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -316,6 +316,6 @@ async fn member(app: &App, number: usize) -> String {
     let session = NewSession { id, user, digest, address: String::new(), agent: String::new() };
     let id = MailId::new(now, random);
     let welcome = Mail { id, to, reply_to: None, subject: String::new(), text: String::new() };
-    app.store.sign_up(team, &account, &session, &welcome, None, now).await.unwrap();
+    app.store.sign_up(team, &account, &session, &welcome, None, &system_at(now)).await.unwrap();
     token
 }

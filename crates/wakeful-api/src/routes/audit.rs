@@ -1,0 +1,171 @@
+//! The audit log of the caller's team.
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, StreamExt as _};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use wakeful_core::access::{Permission, permission};
+use wakeful_core::error_chain::ErrorChain;
+use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, StoredEntry};
+
+use crate::app::Api;
+use crate::caller::needs;
+use crate::dto::Fields;
+use crate::dto::audit::{AuditEntry, AuditLog, AuditVerified, ExportFormat};
+use crate::dto::enums::AuditFormat;
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::query::{self, Query};
+use crate::routes::history::time;
+
+/// How many entries a page has if the caller does not say.
+const DEFAULT_LIMIT: u32 = 100;
+
+pub(super) fn protected() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(needs(Permission::Audit, routes!(list_audit)))
+        .routes(needs(Permission::Audit, routes!(export_audit)))
+        .routes(needs(Permission::Audit, routes!(verify_audit)))
+}
+
+/// Lists the team's audit log, newest first: who changed what, from where and when.
+#[utoipa::path(get, path = "/api/v1/audit", tag = "Audit log",
+    params(
+        ("from" = Option<String>, Query, format = DateTime, description = "Only entries from this time on"),
+        ("to" = Option<String>, Query, format = DateTime, description = "Only entries before this time"),
+        ("actor" = Option<String>, Query, description = "Only changes by the user with this id"),
+        ("action" = Option<String>, Query, description = "Only this action, such as `monitor.update`, or all of a thing, such as `monitor`"),
+        ("object" = Option<String>, Query, description = "Only changes of the object with this id"),
+        ("q" = Option<String>, Query, description = "Part of a name or an address"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Entries per page; 100 if omitted"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
+    responses(
+        (status = 200, description = "A page of the log", body = AuditLog),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_audit(
+    State(api): State<Api>,
+    caller: Authorized<permission::Audit>,
+    Query(mut query): Query,
+) -> ApiResult<AuditLog> {
+    let range = range(&mut query);
+    let limit = query::limit(&mut query).unwrap_or(DEFAULT_LIMIT);
+    let wanted = AuditQuery {
+        from: range.from,
+        to: range.to,
+        actor: query.optional_text("actor"),
+        action: query.optional_text("action"),
+        object: query.optional_text("object"),
+        text: query.optional_text("q"),
+        before: query::cursor(&mut query, |text| text.parse().ok()),
+    };
+    let wanted = query.finish(Some(wanted))?;
+    let page = api.engine().audit_log(&caller, &wanted, limit).await?;
+    Ok(Json(AuditLog::of(&page.items, page.next)))
+}
+
+/// Exports the team's audit log, oldest first. Each line of `jsonl` has what is needed to
+/// verify its hash.
+#[utoipa::path(get, path = "/api/v1/audit/export", tag = "Audit log",
+    params(
+        ("format" = inline(Option<AuditFormat>), Query, description = "`jsonl` if omitted"),
+        ("from" = Option<String>, Query, format = DateTime, description = "Only entries from this time on"),
+        ("to" = Option<String>, Query, format = DateTime, description = "Only entries before this time")),
+    responses(
+        (status = 200, description = "One line for each entry", body = String, content_type = "application/x-ndjson"),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn export_audit(
+    State(api): State<Api>,
+    caller: Authorized<permission::Audit>,
+    Query(mut query): Query,
+) -> Result<Response, ApiError> {
+    let format = query.optional("format", ExportFormat::parse).unwrap_or(ExportFormat::Jsonl);
+    let range = range(&mut query);
+    let range = query.finish(Some(range))?;
+    api.engine().begin_audit_export(&caller, range, format.as_str()).await?;
+    let kind = match format {
+        ExportFormat::Jsonl => "application/x-ndjson",
+        ExportFormat::Csv => "text/csv; charset=utf-8",
+    };
+    let disposition = format!("attachment; filename=\"audit.{}\"", format.as_str());
+    let export = Export { api, caller, range, format, next: Some(0) };
+    // The response begins with the first entries, so that unavailable storage is reported as
+    // an error. If storage fails later, the response is cut off.
+    let (first, export) = export.chunk().await?;
+    let rest = stream::try_unfold(export, Export::next_chunk);
+    let body = Body::from_stream(stream::once(async { Ok(first) }).chain(rest));
+    let headers =
+        [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, body).into_response())
+}
+
+/// Verifies that no entry of the team's audit log was changed, removed or added.
+#[utoipa::path(get, path = "/api/v1/audit/verify", tag = "Audit log",
+    responses((status = 200, description = "The result", body = AuditVerified)))]
+async fn verify_audit(
+    State(api): State<Api>,
+    caller: Authorized<permission::Audit>,
+) -> ApiResult<AuditVerified> {
+    Ok(Json(AuditVerified::of(&api.engine().verify_audit(&caller).await?)))
+}
+
+fn range(query: &mut Fields) -> AuditRange {
+    let range = AuditRange { from: time(query, "from"), to: time(query, "to") };
+    if let (Some(from), Some(to)) = (range.from, range.to)
+        && from > to
+    {
+        query.refuse("to", "must be later than from");
+    }
+    range
+}
+
+/// An export that is being sent.
+struct Export {
+    api: Api,
+    caller: Authorized<permission::Audit>,
+    range: AuditRange,
+    format: ExportFormat,
+    /// The next entry to send; `None` at the end.
+    next: Option<i64>,
+}
+
+impl Export {
+    async fn next_chunk(self) -> std::io::Result<Option<(Bytes, Self)>> {
+        if self.next.is_none() {
+            return Ok(None);
+        }
+        match self.chunk().await {
+            Ok(made) => Ok(Some(made)),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain(&error), "sending an export of the audit log failed, closing the response");
+                Err(std::io::Error::other(error))
+            }
+        }
+    }
+
+    async fn chunk(mut self) -> Result<(Bytes, Self), Error> {
+        let from = self.next.unwrap_or_default();
+        let entries = self.api.engine().audit_export(&self.caller, from, self.range).await?;
+        let mut text = String::new();
+        if from == 0 && self.format == ExportFormat::Csv {
+            text.push_str(AuditEntry::CSV_HEADER);
+        }
+        for stored in &entries {
+            self.append(&mut text, stored);
+        }
+        self.next = entries.last().map(|stored| stored.entry.seq + 1);
+        Ok((text.into(), self))
+    }
+
+    fn append(&self, text: &mut String, stored: &StoredEntry) {
+        match self.format {
+            ExportFormat::Csv => text.push_str(&AuditEntry::of(stored).csv()),
+            ExportFormat::Jsonl => {
+                text.push_str(&stored.entry.exported(&stored.hash).to_string());
+                text.push('\n');
+            }
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! audit, audit/export, audit/verify: each change leaves one entry, no entry has a secret, and
+//! what was changed in the database is detected.
+
+use data_encoding::HEXLOWER;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use wakeful_testkit::{App, Authenticator, Receiver, User, both_databases, until};
+
+use crate::every_route::{Operation, operations};
+use crate::payment_methods::card;
+
+/// Operations that change nothing that the audit log is about, and why.
+const QUIET: &[(&str, &str)] = &[
+    ("POST /api/v1/authenticated", "reads"),
+    ("POST /api/v1/contactus", "a message to the operator"),
+    ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
+    ("POST /api/v1/email/send", "sends a link, which is recorded when it is used"),
+    ("POST /api/v1/membership/preview", "reads"),
+    ("POST /api/v1/mfa/setup", "has no effect until it is confirmed"),
+    ("POST /api/v1/monitor/notify/{monitorid}", "a heartbeat"),
+    ("POST /api/v1/monitor/try", "a check"),
+    ("POST /api/v1/monitor/{monitorid}/check", "a check"),
+    ("POST /api/v1/notifier/preview", "reads"),
+    ("POST /api/v1/notifier/test", "sends"),
+    ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
+    ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
+    ("POST /api/membership/save", "the same handler as /api/v1/membership/save"),
+    ("DELETE /api/v1/user/delete", "the same handler as POST"),
+];
+
+/// Swaps the entries 3 and 4.
+const SWAP: &str = "update audit set seq = 99 where seq = 3;
+    update audit set seq = 3 where seq = 4; update audit set seq = 4 where seq = 99";
+
+/// Stands for every secret that a request contains.
+const SENTINEL: &str = "Sentinel-9b1f4c";
+
+/// The audit log of a team, read after each call.
+struct Log {
+    reader: User,
+    last: i64,
+    covered: BTreeSet<String>,
+}
+
+impl Log {
+    async fn of(reader: &User) -> Self {
+        let mut log = Self { reader: reader.clone(), last: 0, covered: BTreeSet::new() };
+        log.last = log.newest().await["seq"].as_i64().unwrap();
+        log
+    }
+
+    async fn newest(&self) -> Value {
+        self.reader.client.get("audit?limit=1").await.ok()["entries"][0].clone()
+    }
+
+    /// Returns the one entry that the operation has left.
+    async fn one(&mut self, operation: &str, action: &str) -> Value {
+        let entry = self.newest().await;
+        assert_eq!(entry["seq"], self.last + 1, "{operation}: {entry}");
+        assert_eq!(entry["action"], action, "{operation}: {entry}");
+        self.last += 1;
+        self.covered.insert(operation.to_owned());
+        entry
+    }
+}
+
+fn monitor(monitorid: Option<&str>, name: &str) -> Value {
+    json!({"monitorid": monitorid, "type": "http", "name": name, "heartbeat_interval": 60,
+        "isactive": false, "upside_down_mode": false, "http": {"url": "http://127.0.0.1:1/",
+        "authentication": "basic", "username": "u", "password": SENTINEL,
+        "headers": format!("x-key: {SENTINEL}"), "body": SENTINEL, "method": "post"}})
+}
+
+/// Makes each change once, as an owner.
+async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
+    let receiver = Receiver::start().await;
+    app.verify(ann).await;
+    log.one("POST /api/v1/email/verify", "member.verify").await;
+    change_monitors(ann, log, &receiver).await;
+    change_people(app, ann, log).await;
+    change_keys(app, ann, log).await;
+    pay(ann, log).await;
+    change_credentials(app, ann, log).await;
+}
+
+async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {
+    let hook = json!({"name": "hook", "type": "webhook", "webhook":
+        {"url": format!("{}/{SENTINEL}", receiver.url), "headers": format!("x-key: {SENTINEL}")}});
+    let notifier = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+    let entry = log.one("POST /api/v1/notifier/save", "notifier.create").await;
+    assert_eq!((&entry["object"]["id"], &entry["object"]["name"]), (&notifier, &json!("hook")));
+    let notifier = notifier.as_str().unwrap();
+    ann.client.post_nothing(&format!("notifier/{notifier}/rotate")).await.json();
+    let entry = log.one("POST /api/v1/notifier/{notifierid}/rotate", "notifier.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "webhook.secret", "to": "changed"}]));
+    ann.client.delete(&format!("notifier/{notifier}/delete")).await.ok();
+    log.one("DELETE /api/v1/notifier/{notifierid}/delete", "notifier.delete").await;
+
+    let saved = ann.client.post("monitor/save", &monitor(None, "site")).await.ok();
+    let id = saved["monitor"]["monitorid"].as_str().unwrap().to_owned();
+    let entry = log.one("POST /api/v1/monitor/save", "monitor.create").await;
+    assert_eq!(entry["actor"]["name"], "ann@example.com");
+    assert_eq!(entry["via"]["kind"], "session");
+    assert_eq!(entry["from"]["address"], "127.0.0.1");
+    assert_eq!(entry["request"].as_str().unwrap().len(), 16);
+    ann.client.post("monitor/save", &monitor(Some(&id), "shop")).await.ok();
+    let entry = log.one("POST /api/v1/monitor/save", "monitor.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "name", "from": "site", "to": "shop"}]));
+    ann.client.post("monitor/save", &monitor(Some(&id), "shop")).await.ok();
+    assert_eq!(log.newest().await["seq"], log.last, "a save without a change is none");
+
+    let change = json!({"ids": [id], "tags_add": ["eu"]});
+    ann.client.post("monitors/change", &change).await.ok();
+    let entry = log.one("POST /api/v1/monitors/change", "monitor.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "tags_add", "to": ["eu"]}]));
+    let push = json!({"type": "api", "name": "job", "heartbeat_interval": 86400, "isactive": true,
+        "upside_down_mode": false});
+    let job = ann.client.post("monitor/save", &push).await.ok();
+    let job = job["monitor"]["monitorid"].as_str().unwrap().to_owned();
+    log.one("POST /api/v1/monitor/save", "monitor.create").await;
+    ann.client.post_nothing(&format!("monitor/{job}/push/rotate")).await.ok();
+    let entry = log.one("POST /api/v1/monitor/{monitorid}/push/rotate", "monitor.update").await;
+    assert_eq!(entry["changes"], json!([{"field": "push_url", "to": "changed"}]));
+    ann.client.delete(&format!("monitor/{job}/delete")).await.ok();
+    let entry = log.one("DELETE /api/v1/monitor/{monitorid}/delete", "monitor.delete").await;
+    assert_eq!(entry["object"]["name"], "job");
+    let other = ann.client.post("monitor/save", &monitor(None, "other")).await.ok();
+    log.one("POST /api/v1/monitor/save", "monitor.create").await;
+    let both = json!({"ids": [id, other["monitor"]["monitorid"]]});
+    ann.client.post("monitors/delete", &both).await.ok();
+    let entry = log.one("POST /api/v1/monitors/delete", "monitor.delete").await;
+    assert_eq!(entry["object"]["kind"], "monitors");
+    assert_eq!(entry["changes"][0], json!({"field": "count", "to": 2}));
+    let names = entry["changes"][1]["to"].as_array().unwrap();
+    assert!(names.contains(&json!("shop")) && names.contains(&json!("other")), "{names:?}");
+}
+
+async fn change_people(app: &App, ann: &User, log: &mut Log) {
+    let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+    // Bob was added, and has logged in.
+    log.last += 1;
+    let entry = log.one("POST /api/v1/login", "login.ok").await;
+    assert_eq!(entry["actor"]["name"], "bob@example.com");
+    log.covered.insert("POST /api/v1/team/save".into());
+    let joined = ann.client.get("audit?action=member.join").await.ok()["entries"][0].clone();
+    assert_eq!(joined["object"]["name"], "bob@example.com");
+    let change = json!({"userid": bob.userid, "role": "viewer"});
+    ann.client.post("member/save", &change).await.ok();
+    let entry = log.one("POST /api/v1/member/save", "member.role").await;
+    assert_eq!(entry["changes"][0]["to"], "viewer");
+    ann.client.post("team/revoke", &json!({"userids": [bob.userid]})).await.ok();
+    log.one("POST /api/v1/team/revoke", "member.revoke").await;
+    ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+    let entry = log.one("POST /api/v1/team/delete", "member.remove").await;
+    assert_eq!(entry["object"], json!({"kind": "person", "id": bob.userid, "name": null}));
+    let of_bob = ann.client.get(&format!("audit?actor={}", bob.userid)).await.ok();
+    let names = of_bob["entries"].as_array().unwrap().iter().map(|entry| &entry["actor"]["name"]);
+    assert!(names.clone().count() > 0 && names.clone().all(Value::is_null), "{of_bob}");
+    let text = ann.client.get("audit/export").await.text;
+    assert!(!text.contains("bob@example.com"), "erased with the account");
+    log.one("GET /api/v1/audit/export", "audit.export").await;
+}
+
+async fn change_keys(app: &App, ann: &User, log: &mut Log) {
+    let service = json!({"name": "deploy", "role": "editor"});
+    let service = ann.client.post("service/save", &service).await.ok()["serviceid"].clone();
+    log.one("POST /api/v1/service/save", "service.create").await;
+    let service = service.as_str().unwrap();
+    let key = json!({"name": "ci"});
+    let made = ann.client.post(&format!("service/{service}/key/save"), &key).await.ok();
+    let entry = log.one("POST /api/v1/service/{serviceid}/key/save", "key.create").await;
+    assert!(!entry.to_string().contains(made["apikey"].as_str().unwrap()));
+    let keys = (made["apikey"].as_str().unwrap(), made["enckey"].as_str().unwrap());
+    let program = app.anonymous().with_keys(keys.0, keys.1);
+    let saved = program.post("monitor/save", &monitor(None, "by a program")).await.ok();
+    let entry = log.one("POST /api/v1/monitor/save", "monitor.create").await;
+    let actor = json!({"kind": "service", "id": service, "name": "deploy"});
+    assert_eq!((&entry["actor"], &entry["via"]["kind"]), (&actor, &json!("key")));
+    let id = saved["monitor"]["monitorid"].as_str().unwrap();
+    program.delete(&format!("monitor/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/monitor/{monitorid}/delete", "monitor.delete").await;
+    let id = made["apikeyid"].as_str().unwrap();
+    ann.client.delete(&format!("team/key/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/team/key/{apikeyid}/delete", "key.delete").await;
+    ann.client.delete(&format!("service/{service}/delete")).await.ok();
+    log.one("DELETE /api/v1/service/{serviceid}/delete", "service.delete").await;
+    let own = ann.client.post("integrations/apikey/save", &json!({"name": "own"})).await.ok();
+    log.one("POST /api/v1/integrations/apikey/save", "key.create").await;
+    let id = own["apikeyid"].as_str().unwrap();
+    let path = format!("integrations/apikey/{id}/delete");
+    ann.client.delete(&path).await.ok();
+    log.one("DELETE /api/v1/integrations/apikey/{apikeyid}/delete", "key.delete").await;
+}
+
+async fn pay(ann: &User, log: &mut Log) {
+    let saved = ann.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
+    let entry = log.one("POST /api/v1/paymentmethod/save", "card.create").await;
+    assert_eq!(entry["object"]["name"], "4242");
+    let method = json!({"methodid": saved["methodid"]});
+    ann.client.post("paymentmethod/default", &method).await.ok();
+    log.one("POST /api/v1/paymentmethod/default", "card.update").await;
+    let choice = json!({"plan": "starter", "method": saved["methodid"]});
+    ann.client.post("membership/save", &choice).await.ok();
+    let entry = log.one("POST /api/v1/membership/save", "plan.change").await;
+    assert_eq!(entry["changes"], json!([{"field": "plan", "from": "none", "to": "starter"}]));
+    ann.client.post_nothing("membership/stop").await.ok();
+    log.one("POST /api/v1/membership/stop", "plan.change").await;
+    ann.client.post("paymentmethod/delete", &method).await.ok();
+    log.one("POST /api/v1/paymentmethod/delete", "card.delete").await;
+}
+
+async fn change_credentials(app: &App, ann: &User, log: &mut Log) {
+    let setup = ann.client.post_nothing("mfa/setup").await.ok();
+    let authenticator = Authenticator::scan(&setup);
+    let code = authenticator.code(&app.clock);
+    ann.client.post("mfa/enable", &json!({"mfacode": code})).await.ok();
+    log.one("POST /api/v1/mfa/enable", "mfa.enable").await;
+    app.clock.advance(Duration::from_secs(30));
+    let body = json!({"password": ann.password, "mfacode": authenticator.code(&app.clock)});
+    ann.client.post("mfa/disable", &body).await.ok();
+    log.one("POST /api/v1/mfa/disable", "mfa.disable").await;
+    app.anonymous().log_in(&ann.email, SENTINEL).await.refused(401, "bad_credentials");
+    until("the failed login to be recorded", async || {
+        (log.newest().await["seq"] != log.last).then_some(())
+    })
+    .await;
+    log.one("POST /api/v1/login", "login.failed").await;
+    let again = ann.log_in(&app.anonymous()).await;
+    let entry = log.one("POST /api/v1/login", "login.ok").await;
+    let session = entry["object"]["id"].as_str().unwrap();
+    ann.client.delete(&format!("session/{session}/delete")).await.ok();
+    log.one("DELETE /api/v1/session/{sessionid}/delete", "session.end").await;
+    assert!(!again.client.is_authenticated().await);
+    let again = ann.log_in(&app.anonymous()).await;
+    log.one("POST /api/v1/login", "login.ok").await;
+    again.client.post_nothing("logout").await.ok();
+    log.one("POST /api/v1/logout", "session.end").await;
+    let settings = json!({"email": "ann@example.org"});
+    ann.client.post("settings/save", &settings).await.ok();
+    let entry = log.one("POST /api/v1/settings/save", "member.update").await;
+    let expected = json!([{"field": "email", "from": "ann@example.com", "to": "ann@example.org"}]);
+    assert_eq!(entry["changes"], expected);
+}
+
+both_databases! {
+    async fn each_change_leaves_one_entry_without_secrets(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let first = ann.client.get("audit").await.ok();
+        assert_eq!(first["entries"].as_array().unwrap().len(), 1, "{first}");
+        assert_eq!(first["entries"][0]["action"], "team.create");
+        let mut log = Log::of(&ann).await;
+        log.covered.insert("POST /api/v1/signup".into());
+        make_every_change(&app, &ann, &mut log).await;
+
+        // Those that end the reader's session are read with another.
+        let email = "ann@example.org";
+        let password = format!("{SENTINEL}-new-1");
+        let body = json!({"email": email, "password1": password, "password2": password,
+            "tokenid": ann.token});
+        app.anonymous().post("password/update", &body).await.ok();
+        let entry = log.one("POST /api/v1/password/update", "member.update").await;
+        assert_eq!(entry["changes"], json!([{"field": "password", "to": "changed"}]));
+        let ann = User { email: email.into(), password, ..ann };
+        log.reader.client.post_nothing("logoutall").await.ok();
+        log.reader = ann.log_in(&app.anonymous()).await;
+        log.last += 1;
+        log.one("POST /api/v1/logoutall", "login.ok").await;
+
+        for format in ["jsonl", "csv"] {
+            let text = log.reader.client.get(&format!("audit/export?format={format}")).await.text;
+            assert!(text.contains("monitor.create"), "{text}");
+            assert!(!text.contains(SENTINEL), "{format}");
+        }
+        let verified = log.reader.client.get("audit/verify").await.ok();
+        assert_eq!((&verified["ok"], &verified["entries"]), (&json!(true), &json!(log.last + 2)));
+
+        let body = json!({"password": ann.password});
+        log.reader.client.post("user/delete", &body).await.ok();
+        log.covered.insert("POST /api/v1/user/delete".into());
+        let quiet = QUIET.iter().map(|(operation, _)| (*operation).to_owned());
+        let known: BTreeSet<String> = log.covered.into_iter().chain(quiet).collect();
+        let operations = operations();
+        let changing = operations.iter().map(Operation::name).filter(|name| {
+            !name.starts_with("GET ") && !name.contains("/api/push/")
+        });
+        let missing: Vec<String> = changing.filter(|name| !known.contains(name)).collect();
+        assert!(missing.is_empty(), "no test of their entries: {missing:?}");
+    }
+
+    async fn a_new_password_with_a_mailed_link_is_recorded(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let token = app.request_password_reset(&ann, 0).await;
+        let ann = User { password: "another horse 7".into(), ..ann };
+        let body = json!({"email": ann.email, "password1": ann.password,
+            "password2": ann.password, "tokenid": token});
+        app.anonymous().post("password/update", &body).await.ok();
+        let ann = ann.log_in(&app.anonymous()).await;
+        let log = ann.client.get("audit").await.ok();
+        let actions: Vec<&Value> =
+            log["entries"].as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+        assert_eq!(actions, ["login.ok", "password.reset", "team.create"]);
+    }
+
+    async fn an_export_can_be_verified_by_anybody(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for name in ["site", "=cmd|' /C calc'!A0", "größe"] {
+            ann.client.post("monitor/save", &monitor(None, name)).await.ok();
+        }
+        let text = ann.client.get("audit/export?format=jsonl").await.text;
+        let mut previous = [0; 32];
+        let mut lines = 0;
+        for line in text.lines() {
+            let mut entry: Value = serde_json::from_str(line).unwrap();
+            let fields = entry.as_object_mut().unwrap();
+            let hash = fields.remove("hash").unwrap();
+            let (person, salt) = (fields.remove("person").unwrap(), fields.remove("salt").unwrap());
+            let salt = HEXLOWER.decode(salt.as_str().unwrap().as_bytes()).unwrap();
+            let of_person = Sha256::digest([&salt[..], person.to_string().as_bytes()].concat());
+            assert_eq!(fields["person_hash"], HEXLOWER.encode(&of_person));
+            let canonical = entry.to_string();
+            let bytes = [b"wakeful-audit-1", &previous[..], canonical.as_bytes()].concat();
+            previous = Sha256::digest(bytes).into();
+            assert_eq!(hash, HEXLOWER.encode(&previous));
+            lines += 1;
+        }
+        assert_eq!(lines, 5, "{text}");
+        let verified = ann.client.get("audit/verify").await.ok();
+        assert_eq!(verified["head"], HEXLOWER.encode(&previous));
+        let csv = ann.client.get("audit/export?format=csv").await;
+        assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
+        assert!(csv.text.contains("\"'=cmd|' /C calc'!A0\""), "{}", csv.text);
+    }
+
+    async fn changed_deleted_and_swapped_entries_are_detected(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for name in ["one", "two", "three"] {
+            ann.client.post("monitor/save", &monitor(None, name)).await.ok();
+        }
+        let verify = async || ann.client.get("audit/verify").await.ok();
+        assert_eq!(verify().await["ok"], true);
+        let rows = &app.database;
+        for (tamper, repair, broken) in [
+            ("update audit set object_name = 'x' where seq = 3",
+             "update audit set object_name = 'two' where seq = 3", 3),
+            ("update audit set person = replace(person, 'ann', 'eve') where seq = 2",
+             "update audit set person = replace(person, 'eve', 'ann') where seq = 2", 2),
+            (SWAP,
+             SWAP, 3),
+            ("update audit_heads set seq = 3", "update audit_heads set seq = 4", 4),
+        ] {
+            rows.execute(tamper).await;
+            let found = verify().await;
+            assert_eq!((&found["ok"], &found["broken_at"]), (&json!(false), &json!(broken)), "{tamper}");
+            rows.execute(repair).await;
+            assert_eq!(verify().await["ok"], true, "{repair}");
+        }
+        rows.execute("delete from audit where seq = 4").await;
+        assert_eq!(verify().await["broken_at"], 4, "the end is missing");
+        // Also if the head agrees: it is sealed with a key that is not in the database.
+        rows.execute("update audit_heads set seq = 3, hash = (select hash from audit where seq = 3)").await;
+        assert_eq!(verify().await["ok"], false);
+    }
+
+    async fn only_owners_and_admins_read_the_log_of_their_own_team(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let eve = app.sign_up("eve@example.com").await;
+        ann.client.post("monitor/save", &monitor(None, "hidden")).await.ok();
+        let text = eve.client.get("audit/export").await.text;
+        assert!(!text.contains("hidden") && !text.contains("ann@"), "{text}");
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        for (role, status) in [("admin", 200), ("editor", 403), ("viewer", 403), ("billing", 403)] {
+            let change = json!({"userid": bob.userid, "role": role});
+            ann.client.post("member/save", &change).await.ok();
+            for path in ["audit", "audit/export", "audit/verify"] {
+                assert_eq!(bob.client.get(path).await.status, status, "{role} {path}");
+            }
+        }
+        let collector = json!({"name": "collector", "scope": "audit"});
+        let keys = ann.client.post("integrations/apikey/save", &collector).await.ok();
+        let (apikey, enckey) = (keys["apikey"].as_str().unwrap(), keys["enckey"].as_str().unwrap());
+        let collector = app.anonymous().with_keys(apikey, enckey);
+        assert_eq!(collector.get("audit").await.status, 200);
+        assert_eq!(collector.get("monitors").await.status, 403);
+    }
+
+    async fn the_log_is_filtered_and_read_in_pages(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for name in ["alpha", "beta_1", "beta%2"] {
+            app.clock.advance(Duration::from_secs(60));
+            ann.client.post("monitor/save", &monitor(None, name)).await.ok();
+        }
+        let names = async |query: &str| -> Vec<String> {
+            let list = ann.client.get(&format!("audit?{query}")).await.ok();
+            let entries = list["entries"].as_array().unwrap().iter();
+            entries.map(|entry| entry["object"]["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names("action=monitor").await, ["beta%2", "beta_1", "alpha"]);
+        assert_eq!(names("action=monitor.create&q=BETA").await, ["beta%2", "beta_1"]);
+        assert_eq!(names("q=beta_").await, ["beta_1"], "not a pattern");
+        assert_eq!(names("q=%25").await, ["beta%2"], "not a pattern");
+        assert_eq!(names("action=monitor.delete").await, [""; 0]);
+        let all = ann.client.get("audit").await.ok();
+        let at = all["entries"][1]["at"].as_str().unwrap();
+        assert_eq!(names(&format!("from={at}")).await, ["beta%2", "beta_1"]);
+        assert_eq!(names(&format!("action=monitor&to={at}")).await, ["alpha"]);
+        let object = all["entries"][0]["object"]["id"].as_str().unwrap();
+        assert_eq!(names(&format!("object={object}")).await, ["beta%2"]);
+        let page = ann.client.get("audit?limit=3").await.ok();
+        assert_eq!(page["entries"].as_array().unwrap().len(), 3);
+        let next = page["next_cursor"].as_str().unwrap();
+        let page = ann.client.get(&format!("audit?limit=3&cursor={next}")).await.ok();
+        assert_eq!(page["entries"][0]["action"], "team.create");
+        assert_eq!(page["next_cursor"], Value::Null);
+        for wrong in ["from=yesterday", "limit=0", "cursor=x", "from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z"] {
+            assert_eq!(ann.client.get(&format!("audit?{wrong}")).await.status, 422, "{wrong}");
+        }
+        assert_eq!(ann.client.get("audit/export?format=xml").await.wrong_fields(), ["format"]);
+    }
+
+    async fn entries_expire_and_the_rest_can_still_be_verified(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        ann.client.post("monitor/save", &monitor(None, "old")).await.ok();
+        app.clock.advance(Duration::from_secs(364 * 86_400));
+        let ann = ann.log_in(&app.anonymous()).await;
+        ann.client.post("monitor/save", &monitor(None, "new")).await.ok();
+        app.clock.advance(Duration::from_secs(2 * 86_400));
+        app.sweep().await;
+        let verified = ann.client.get("audit/verify").await.ok();
+        assert_eq!((&verified["ok"], &verified["first"], &verified["entries"]),
+            (&json!(true), &json!(3), &json!(2)));
+        // Whoever deletes more of the beginning cannot seal the head.
+        let rows = &app.database;
+        rows.execute("update audit_heads set first_seq = 4, first_prev = (select hash from audit where seq = 3)").await;
+        rows.execute("delete from audit where seq = 3").await;
+        assert_eq!(ann.client.get("audit/verify").await.ok()["ok"], false);
+    }
+}

@@ -1,0 +1,82 @@
+/** The team's audit log, with filters, the changed fields, an export and a verification. */
+import { Button, Menu, NativeSelect, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
+import { useTexts } from "../../shared/i18n";
+import { ActionMenu } from "../../shared/ui/action-menu";
+import { ErrorNotice } from "../../shared/ui/error-notice";
+import { Chevron } from "../../shared/ui/icons";
+import { LoadMore } from "../../shared/ui/load-more";
+import { Loading } from "../../shared/ui/loading";
+import { Page, Panel } from "../../shared/ui/page";
+import styles from "./audit.module.css";
+import { auditQuery, exportOf, things, type Thing } from "./data";
+import { EntryRow } from "./entry";
+import { Verification } from "./verification";
+
+/** How many are shown at first, and after "Show older". */
+const LIMITS = [50, 250, 1000] as const;
+
+export function Component() {
+  const t = useTexts();
+  const { audit } = t;
+  const [q, setQ] = useState("");
+  const [thing, setThing] = useState<Thing | "">("");
+  const [limit, setLimit] = useState<number>(LIMITS[0]);
+  const { data, error, refetch } = useQuery(auditQuery({ q: useDeferredValue(q.trim()), thing }, limit));
+  const options = [{ value: "", label: audit.everything }, ...things.map((value) => ({ value, label: audit.things[value] }))];
+  return (
+    <Page title={audit.title} lead={audit.lead} narrow actions={<Export />}>
+      <Panel flush>
+        <div className={styles.filters}>
+          <TextInput
+            type="search"
+            aria-label={audit.search}
+            placeholder={audit.search}
+            value={q}
+            onChange={({ currentTarget }) => setQ(currentTarget.value)}
+          />
+          <NativeSelect
+            aria-label={audit.about}
+            data={options}
+            value={thing}
+            onChange={({ currentTarget }) => setThing(currentTarget.value as Thing | "")}
+          />
+        </div>
+        {error && !data && <ErrorNotice error={error} retry={() => void refetch()} />}
+        {!data && !error && <Loading />}
+        {data?.length === 0 && <p className={styles.nothing}>{audit.none}</p>}
+        {data && data.length > 0 && (
+          <ol className={styles.entries}>
+            {data.map((entry) => (
+              <EntryRow key={entry.seq} entry={entry} />
+            ))}
+          </ol>
+        )}
+        {data && <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />}
+      </Panel>
+      <Verification />
+    </Page>
+  );
+}
+
+function Export() {
+  const { audit } = useTexts();
+  return (
+    <ActionMenu
+      width={180}
+      button={
+        <Button variant="default" rightSection={<Chevron />}>
+          {audit.export}
+        </Button>
+      }
+    >
+      <Menu.Item component="a" href={exportOf("jsonl")} download>
+        JSON Lines
+      </Menu.Item>
+      <Menu.Item component="a" href={exportOf("csv")} download>
+        CSV
+      </Menu.Item>
+    </ActionMenu>
+  );
+}
