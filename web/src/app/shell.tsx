@@ -111,7 +111,7 @@ function Bar({ openDialog }: { openDialog: (which: Opened) => void }) {
             <Item to="/notifiers" icon={Send} label={t.nav.notifiers} one="/notifier/" badge={<NotifierHealth as="badge" />} />
           </>
         )}
-        <Item to="/team" icon={People} label={t.nav.team} />
+        <Item to="/team" icon={People} label={t.nav.team} one="/team/" />
         {hasBilling && <Item to="/billing" icon={Card} label={t.nav.billing} desktop={views} />}
         <Item to="/settings" icon={Gear} label={t.nav.settings} />
       </nav>

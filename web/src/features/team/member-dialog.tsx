@@ -1,7 +1,7 @@
 /** Adds a user or changes one; a blank password leaves the current one unchanged. */
 import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import { useMe, type Role } from "../../shared/api/session";
+import type { Role } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
@@ -27,10 +27,9 @@ interface Props {
 
 export function MemberDialog({ user, close, saved }: Props) {
   const t = useTexts();
-  const { role: own } = useMe();
   const before = user?.monitor_filter?.tags ?? [];
   const form = useForm(
-    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? own, tags: before },
+    { email: user?.email ?? "", password1: "", password2: "", role: user?.role ?? "viewer", tags: before },
     async ({ email, password1, password2, role, tags }) => {
       const body = {
         ...(user && { userid: user.userid }),
