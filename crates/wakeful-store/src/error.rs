@@ -12,6 +12,9 @@ pub enum StoreError {
     /// The record that the value belongs to was deleted in the meantime.
     #[error("the record this belongs to no longer exists")]
     Gone,
+    /// One transaction would write too much: nothing was changed, write less at a time.
+    #[error("the results have too many notifications to be written together")]
+    TooLarge,
     /// A stored value is not one that this version writes.
     #[error("cannot read a stored value of {0}")]
     Damaged(&'static str),

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use wakeful_core::monitors::spec::Kind;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_testkit::{Client, HttpsServer, both_databases, until};
+use wakeful_testkit::{Client, Hook, HttpsServer, Receiver, both_databases, until};
 
 fn monitor(extra: &Value) -> Value {
     let mut body = json!({"name": "site", "heartbeat_interval": 60, "isactive": true,
@@ -292,6 +292,29 @@ both_databases! {
         eve.client.post("monitor/try", &stolen).await.refused(404, "not_found");
         assert_eq!(eve.client.get("monitors").await.ok()["monitors"], json!([]));
         assert_eq!(ann.client.get(&path(&anns, "get")).await.ok()["monitor"], anns);
+    }
+
+    async fn a_large_payload_of_a_report_is_not_passed_on(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let receiver = Receiver::start().await;
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": receiver.url}});
+        let hook = ann.client.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        for (size, is_passed_on) in [(8_000, true), (9_000, false), (1_000_000, false)] {
+            let mut body = api_monitor();
+            body["notifiers"] = hook.clone();
+            let made = saved(&ann.client, &body).await;
+            let notify = format!("monitor/notify/{}", made["monitorid"].as_str().unwrap());
+            let report = json!({"status": "down", "payload": {"message": "full", "x": "a".repeat(size)}});
+            ann.client.post(&notify, &report).await.ok();
+            let of_this = |hook: &Value| hook["data"]["monitor"]["monitorid"] == made["monitorid"];
+            let event = until("the notification", async || {
+                receiver.hooks().iter().map(Hook::json).find(of_this)
+            })
+            .await;
+            assert_eq!(event["data"]["message"], "full");
+            assert_eq!(event["data"]["payload"].is_object(), is_passed_on, "{size}");
+        }
     }
 
     async fn notify_records_one_heartbeat_with_that_status(setup: Setup) {

@@ -12,6 +12,9 @@ use crate::time::Millis;
 /// A longer body is sent without the payload of the target: receivers reject
 /// large ones, and the notification matters more.
 const MAX_BODY_BYTES: usize = 20_000;
+/// A longer payload is not passed on: it is stored once for each notifier of the monitor, and
+/// templates take as long as it is large.
+const MAX_PAYLOAD_BYTES: usize = 8_192;
 /// Parsers reject deep nesting, and receivers' limits are lower than ours.
 const MAX_PAYLOAD_DEPTH: usize = 64;
 
@@ -212,6 +215,11 @@ impl Event {
 
 /// A request body is nested at most as deeply as the parser allows, so this
 /// ends.
+/// Whether a payload is passed on to notifications.
+pub fn is_passed_on(payload: &Value) -> bool {
+    !is_deeper_than(payload, MAX_PAYLOAD_DEPTH) && payload.to_string().len() <= MAX_PAYLOAD_BYTES
+}
+
 fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(rest) = levels.checked_sub(1) else { return value.is_array() || value.is_object() };
     match value {
@@ -284,6 +292,14 @@ mod tests {
         let body = event(DOWN, 0, &json!({"log": "x".repeat(30_000)})).body();
         assert!(body.len() < MAX_BODY_BYTES, "{}", body.len());
         assert_eq!(Event::parse(&body).expect("an event").data.payload, None);
+    }
+
+    #[test]
+    fn a_large_or_deep_payload_is_not_passed_on() {
+        assert!(is_passed_on(&serde_json::json!({"a": "b".repeat(8_000)})));
+        assert!(!is_passed_on(&serde_json::json!({"a": "b".repeat(8_200)})));
+        let deep = (0..100).fold(Value::Null, |inner, _| serde_json::json!([inner]));
+        assert!(!is_passed_on(&deep));
     }
 
     #[test]

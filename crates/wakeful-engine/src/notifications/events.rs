@@ -69,7 +69,7 @@ fn add_change_event(
         message,
         down_since: Some(outage.started),
         down_seconds: Some(at.since(outage.started).as_secs()),
-        payload,
+        payload: payload.filter(|payload| event::is_passed_on(payload)),
         ..EventData::of_verdict(record)
     };
     let event = event(monitor, kind, alert, &record.seq.to_string(), &text, &data);

@@ -89,6 +89,12 @@ pub(crate) struct EventToDeliver<'a> {
     pub(crate) event: &'a NewEvent,
 }
 
+/// The bodies that one statement inserts; a database reads its parameter at once.
+const MAX_STATEMENT_BYTES: usize = 1 << 20;
+
+/// The deliveries that one transaction writes for several results: others wait for it.
+const MAX_DELIVERY_BYTES: usize = 8 << 20;
+
 #[derive(Serialize)]
 struct AlertRow<'a> {
     id: SimpleUuid,
@@ -268,7 +274,7 @@ impl Store {
         })?;
         let mut new: Vec<DueDelivery> = Vec::new();
         if has_events {
-            within!(tx, |db| {
+            let links = within!(tx, |db| {
                 let mut links: Vec<NotifierLink> = sqlx::query_as(self.select_links())
                     .bind(monitors_with_events(records))
                     .fetch_all(&mut *db)
@@ -282,14 +288,19 @@ impl Store {
                         .await?;
                     links.extend(listeners);
                 }
-                if !links.is_empty() {
-                    new = sqlx::query_as(self.insert_deliveries())
-                        .bind(deliveries(records, &links))
-                        .fetch_all(&mut *db)
-                        .await?;
-                }
-                Ok::<_, Error>(())
+                Ok::<_, Error>(links)
             })?;
+            let rows = deliveries(records, &links);
+            let bytes: usize = rows.iter().map(String::len).sum();
+            if bytes > MAX_DELIVERY_BYTES && records.len() > 1 {
+                return Err(StoreError::TooLarge);
+            }
+            for rows in rows {
+                let added: Vec<DueDelivery> = within!(tx, |db| {
+                    sqlx::query_as(self.insert_deliveries()).bind(rows).fetch_all(db).await
+                })?;
+                new.extend(added);
+            }
         }
         tx.commit().await?;
         if !new.is_empty() {
@@ -455,7 +466,7 @@ fn monitors_with_events(records: &[Record]) -> String {
     json(&ids)
 }
 
-fn deliveries(records: &[Record], links: &[NotifierLink]) -> String {
+fn deliveries(records: &[Record], links: &[NotifierLink]) -> Vec<String> {
     let events = records.iter().flat_map(|record| {
         let at = record.heartbeat.at;
         record.events.iter().map(move |event| EventToDeliver {
@@ -468,11 +479,12 @@ fn deliveries(records: &[Record], links: &[NotifierLink]) -> String {
     delivery_rows(events, links)
 }
 
-/// A row for each of these events and each notifier of its monitor.
+/// A row for each of these events and each notifier of its monitor, as the parameters of as
+/// many statements as are needed.
 pub(crate) fn delivery_rows<'a>(
     events: impl Iterator<Item = EventToDeliver<'a>>,
     links: &[NotifierLink],
-) -> String {
+) -> Vec<String> {
     let mut notifiers: HashMap<MonitorId, Vec<NotifierId>> = HashMap::new();
     for link in links {
         notifiers.entry(link.monitor).or_default().push(link.notifier);
@@ -492,7 +504,16 @@ pub(crate) fn delivery_rows<'a>(
             created: at.0,
         }));
     }
-    json(&rows)
+    let mut bytes = 0;
+    let fits = |_: &DeliveryRow<'_>, next: &DeliveryRow<'_>| {
+        bytes += next.body.len();
+        let fits = bytes <= MAX_STATEMENT_BYTES;
+        if !fits {
+            bytes = next.body.len();
+        }
+        fits
+    };
+    rows.chunk_by(fits).map(json).collect()
 }
 
 /// Derived from event and notifier, so that writing it twice has no effect.

@@ -106,10 +106,9 @@ impl Store {
                 let event = one.event.as_ref()?;
                 Some(EventToDeliver { monitor: one.of.monitor, seq: one.seq, at: now, event })
             });
-            sqlx::query(self.insert_deliveries())
-                .bind(delivery_rows(events, &links))
-                .execute(&mut *db)
-                .await?;
+            for rows in delivery_rows(events, &links) {
+                sqlx::query(self.insert_deliveries()).bind(rows).execute(&mut *db).await?;
+            }
             Ok::<_, Error>(due.len())
         })?;
         tx.commit().await?;

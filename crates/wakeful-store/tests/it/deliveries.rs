@@ -9,7 +9,7 @@ use wakeful_core::monitors::{Monitor, Name};
 use wakeful_core::notifications::notifier::{Channel, Disabled, Notifier, webhook};
 use wakeful_core::time::Millis;
 use wakeful_store::{
-    ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store,
+    ChangeNotifierOutcome, DeliveryClaim, Mail, NewEvent, Record, ResendOutcome, Store, StoreError,
 };
 use wakeful_testkit::{system, whole};
 
@@ -24,6 +24,7 @@ on_both! {
     waiting_deliveries_are_given_up_when_the_notifier_is_turned_off_or_on => turned;
     an_outage_is_claimed_with_its_own_recovery_and_no_other => recoveries;
     a_team_with_many_due_deliveries_does_not_delay_another => fair;
+    results_with_large_messages_are_written_one_by_one => large;
     claims_by_processes_that_end_without_an_outcome_are_counted => crashes;
     an_outcome_or_a_release_ends_the_count => outcomes;
     claims_of_mails_without_an_outcome_are_counted_too => mails;
@@ -281,6 +282,23 @@ fn up(monitor: MonitorId, seq: i64, alert: AlertId) -> Record {
     let id = EventId::new(NOW, next());
     record.events.push(NewEvent { id, kind: "monitor.up", alert, body: "{}".into() });
     record
+}
+
+async fn large(store: Store) {
+    let team = team(&store).await;
+    let hook = notifier(&store, team, "hook").await;
+    let mut records = Vec::new();
+    for _ in 0..3 {
+        let mut record = down(team, linked_monitor(&store, team, hook).await, 1);
+        record.events[0].body = format!("\"{}\"", "x".repeat(3 << 20));
+        records.push(record);
+    }
+    let together = store.record(&records).await;
+    assert!(matches!(together, Err(StoreError::TooLarge)), "{together:?}");
+    for record in records {
+        let written = store.record(&[record]).await.expect("recorded");
+        assert_eq!(written.heartbeats, 1, "nothing was written together");
+    }
 }
 
 async fn recoveries(store: Store) {
