@@ -241,6 +241,12 @@ impl From<Error> for ApiError {
                 );
                 Self::new(StatusCode::FORBIDDEN, ErrorCode::KeyScope, message)
             }
+            Error::LimitedToMonitors => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::KeyScope,
+                "An API key that is limited to some monitors may not change notifiers, which all \
+                 monitors of the team use.",
+            ),
             Error::NotForServices => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::Forbidden,

@@ -36,6 +36,9 @@ pub enum Error {
     /// The API key does not have a permission that its holder has.
     #[error("an API key with the scope {} may not do this", .0.as_str())]
     KeyScope(Scope),
+    /// The caller is limited to some monitors, and this concerns all of the team.
+    #[error("the caller is limited to some monitors")]
+    LimitedToMonitors,
     /// A service account has no account of its own to manage.
     #[error("a service account may not do this")]
     NotForServices,

@@ -74,7 +74,8 @@ async fn list_audit(
         ("from" = Option<String>, Query, format = DateTime, description = "Only entries from this time on"),
         ("to" = Option<String>, Query, format = DateTime, description = "Only entries before this time")),
     responses(
-        (status = 200, description = "One line for each entry", body = String, content_type = "application/x-ndjson"),
+        (status = 200, description = "One line for each entry", content(
+            (String = "application/x-ndjson"), (String = "text/csv"))),
         (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
 async fn export_audit(
     State(api): State<Api>,

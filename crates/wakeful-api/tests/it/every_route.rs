@@ -494,7 +494,7 @@ both_databases! {
         monitor_filters::sees_nothing(&key).await;
         let path = format!("notifier/{}/delete", ann.used_notifierid);
         let refused = key.delete(&path).await;
-        refused.refused(409, "notifier_linked");
+        refused.refused(403, "key_scope");
         assert!(!refused.text.contains("job"), "{}", refused.text);
     }
 

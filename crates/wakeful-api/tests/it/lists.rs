@@ -137,7 +137,8 @@ both_databases! {
             let all = ann.client.get(&path).await.ok();
             let whole = all[elements].as_array().unwrap();
             assert!(whole.len() >= 2, "{template}: {whole:?}");
-            if !template.ends_with("/heartbeats") {
+            // These two always return a page.
+            if !template.ends_with("/heartbeats") && !template.ends_with("/audit") {
                 assert!(all.get("next_cursor").is_none(), "{template}");
             }
             for limit in [1, 2, 1000] {

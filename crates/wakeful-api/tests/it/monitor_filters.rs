@@ -121,6 +121,29 @@ both_databases! {
         assert_eq!(names(&ann.client).await, ["again"]);
     }
 
+    async fn a_limited_editor_key_changes_no_notifier_and_sees_no_secret(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let hook = json!({"name": "ops", "type": "webhook", "webhook":
+            {"url": "https://hooks.example/token", "headers": "Authorization: Bearer opssecret"}});
+        let saved = ann.client.post("notifier/save", &hook).await.json();
+        let id = saved["notifierid"].as_str().unwrap();
+        let limited = key(&app, &ann, &json!({"name": "k", "scope": "editor", "tags": "web"})).await;
+        let listed = limited.get("notifiers").await;
+        assert!(listed.text.contains("ops") && !listed.text.contains("opssecret"), "{}", listed.text);
+        let mut stolen = hook.clone();
+        stolen["notifierid"] = json!(id);
+        stolen["webhook"] = json!({"url": "https://elsewhere.example/"});
+        limited.post("notifier/save", &stolen).await.refused(403, "key_scope");
+        limited.post("notifier/save", &hook).await.refused(403, "key_scope");
+        limited.post_nothing(&format!("notifier/{id}/rotate")).await.refused(403, "key_scope");
+        limited.delete(&format!("notifier/{id}/delete")).await.refused(403, "key_scope");
+        // The secrets that are stored cannot be sent elsewhere either.
+        limited.post("notifier/preview", &stolen).await.refused(403, "key_scope");
+        let all = key(&app, &ann, &json!({"name": "all", "scope": "editor"})).await;
+        all.post("notifier/save", &stolen).await.json();
+    }
+
     async fn filters_that_say_nothing_too_much_or_something_unknown_are_rejected(setup: Setup) {
         let app = setup.start().await;
         let (ann, eve) = (app.sign_up("ann@example.com").await, app.sign_up("eve@example.com").await);

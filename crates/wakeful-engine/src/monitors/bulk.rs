@@ -8,7 +8,7 @@ use wakeful_core::access::permission;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::MonitorId;
 use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
-use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoredSettings};
+use wakeful_store::{BulkEdit, MonitorSelection, SaveOutcome, StoreError, StoredSettings};
 
 use crate::bus::{Edit, Event};
 use crate::caller::{Authorized, Caller};
@@ -89,8 +89,9 @@ impl Engine {
             };
         }
         self.compact_before(edits).await;
-        let by = self.audit(caller);
-        match team.change_monitors(edits, change, limit, &by, self.now()).await? {
+        let (authority, by) = (Some(caller.authority()), self.audit(caller));
+        let changed = team.change_monitors(edits, change, limit, authority, &by).await;
+        match changed.map_err(no_longer_allowed)? {
             SaveOutcome::Done => {
                 self.publish_all(caller, edits.iter().map(|edit| edit.after.id), Event::Saved);
                 Ok(true)
@@ -134,7 +135,8 @@ impl Engine {
     async fn delete_all(&self, caller: &Caller, ids: &[MonitorId]) -> Result<bool> {
         let team = self.store().team(caller.team_access());
         team.delete_monitor_deliveries(ids).await?;
-        if !team.delete_monitors(ids, &self.audit(caller)).await? {
+        let (authority, by) = (Some(caller.authority()), self.audit(caller));
+        if !team.delete_monitors(ids, authority, &by).await.map_err(no_longer_allowed)? {
             return Ok(false);
         }
         self.publish_all(caller, ids.iter().copied(), Event::Deleted);
@@ -224,4 +226,12 @@ fn edits(found: Vec<StoredSettings>, change: &BulkChange) -> Result<Vec<BulkEdit
         }
     }
     Ok(edits)
+}
+
+/// The caller was suspended, demoted or removed while the call waited for its turn.
+fn no_longer_allowed(error: StoreError) -> Error {
+    match error {
+        StoreError::Gone => Error::NotAuthenticated,
+        error => error.into(),
+    }
 }

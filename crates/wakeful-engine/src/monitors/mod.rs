@@ -16,6 +16,7 @@ use wakeful_core::billing::Plan;
 use wakeful_core::heartbeat::Heartbeat;
 use wakeful_core::id::{MonitorId, NotifierId, TeamId};
 use wakeful_core::monitors::{Interval, Monitor, Name, Spec, Tags};
+use wakeful_core::notifications::event;
 use wakeful_core::observation::{Fault, FaultKind};
 use wakeful_core::region::{Quorum, Regions};
 use wakeful_core::secret::Secret;
@@ -394,6 +395,7 @@ impl Engine {
         report: Report,
         payload: Option<Value>,
     ) -> Result<Option<Heartbeat>> {
+        let payload = payload.filter(event::is_passed_on);
         if !self.cluster().holds(id) {
             return self
                 .request_from_owner(id, &OwnerRequest::Report { report, payload }, RECORD_TIMEOUT)

@@ -64,12 +64,18 @@ pub struct NotifierView {
 
 impl NotifierView {
     fn visible_to(mut self, caller: &Caller) -> Self {
-        if !caller.may(Permission::Edit) {
+        if !caller.may(Permission::Edit) || caller.team_access().filter().is_some() {
             self.notifier.channel.redact();
             self.redacted = true;
         }
         self
     }
+}
+
+/// Notifiers are used by all monitors of the team: whoever is limited to some of them may not
+/// change one, which would redirect or silence the notifications of the others.
+fn require_all_monitors(caller: &Caller) -> Result<()> {
+    if caller.team_access().filter().is_none() { Ok(()) } else { Err(Error::LimitedToMonitors) }
 }
 
 impl From<Notifier> for NotifierView {
@@ -102,7 +108,10 @@ impl Engine {
         id: Option<NotifierId>,
     ) -> Result<Option<Notifier>> {
         match id {
-            Some(id) => self.notifier(caller, id).await.map(Some),
+            Some(id) => {
+                require_all_monitors(caller)?;
+                self.notifier(caller, id).await.map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -116,6 +125,7 @@ impl Engine {
         from: IpAddr,
         mut merge: impl FnMut(Option<&Notifier>) -> std::result::Result<NotifierDraft, E>,
     ) -> std::result::Result<NotifierView, E> {
+        require_all_monitors(caller)?;
         let Some(id) = id else {
             let draft = merge(None)?;
             if draft.channel.user().is_some() {
@@ -290,6 +300,7 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<NotifierView> {
+        require_all_monitors(caller)?;
         let new = self.new_signing_secret();
         for _ in 0..MAX_SAVE_ATTEMPTS {
             let mut notifier = self.notifier(caller, id).await?;
@@ -327,6 +338,7 @@ impl Engine {
         caller: &Authorized<permission::Edit>,
         id: NotifierId,
     ) -> Result<()> {
+        require_all_monitors(caller)?;
         let notifier = self.notifier(caller, id).await?;
         require_own_notifier(caller, &notifier)?;
         let team = self.store().team(caller.team_access());

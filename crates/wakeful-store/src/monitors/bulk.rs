@@ -4,6 +4,7 @@
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use uuid::Uuid;
+use wakeful_core::access::Permission;
 use wakeful_core::audit::{Action, Audited as _, Change, Object, ObjectKind, diff};
 use wakeful_core::id::{MonitorId, NotifierId};
 use wakeful_core::monitors::bulk::{BulkChange, BulkSettings};
@@ -16,10 +17,11 @@ use super::save::{COUNT_ACTIVE, active_monitors};
 use super::visible::is_visible;
 use super::{MonitorQuery, SaveOutcome, id_array, json, to_seconds};
 use crate::accounts::team::lock_team;
+use crate::accounts::{credentials, members};
 use crate::dialect::{Tx, either, from_row, read, within};
 use crate::history::bulk::lock_monitors_to_change;
 use crate::history::record::SimpleUuid;
-use crate::{AuditContext, NewEntry, Result, TeamStore};
+use crate::{AuditContext, Authority, NewEntry, Result, StoreError, TeamStore};
 
 /// The monitors that a bulk operation concerns.
 #[derive(Clone, Debug)]
@@ -227,12 +229,13 @@ impl TeamStore<'_> {
         edits: &[BulkEdit],
         change: &BulkChange,
         limit: Option<u32>,
+        caller: Option<Authority<'_>>,
         by: &AuditContext,
-        now: Millis,
     ) -> Result<SaveOutcome> {
         if edits.is_empty() {
             return Ok(SaveOutcome::Done);
         }
+        let now = by.at();
         let mut tx = self.store.begin().await?;
         if let Some(limit) = limit {
             // Locked before the count below, so that it stays valid.
@@ -242,6 +245,7 @@ impl TeamStore<'_> {
                 return Ok(SaveOutcome::LimitReached);
             }
         }
+        self.confirm_editor(&mut tx, caller).await?;
         let ids: Vec<MonitorId> = edits.iter().map(|edit| edit.after.id).collect();
         lock_monitors_to_change(&mut tx, &ids).await?;
         if self.update_settings(&mut tx, edits, now).await? != edits.len() as u64 {
@@ -270,8 +274,14 @@ impl TeamStore<'_> {
     /// Deletes these monitors with their alerts, deliveries and links at once, all or none;
     /// false if one of them does not exist. Their heartbeats are inaccessible from then on;
     /// `delete_orphaned_heartbeats` deletes them later.
-    pub async fn delete_monitors(&self, ids: &[MonitorId], by: &AuditContext) -> Result<bool> {
+    pub async fn delete_monitors(
+        &self,
+        ids: &[MonitorId],
+        caller: Option<Authority<'_>>,
+        by: &AuditContext,
+    ) -> Result<bool> {
         let mut tx = self.store.begin().await?;
+        self.confirm_editor(&mut tx, caller).await?;
         lock_monitors_to_change(&mut tx, ids).await?;
         let found: Vec<BulkRow> = within!(tx, |db| {
             sqlx::query_as(self.select_by_id())
@@ -299,6 +309,19 @@ impl TeamStore<'_> {
             .await?;
         tx.commit().await?;
         Ok(true)
+    }
+
+    /// Fails with `StoreError::Gone` if the caller, who may have waited for a turn, may no longer
+    /// edit. Work without a caller needs no permission.
+    async fn confirm_editor(&self, tx: &mut Tx, caller: Option<Authority<'_>>) -> Result<()> {
+        let Some(caller) = caller else { return Ok(()) };
+        credentials::confirm(tx, caller).await?;
+        let role = members::role(tx, self.team, caller.user).await?;
+        if role.is_some_and(|role| role.permissions().contains(Permission::Edit)) {
+            Ok(())
+        } else {
+            Err(StoreError::Gone)
+        }
     }
 
     async fn update_settings(&self, tx: &mut Tx, edits: &[BulkEdit], now: Millis) -> Result<u64> {

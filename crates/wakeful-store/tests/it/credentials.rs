@@ -7,15 +7,17 @@ use wakeful_core::access::{Role, Scope};
 use wakeful_core::accounts::totp::Seed;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
+use wakeful_core::monitors::bulk::BulkChange;
 use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 use wakeful_store::{
-    Account, AddUserOutcome, Authority, Credential, FilterChange, MemberChange, MemberOutcome,
-    NewAccount, NewApiKey, NewMember, NewSession, Store, StoreError, UserChange,
+    Account, AddUserOutcome, Authority, BulkEdit, Credential, FilterChange, MemberChange,
+    MemberOutcome, MonitorSelection, NewAccount, NewApiKey, NewMember, NewSession, Store,
+    StoreError, UserChange,
 };
 use wakeful_testkit::{Database, DatabaseKind, system, until, whole};
 
-use crate::fixture::{NOW, next, sign_up};
+use crate::fixture::{NOW, monitor, next, sign_up};
 use crate::on_both;
 
 const PASSWORD: Credential<'_> = Credential::Password { hash: "-", mfa_enabled: false };
@@ -120,8 +122,10 @@ async fn by_credential(store: Store) {
 
 /// The caller was authorized before the password was hashed, which takes a while.
 async fn after_suspension(store: Store) {
-    let (team, ann, of_ann) = sign_up(&store).await;
-    let team = store.team(&whole(team));
+    let (id, ann, of_ann) = sign_up(&store).await;
+    let team = store.team(&whole(id));
+    let site = monitor(id, "site");
+    team.add_monitor(&site, &system()).await.unwrap();
     let (bob, eve, new) = (new_account(), new_account(), new_account());
     for account in [&bob, &eve] {
         let member = NewMember { account, role: Some(Role::Admin), limit: None };
@@ -148,10 +152,18 @@ async fn after_suspension(store: Store) {
 
     change_bob(None, true).await;
     assert_gone(&team.add_user(&member, by_bob, &system(), NOW).await);
+    assert_gone(&team.delete_monitors(&[site.id], Some(by_bob), &system()).await);
     assert_gone(&team.change_user(&takeover, &system(), NOW).await);
     assert_gone(&team.revoke(&[eve.user], by_bob, &system(), NOW).await);
     assert_gone(&store.add_api_key(&api_key(bob.user), by_bob, &system(), NOW).await);
     change_bob(Some(Role::Viewer), false).await;
+    assert_gone(&team.delete_monitors(&[site.id], Some(by_bob), &system()).await);
+    let which = MonitorSelection::Ids(vec![site.id]);
+    let before = team.bulk_settings(&which).await.unwrap().remove(0);
+    let after = before.settings.clone();
+    let edits = [BulkEdit { before, after }];
+    let change = BulkChange::default();
+    assert_gone(&team.change_monitors(&edits, &change, None, Some(by_bob), &system()).await);
     let added = team.add_user(&member, by_bob, &system(), NOW).await.unwrap();
     assert_eq!(added, AddUserOutcome::RoleTooHigh);
     let changed = team.change_user(&takeover, &system(), NOW).await.unwrap();

@@ -390,7 +390,7 @@ async fn deleted_with_monitor(store: Store) {
     store.compact(saved_monitor.id, LATER, FOREVER, 40).await.expect("compacted");
     store
         .team(&whole(team))
-        .delete_monitors(&[saved_monitor.id], &system())
+        .delete_monitors(&[saved_monitor.id], None, &system())
         .await
         .expect("deleted");
     // A late compaction finds no monitor.

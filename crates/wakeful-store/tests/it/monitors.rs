@@ -88,7 +88,7 @@ async fn apart(store: Store) {
             .expect("tried"),
         SaveOutcome::NotFound
     );
-    assert!(!us.delete_monitors(&[saved_monitor.id], &system()).await.expect("tried"));
+    assert!(!us.delete_monitors(&[saved_monitor.id], None, &system()).await.expect("tried"));
     assert!(store.team(&whole(theirs)).monitor(saved_monitor.id).await.expect("read").is_some());
 }
 
@@ -250,7 +250,7 @@ async fn deletes(store: Store) {
     assert!(
         store
             .team(&whole(team))
-            .delete_monitors(&[saved_monitor.id], &system())
+            .delete_monitors(&[saved_monitor.id], None, &system())
             .await
             .expect("deleted")
     );

@@ -124,7 +124,7 @@ async fn certificates(store: Store) {
     assert_eq!(stored_certificate().await, Some((50, 300)));
     store
         .team(&whole(team))
-        .delete_monitors(&[saved_monitor.id], &system())
+        .delete_monitors(&[saved_monitor.id], None, &system())
         .await
         .expect("deleted");
     assert_eq!(stored_certificate().await, None);
