@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/reac
 import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { notifiersQuery, type Notifier } from "../../shared/api/notifiers";
 import type { components } from "../../shared/api/schema";
+import type { Texts } from "../../shared/i18n";
 import type { Answer } from "./test-answer";
 
 export { notifiersQuery, type Notifier };
@@ -57,4 +58,9 @@ export async function test(body: SaveNotifier): Promise<Answer> {
 export async function rotate(notifierid: string): Promise<string> {
   const made = await unwrap(POST("/api/v1/notifier/{notifierid}/rotate", { params: { path: { notifierid } } }));
   return made.webhook?.secret ?? "";
+}
+
+/** Why a notifier is off. The reason that a receiver gave is shown as it is. */
+export function offReason({ disabled_reason: reason }: Notifier, t: Texts): string {
+  return reason === "turned off by its team" ? t.notifiers.offByTeam : reason;
 }

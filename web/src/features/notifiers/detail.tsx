@@ -23,7 +23,7 @@ import { Ago, Moment } from "../../shared/ui/time";
 import { showToast } from "../../shared/ui/toast";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { VerifyAddress } from "../../shared/ui/verify-address";
-import { REFETCH_INTERVAL, notifiersQuery, remove, rotate, save, test, type Notifier } from "./data";
+import { REFETCH_INTERVAL, notifiersQuery, offReason, remove, rotate, save, test, type Notifier } from "./data";
 import { Deliveries } from "./deliveries";
 import { HealthBadge, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
@@ -159,7 +159,7 @@ function TurnedOff({ notifier, changeable }: { notifier: Notifier; changeable: b
       <div>
         <b>{t.notifiers.offTitle}</b>
         <p>
-          {notifier.disabled_reason}
+          {offReason(notifier, t)}
           {notifier.disabled && (
             <>
               {" · "}

@@ -14,7 +14,7 @@ import { Loading } from "../../shared/ui/loading";
 import { Page, Panel } from "../../shared/ui/page";
 import { Badge } from "../../shared/ui/badge";
 import { Moment } from "../../shared/ui/time";
-import { REFETCH_INTERVAL, notifiersQuery, type Notifier } from "./data";
+import { REFETCH_INTERVAL, notifiersQuery, offReason, type Notifier } from "./data";
 import { HealthBadge, KindIcon, useKindName } from "./kind";
 import styles from "./notifiers.module.css";
 
@@ -78,7 +78,7 @@ function Row({ notifier, links }: { notifier: Notifier; links: number | undefine
         <span className={styles.receiver}>
           {word(notifier)} · {receiverOf(notifier)}
         </span>
-        {!notifier.isactive && <span className={styles.reason}>{notifier.disabled_reason}</span>}
+        {!notifier.isactive && <span className={styles.reason}>{offReason(notifier, t)}</span>}
         {health.state === "failing" && (
           <span className={styles.failing}>
             {health.since && (

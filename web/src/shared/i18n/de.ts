@@ -174,7 +174,7 @@ export const de: Texts = {
   },
   team: {
     title: "Team",
-    lead: "Alle hier sehen dieselben Monitore. Die Rolle entscheidet, was sie ändern können.",
+    lead: "Mitglieder teilen sich Monitore und Melder. Die Rolle entscheidet, was jedes sehen und ändern kann.",
     role: "Rolle",
     roles: {
       owner: "Inhaber",
@@ -502,6 +502,7 @@ export const de: Texts = {
     noAnswer: "(leer)",
     turnOn: "Einschalten",
     turnOff: "Ausschalten",
+    offByTeam: "Von Ihrem Team ausgeschaltet",
     offTitle: "Dieser Melder ist ausgeschaltet und sendet nichts.",
     deleteHelp: "Sein Zustellverlauf wird ebenfalls gelöscht. Ein Melder, den Monitore verwenden, kann nicht gelöscht werden.",
     linked: "Monitore",

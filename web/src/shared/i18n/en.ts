@@ -186,7 +186,7 @@ export const en = {
   },
   team: {
     title: "Team",
-    lead: "Everyone here sees the same monitors. The role decides what they can change.",
+    lead: "Members share monitors and notifiers. The role decides what each of them can see and change.",
     role: "Role",
     roles: { owner: "Owner", admin: "Admin", editor: "Editor", responder: "Responder", viewer: "Viewer", billing: "Billing" },
     roleHelp: {
@@ -496,6 +496,7 @@ export const en = {
     noAnswer: "(empty)",
     turnOn: "Turn on",
     turnOff: "Turn off",
+    offByTeam: "Turned off by its team",
     offTitle: "This notifier is off and doesn’t send anything.",
     deleteHelp: "Its delivery history is deleted too. A notifier that monitors use can’t be deleted.",
     linked: "Monitors",
