@@ -437,7 +437,7 @@ both_databases! {
         let verified = ann.client.get("audit/verify").await.ok();
         assert_eq!((&verified["ok"], &verified["first"], &verified["entries"]),
             (&json!(true), &json!(3), &json!(2)));
-        // Whoever deletes more of the beginning cannot seal the head.
+        // An attacker who deletes more of the beginning cannot seal the head.
         let rows = &app.database;
         rows.execute("update audit_heads set first_seq = 4, first_prev = (select hash from audit where seq = 3)").await;
         rows.execute("delete from audit where seq = 3").await;

@@ -1,4 +1,4 @@
-//! The audit log: what was changed, by whom and from where. The entries of a team form a
+//! The audit log: who changed what, and from where. The entries of a team form a
 //! chain of hashes, so that a changed or missing one is noticed; see `docs/audit.md`.
 
 mod chain;

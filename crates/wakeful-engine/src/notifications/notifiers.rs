@@ -72,8 +72,8 @@ impl NotifierView {
     }
 }
 
-/// Notifiers are used by all monitors of the team: whoever is limited to some of them may not
-/// change one, which would redirect or silence the notifications of the others.
+/// Notifiers are used by all monitors of the team: a caller who is limited to some of them may
+/// not change one, which would redirect or silence the notifications of the others.
 fn require_all_monitors(caller: &Caller) -> Result<()> {
     if caller.team_access().filter().is_none() { Ok(()) } else { Err(Error::LimitedToMonitors) }
 }
