@@ -224,7 +224,9 @@ for (const language of ["en", "de"]) {
     await expect(rows(page, "team-keys")).toHaveCount(3);
     await inspect("the lists");
     await expect(page.getByRole("heading", { level: 2 })).toHaveText(
-      language === "en" ? ["Members", "Service accounts", "API keys"] : ["Mitglieder", "Dienstkonten", "API-Schlüssel"],
+      language === "en"
+        ? ["Members", "Service accounts", "API keys", "Audit log"]
+        : ["Mitglieder", "Dienstkonten", "API-Schlüssel", "Audit-Log"],
     );
 
     await page.getByRole("button", { name: word("New service account", "Neues Dienstkonto") }).click();

@@ -14,6 +14,16 @@ test("ticks within a day are round times, and midnight is shown as its date", ()
   expect(labels(to - 3600, to, 300)).toEqual(["18:30", "18:45", "19:00", "19:15"]);
 });
 
+test("a narrow axis has two whole labels at any time of the day", () => {
+  for (let minute = 0; minute < 1440; minute += 7) {
+    const to = seconds(2026, 10, 16, 0, minute);
+    const whole = timeTicks(to - 86_400, to, 205, measure, "en-GB").filter(
+      ({ at, label }) => ((at - to + 86_400) / 86_400) * 205 + measure(label) / 2 <= 205,
+    );
+    expect(whole.length, `at minute ${minute}`).toBeGreaterThan(1);
+  }
+});
+
 test("within a week there is one label for each day", () => {
   const to = seconds(2026, 10, 16, 19, 20);
   const shown = labels(to - 7 * 86_400, to, 1400);

@@ -10,8 +10,8 @@ export interface Tick {
 /** The width of a text in pixels. */
 export type Measure = (text: string) => number;
 
-/** The least distance between two labels, in pixels. */
-const LABEL_GAP = 16;
+/** The least distance between two labels, in pixels; on a narrow axis, the second if the first leaves fewer than two. */
+const LABEL_GAPS = [16, 6] as const;
 
 const units = ["year", "month", "day", "hour", "minute", "second"] as const;
 type Unit = (typeof units)[number];
@@ -32,19 +32,25 @@ const MAX_HOURS_RANGE = 3 * SECONDS.day;
 /** The finest round ticks between two times whose labels fit side by side on an axis of this width. */
 export function timeTicks(from: number, to: number, width: number, measure: Measure, locale: string): Tick[] {
   const position = ({ at }: Tick) => ((at - from) / (to - from)) * width;
-  for (const [unit, count] of steps) {
-    if ((to - from) / (SECONDS[unit] * count) > MAX_TICKS || (SECONDS[unit] < SECONDS.day && to - from > MAX_HOURS_RANGE)) continue;
-    const ticks = labeled(roundTimes(from, to, unit, count), unit, locale);
-    if (fit(ticks, position, measure)) return ticks;
-  }
-  return [];
+  const isWhole = (tick: Tick) => position(tick) + measure(tick.label) / 2 <= width;
+  const finest = (gap: number): Tick[] => {
+    for (const [unit, count] of steps) {
+      if ((to - from) / (SECONDS[unit] * count) > MAX_TICKS || (SECONDS[unit] < SECONDS.day && to - from > MAX_HOURS_RANGE)) continue;
+      const ticks = labeled(roundTimes(from, to, unit, count), unit, locale);
+      if (fit(ticks, position, measure, gap)) return ticks;
+    }
+    return [];
+  };
+  const [wide, narrow] = LABEL_GAPS;
+  const ticks = finest(wide);
+  return ticks.filter(isWhole).length < 2 ? finest(narrow) : ticks;
 }
 
-function fit(ticks: readonly Tick[], position: (tick: Tick) => number, measure: Measure): boolean {
+function fit(ticks: readonly Tick[], position: (tick: Tick) => number, measure: Measure, gap: number): boolean {
   return ticks.every((tick, index) => {
     const before = ticks[index - 1];
     if (!before) return true;
-    return position(tick) - position(before) >= (measure(tick.label) + measure(before.label)) / 2 + LABEL_GAP;
+    return position(tick) - position(before) >= (measure(tick.label) + measure(before.label)) / 2 + gap;
   });
 }
 
