@@ -305,6 +305,27 @@ both_databases! {
         assert_eq!(actions, ["login.ok", "password.reset", "team.create"]);
     }
 
+    async fn strangers_cannot_fill_the_log_with_failed_logins(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.failed_logins_per_minute = 100_000;
+        setup.settings.limits.failed_logins_per_network = 100_000;
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        for _ in 0..70 {
+            app.anonymous().log_in(&ann.email, "a guess").await.refused(401, "bad_credentials");
+        }
+        let count = async || {
+            let log = ann.client.get("audit?action=login.failed&limit=1000").await.ok();
+            log["entries"].as_array().unwrap().len()
+        };
+        until("60 entries", async || (count().await >= 60).then_some(())).await;
+        // The next hour has its own.
+        app.clock.advance(Duration::from_secs(3_601));
+        app.anonymous().log_in(&ann.email, "a guess").await.refused(401, "bad_credentials");
+        until("the entry of the next hour", async || (count().await > 60).then_some(())).await;
+        assert_eq!(count().await, 61);
+    }
+
     async fn an_export_can_be_verified_by_anybody(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

@@ -172,9 +172,14 @@ impl Engine {
         let by = audit_of_account(account, from, self.now());
         let person = Object::new(ObjectKind::Person, &account.user, &account.email);
         let entry = NewEntry::new(Action::LoginFailed, person, Vec::new());
-        let engine = self.clone();
+        let (engine, limit) = (self.clone(), self.failed_login_entry_limit(account.user));
         self.0.tasks.spawn(async move {
-            if let Err(error) = engine.store().write_single_entry(&by, &entry).await {
+            let written = match engine.count_attempt(&limit).await {
+                Ok(()) => engine.store().write_single_entry(&by, &entry).await.map_err(Error::from),
+                Err(Error::Limited { .. }) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = written {
                 tracing::warn!(error = %ErrorChain(&error), "recording a failed login in the audit log failed");
             }
         });

@@ -18,6 +18,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// How many times as many attempts an IPv6 site may have as one of its 65,536 networks.
 const SITE_FACTOR: u32 = 4;
 /// Each one sends a message to an external server.
+/// For one account.
+const FAILED_LOGIN_ENTRIES_PER_HOUR: u32 = 60;
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
 /// The maximum number of attempts within a window.
@@ -78,6 +80,11 @@ impl Engine {
         all.push(limit("verification user", &[&user.to_string()], max, HOUR));
         all.push(limit("verification", &[account], max, HOUR));
         all
+    }
+
+    /// Failed logins in the audit log: strangers must not push other entries out of it.
+    pub(crate) fn failed_login_entry_limit(&self, user: UserId) -> Limit {
+        limit("failed login entry", &[&user.to_string()], FAILED_LOGIN_ENTRIES_PER_HOUR, HOUR)
     }
 
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {

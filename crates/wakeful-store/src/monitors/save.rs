@@ -114,8 +114,8 @@ impl TeamStore<'_> {
         Ok(SaveOutcome::Done)
     }
 
-    /// Changes the settings of a monitor, but not its state. Later changes by others than
-    /// the one it was read with are not overwritten.
+    /// Changes the settings of a monitor, but not its state. `before` is the monitor as it was
+    /// read, so that later changes by others are not overwritten.
     pub async fn change_monitor(
         &self,
         before: &StoredMonitor,
