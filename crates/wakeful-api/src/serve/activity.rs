@@ -35,6 +35,10 @@ pub(super) struct Activity {
     /// When a request last began, ended, or had its response read on by the client. A body
     /// that arrives moves it forward by the time its bytes may take.
     progress_at: AtomicU64,
+    /// Requests whose bodies have not been received in full.
+    arrivals: AtomicU32,
+    /// Since when there have been any.
+    arriving_since: AtomicU64,
     /// Since when a write has been pending because the client does not read.
     blocked_since: AtomicU64,
     read_since_request: AtomicU64,
@@ -45,8 +49,22 @@ pub(super) struct Activity {
 /// smallest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evictable {
-    Idle { since: u64 },
-    WithoutProgress { since: u64 },
+    Idle {
+        since: u64,
+    },
+    WithoutProgress {
+        since: u64,
+    },
+    /// Its client sends a body fast enough, but has been sending it for long.
+    SlowBody {
+        since: u64,
+    },
+}
+
+impl Evictable {
+    pub(super) fn is_idle(self) -> bool {
+        matches!(self, Self::Idle { .. })
+    }
 }
 
 impl Activity {
@@ -59,6 +77,8 @@ impl Activity {
             had_request: AtomicBool::new(false),
             idle_since: AtomicU64::new(NOT_BEGUN),
             progress_at: AtomicU64::new(now),
+            arrivals: AtomicU32::new(0),
+            arriving_since: AtomicU64::new(now),
             blocked_since: AtomicU64::new(NOT_BLOCKED),
             read_since_request: AtomicU64::new(0),
             close: CancellationToken::new(),
@@ -116,7 +136,12 @@ impl Activity {
             0 => since(self.idle_since.load(Ordering::Relaxed), min_idle)
                 .map(|since| Evictable::Idle { since }),
             _ => since(self.progress_at.load(Ordering::Relaxed), min_stall)
-                .map(|since| Evictable::WithoutProgress { since }),
+                .map(|since| Evictable::WithoutProgress { since })
+                .or_else(|| {
+                    let arriving = self.arrivals.load(Ordering::Acquire) > 0;
+                    let since = since(self.arriving_since.load(Ordering::Relaxed), min_stall)?;
+                    arriving.then_some(Evictable::SlowBody { since })
+                }),
         }
     }
 
@@ -177,6 +202,9 @@ pub(super) struct Arrival {
 
 impl Arrival {
     pub(super) fn new(activity: Arc<Activity>) -> Self {
+        if activity.arrivals.fetch_add(1, Ordering::AcqRel) == 0 {
+            activity.arriving_since.store(activity.now(), Ordering::Relaxed);
+        }
         Self { activity, waiting: false }
     }
 
@@ -199,6 +227,7 @@ impl Arrival {
 impl Drop for Arrival {
     fn drop(&mut self) {
         self.set_waiting(false);
+        self.activity.arrivals.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

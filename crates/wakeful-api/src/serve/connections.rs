@@ -254,8 +254,7 @@ impl Table {
                 continue;
             };
             // Meanwhile another connection may have become the first to close.
-            let outdated =
-                matches!(rank, Evictable::WithoutProgress { .. }) && !self.searched_recently();
+            let outdated = !rank.is_idle() && !self.searched_recently();
             let activity = &connection.activity;
             let unchanged = activity.evictable(limits.min_idle, limits.min_stall) == Some(rank);
             if unchanged && !outdated && !activity.is_closed() {
@@ -265,15 +264,15 @@ impl Table {
         }
     }
 
-    /// Closes some of the connections whose requests make no progress, the longest-stalled
-    /// first.
+    /// Closes some of the connections whose requests make no progress, or that send a body
+    /// for long: the longest-stalled first.
     fn evict_stalled(&mut self, limits: &Limits) {
         if is_recent(self.searched_stalled) {
             return;
         }
         self.searched_stalled = Some(Instant::now());
         let mut stalled = self.ranked(limits);
-        stalled.retain(|(rank, _)| matches!(rank, Evictable::WithoutProgress { .. }));
+        stalled.retain(|(rank, _)| !rank.is_idle());
         stalled.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, connection) in stalled.iter().take(STALLED_BATCH) {
             self.close(connection);

@@ -31,6 +31,7 @@ enum Hostile {
     UnreadStreams,
     UnreadResponse,
     SlowBody,
+    EndlessBody,
     SlowReport,
 }
 
@@ -52,6 +53,9 @@ impl Hostile {
             Self::UnreadResponse => get("/api/openapi.json"),
             Self::SlowBody => b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n\
                 Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+                .to_vec(),
+            Self::EndlessBody => b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n\
+                Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n"
                 .to_vec(),
             Self::SlowReport => b"POST /api/v1/monitor/notify/1 HTTP/1.1\r\nHost: localhost\r\n\
                 Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
@@ -464,6 +468,41 @@ async fn requests_without_progress_make_room_for_others() {
         _ = select_all(closed) => {}
     }
     until_served(&app, 9, "/api/openapi.json", "HTTP/1.1 200 ").await;
+}
+
+/// Bodies that arrive fast enough to count as progress, from as many sites as connections.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_take_long_make_room_for_others() {
+    let patient = Duration::from_secs(60);
+    let limits = Limits {
+        min_stall: Duration::from_millis(500),
+        idle_timeout: patient,
+        stall_timeout: patient,
+        ..small()
+    };
+    let app = start(limits.clone()).await;
+    let sending = (0..2 * limits.connections).map(|client| {
+        let app = &app;
+        async move {
+            let client = 100 + u32::try_from(client).unwrap();
+            loop {
+                let mut stream = attack(app, client, Hostile::EndlessBody).await;
+                let mut ticks = tokio::time::interval(Duration::from_millis(100));
+                while stream.write_all(&[b' '; 1024]).await.is_ok() {
+                    ticks.tick().await;
+                }
+            }
+        }
+    });
+    let visitor = async {
+        for _ in 0..5 {
+            until_served(&app, 9, "/api/openapi.json", "HTTP/1.1 200 ").await;
+        }
+    };
+    tokio::select! {
+        _ = futures_util::future::join_all(sending) => {}
+        () = visitor => {}
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

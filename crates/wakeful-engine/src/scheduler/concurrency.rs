@@ -4,10 +4,10 @@
 //! way to a team that has far fewer, and is queued again: teams whose targets hang cannot
 //! delay another team.
 //!
-//! A host gets four checks at a time, and the teams that check it take turns: however many
-//! monitors of a host one team has, those of another are checked. A check that takes longer than a quarter of a second
-//! no longer counts, because otherwise a single hanging page would delay the checks of its
-//! healthy neighbors.
+//! A host gets four checks at a time, and the teams that check it take turns. A team that has
+//! no check of the host running need not wait for others: however many teams check a host,
+//! none delays another. A check that takes longer than a quarter of a second no longer counts,
+//! because otherwise a single hanging page would delay the checks of its healthy neighbors.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -70,8 +70,8 @@ struct TeamQueue {
 
 #[derive(Default)]
 struct HostQueue {
-    /// When the counted jobs were started, oldest first.
-    started: VecDeque<u64>,
+    /// When the counted jobs were started, and by which team; oldest first.
+    started: VecDeque<(u64, TeamId)>,
     waiting: HashMap<TeamId, VecDeque<Job>>,
     /// The teams with waiting jobs, in the order of their turns.
     turns: VecDeque<TeamId>,
@@ -104,12 +104,15 @@ impl ConcurrencyLimiter {
         if !self.remove_running(team, permit.number) {
             return;
         }
-        if let Some(host) = self.hosts.get_mut(&host)
-            && let Some(index) = host.started.iter().position(|at| *at == permit.started)
-        {
-            host.started.remove(index);
+        let mut idle = Vec::new();
+        if let Some(host) = self.hosts.get_mut(&host) {
+            let counted = (permit.started, team);
+            if let Some(index) = host.started.iter().position(|job| *job == counted) {
+                host.started.remove(index);
+                idle.push(team);
+            }
         }
-        self.requeue_host(host, now);
+        self.requeue_host(host, now, idle);
         self.admit(now, start);
     }
 
@@ -131,7 +134,7 @@ impl ConcurrencyLimiter {
             .map(|(key, _)| *key)
             .collect();
         for host in waiting {
-            self.requeue_host(host, now);
+            self.requeue_host(host, now, Vec::new());
         }
         self.admit(now, start);
     }
@@ -142,11 +145,17 @@ impl ConcurrencyLimiter {
             || (self.running >= self.max_running && !self.ready_teams.is_empty())
     }
 
-    /// Moves jobs that wait for a host back into their team's queue as its places free up.
-    fn requeue_host(&mut self, key: u64, now: u64) {
+    /// Moves jobs that wait for a host back into their team's queue as its places free up,
+    /// and one of each team that has become idle, if it has none running there.
+    fn requeue_host(&mut self, key: u64, now: u64, mut idle: Vec<TeamId>) {
         let Some(host) = self.hosts.get_mut(&key) else { return };
-        let free = MAX_PER_HOST.saturating_sub(host.count(now));
-        let called: Vec<Job> = (0..free).map_while(|_| host.next()).collect();
+        host.forget_slow(now, |team| idle.push(team));
+        let free = MAX_PER_HOST.saturating_sub(host.started.len());
+        let mut called: Vec<Job> = (0..free).map_while(|_| host.next()).collect();
+        for team in idle {
+            let is_running = host.is_running(team) || called.iter().any(|job| job.team == team);
+            called.extend((!is_running).then(|| host.next_of(team)).flatten());
+        }
         if host.started.is_empty() && host.waiting.is_empty() {
             self.hosts.remove(&key);
         }
@@ -173,12 +182,12 @@ impl ConcurrencyLimiter {
             self.change(id, |team| next = team.waiting.pop_front());
             let Some(job) = next else { continue };
             let host = self.hosts.entry(job.host).or_default();
-            if host.count(now) >= MAX_PER_HOST {
+            if host.must_wait(job.team, now) {
                 host.wait(job);
                 self.waiting_for_host += 1;
                 continue;
             }
-            host.started.push_back(now);
+            host.started.push_back((now, job.team));
             self.running += 1;
             self.started_jobs += 1;
             let number = self.started_jobs;
@@ -250,9 +259,16 @@ impl HostQueue {
 
     /// The first waiting job of the team whose turn it is.
     fn next(&mut self) -> Option<Job> {
-        let team = self.turns.pop_front()?;
+        let team = *self.turns.front()?;
+        self.next_of(team)
+    }
+
+    /// The first waiting job of a team, which then has its next turn last.
+    fn next_of(&mut self, team: TeamId) -> Option<Job> {
         let of_team = self.waiting.get_mut(&team)?;
         let job = of_team.pop_front();
+        let turn = self.turns.iter().position(|other| *other == team)?;
+        self.turns.remove(turn);
         if of_team.is_empty() {
             self.waiting.remove(&team);
         } else {
@@ -261,12 +277,22 @@ impl HostQueue {
         job
     }
 
-    /// How many count as running: those that are not slow.
-    fn count(&mut self, now: u64) -> usize {
-        while self.started.front().is_some_and(|at| *at + SLOW_CHECK_MS <= now) {
-            self.started.pop_front();
+    /// Whether the host has its four checks, one of them by this team.
+    fn must_wait(&self, team: TeamId, now: u64) -> bool {
+        let counted = || self.started.iter().rev().take_while(|(at, _)| *at + SLOW_CHECK_MS > now);
+        counted().count() >= MAX_PER_HOST && counted().any(|(_, other)| *other == team)
+    }
+
+    fn is_running(&self, team: TeamId) -> bool {
+        self.started.iter().any(|(_, other)| *other == team)
+    }
+
+    /// Slow jobs no longer count; `forgotten` gets their teams.
+    fn forget_slow(&mut self, now: u64, mut forgotten: impl FnMut(TeamId)) {
+        while let Some((_, team)) = self.started.pop_front_if(|(at, _)| *at + SLOW_CHECK_MS <= now)
+        {
+            forgotten(team);
         }
-        self.started.len()
     }
 }
 
@@ -416,14 +442,44 @@ mod tests {
     fn the_teams_that_check_a_host_take_turns() {
         let mut limiter = ConcurrencyLimiter::new(100);
         let mut running = submit_all(&mut limiter, 1, [7; 1_000]);
-        assert!(submit_all(&mut limiter, 2, [7]).is_empty(), "it waits");
+        running.extend(submit_all(&mut limiter, 2, [7; 3]));
+        assert_eq!(running.len(), 5, "the second team has one at once, two wait");
         let mut before = 0;
-        while !running.iter().any(|permit| permit.job.team == team(2)) {
+        while running.iter().filter(|permit| permit.job.team == team(2)).count() < 2 {
             before += 1;
             let permit = running.remove(0);
             limiter.release(&permit, 1, &mut running);
         }
-        assert!(before <= 2, "after {before} checks of the other team");
+        assert!(before <= 3, "after {before} checks of the other team");
+    }
+
+    #[test]
+    fn many_teams_that_check_a_host_do_not_delay_another() {
+        let mut limiter = ConcurrencyLimiter::new(500);
+        let mut running = Vec::new();
+        for team in 1..=40 {
+            running.extend(submit_all(&mut limiter, team, [7; 20]));
+        }
+        assert_eq!(running.len(), 4 + 39, "four of the first team, one of each other");
+        let victim = submit_all(&mut limiter, 99, [7, 7]);
+        assert_eq!(victim.len(), 1, "at once");
+        // The next one starts as soon as the first has finished, or has become slow.
+        let mut start = Vec::new();
+        limiter.release(&victim[0], 1, &mut start);
+        assert_eq!(start.iter().filter(|permit| permit.job.team == team(99)).count(), 1);
+        limiter.submit(job(99, 7), 2, &mut start);
+        let mut slow = Vec::new();
+        limiter.release_waiting(1 + SLOW_CHECK_MS, &mut slow);
+        assert_eq!(slow.iter().filter(|permit| permit.job.team == team(99)).count(), 1);
+        running.extend(start);
+        running.extend(slow);
+        let mut done = 1;
+        while let Some(permit) = running.pop() {
+            done += 1;
+            limiter.release(&permit, 2 + SLOW_CHECK_MS, &mut running);
+        }
+        assert_eq!((done, limiter.has_waiting()), (803, false));
+        assert!(limiter.teams.is_empty() && limiter.hosts.is_empty());
     }
 
     #[test]
