@@ -2,13 +2,15 @@
 //! valid credentials and the permission it names; a handler without one is public and listed
 //! as such in the router.
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use utoipa_axum::router::UtoipaMethodRouter;
 use wakeful_core::access::{Need, Permission, TeamAccess};
+use wakeful_core::id::TeamId;
 use wakeful_core::secret::Secret;
 use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
 
@@ -20,9 +22,17 @@ use crate::openapi;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const ENC_KEY: HeaderName = HeaderName::from_static("x-enc-key");
+/// Chooses one of the caller's teams for a call.
+const TEAM: HeaderName = HeaderName::from_static("x-wakeful-team");
+const EVENTS_PATH: &str = "/api/v1/events";
 
-/// The credentials that the caller sent.
-pub(crate) enum Credentials {
+/// The credentials that the caller sent, and the team to act in, if the caller has chosen one.
+pub(crate) struct Credentials {
+    pub(crate) kind: CredentialKind,
+    team: Option<TeamId>,
+}
+
+pub(crate) enum CredentialKind {
     Token(Secret),
     Keys {
         pair: KeyPair,
@@ -34,7 +44,7 @@ pub(crate) enum Credentials {
     Cookie(Secret),
 }
 
-impl Credentials {
+impl CredentialKind {
     fn of(parts: &Parts, api: &Api) -> Option<Self> {
         let headers = &parts.headers;
         if headers.contains_key(header::AUTHORIZATION) {
@@ -46,14 +56,18 @@ impl Credentials {
             cookie::token(api, &parts.method, headers).map(Self::Cookie)
         }
     }
+}
 
+impl Credentials {
     /// The user they belong to now; an error once they have expired.
     pub(crate) async fn caller(&self, engine: &Engine) -> wakeful_engine::Result<Caller> {
-        match self {
-            Self::Token(token) | Self::Cookie(token) => {
-                engine.caller_by_token(token.expose()).await
+        match &self.kind {
+            CredentialKind::Token(token) | CredentialKind::Cookie(token) => {
+                engine.caller_by_token(token.expose(), self.team).await
             }
-            Self::Keys { pair, from } => engine.caller_by_keys(pair, *from).await,
+            CredentialKind::Keys { pair, from } => {
+                engine.caller_by_keys(pair, *from, self.team).await
+            }
         }
     }
 }
@@ -62,8 +76,31 @@ impl FromRequestParts<Api> for Credentials {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        Self::of(parts, api).ok_or_else(ApiError::not_authenticated)
+        let kind = CredentialKind::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
+        Ok(Self { kind, team: chosen_team(parts)? })
     }
+}
+
+/// The team that the caller has chosen for this call. Something that is not an id is like the
+/// id of a team that does not exist.
+fn chosen_team(parts: &Parts) -> Result<Option<TeamId>, ApiError> {
+    let chosen = if parts.headers.contains_key(TEAM) {
+        single_header(&parts.headers, &TEAM).unwrap_or_default().to_owned()
+    } else if let Some(team) = team_of_stream(parts) {
+        team
+    } else {
+        return Ok(None);
+    };
+    TeamId::parse(&chosen).map(Some).ok_or_else(|| ApiError::not_found("team"))
+}
+
+/// `team` in the query of an event stream: browsers cannot send headers with it.
+fn team_of_stream(parts: &Parts) -> Option<String> {
+    if parts.uri.path() != EVENTS_PATH {
+        return None;
+    }
+    let Query(mut query) = Query::<HashMap<String, String>>::try_from_uri(&parts.uri).ok()?;
+    query.remove("team")
 }
 
 impl<N: Need> FromRequestParts<Api> for Authorized<N> {

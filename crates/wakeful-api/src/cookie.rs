@@ -62,6 +62,11 @@ pub(crate) fn sign_in_response(
     }
 }
 
+/// A response that leaves the session as it is.
+pub(crate) fn no_cookie(signed_in: SignedIn) -> (CookieHeader, Json<SignedIn>) {
+    (set_cookie(None), Json(signed_in))
+}
+
 /// Deletes the cookie, if the client has one.
 pub(crate) fn clear(api: &Api, headers: &HeaderMap) -> CookieHeader {
     set_cookie(headers.contains_key(header::COOKIE).then(|| cookie_value(api, "", 0)))

@@ -31,6 +31,8 @@ named_enum! {
         MfaRequired = "mfa_required",
         MfaInvalid = "mfa_invalid",
         BadToken = "bad_token",
+        BadInvitation = "bad_invitation",
+        LoginNeeded = "login_needed",
         PlanLimit = "plan_limit",
         AdministratorNeeded = "administrator_needed",
         SignupClosed = "signup_closed",
@@ -38,12 +40,15 @@ named_enum! {
         KeyScope = "key_scope",
         Suspended = "suspended",
         NoTeam = "no_team",
+        AccountNotManaged = "account_not_managed",
         PersonalNotifier = "personal_notifier",
         NotFound = "not_found",
         NoSuchPath = "no_such_path",
         MethodNotAllowed = "method_not_allowed",
         EmailTaken = "email_taken",
         LastOwner = "last_owner",
+        AlreadyMember = "already_member",
+        OtherAccount = "other_account",
         LimitReached = "limit_reached",
         NodesTooOld = "nodes_too_old",
         MfaAlreadyOn = "mfa_already_on",
@@ -275,6 +280,28 @@ impl From<Error> for ApiError {
             Error::LastOwner => conflict(
                 ErrorCode::LastOwner,
                 "The team would have no owner; make another member an owner first.",
+            ),
+            Error::AccountNotManaged => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::AccountNotManaged,
+                "Only its holder can change the email or the password of this account, because \
+                 they were invited or are in another team.",
+            ),
+            Error::BadInvitation => unauthorized(
+                ErrorCode::BadInvitation,
+                "The invitation is invalid, expired or already used; ask for a new one.",
+            ),
+            Error::LoginNeeded => unauthorized(
+                ErrorCode::LoginNeeded,
+                "The invited address has an account; log in, then accept the invitation.",
+            ),
+            Error::AlreadyMember => conflict(
+                ErrorCode::AlreadyMember,
+                "The person with this address is already a member of the team.",
+            ),
+            Error::OtherAccount => conflict(
+                ErrorCode::OtherAccount,
+                "The invitation is for another address; log out and open the link again.",
             ),
             Error::NodesTooOld => conflict(
                 ErrorCode::NodesTooOld,

@@ -209,6 +209,7 @@ pub async fn sign_up(store: &Store) -> Outcome<(TeamId, String)> {
     let session = NewSession {
         id: SessionId::new(now, [3; 10]),
         user,
+        team,
         digest: Digest::of(&token),
         address: String::new(),
         agent: String::new(),

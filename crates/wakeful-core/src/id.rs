@@ -57,6 +57,7 @@ ids! {
     UserId,
     SessionId,
     ApiKeyId,
+    InvitationId,
     /// A mail of the service itself, waiting to be sent.
     MailId,
     ContactId,

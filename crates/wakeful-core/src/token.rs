@@ -16,6 +16,7 @@ pub enum Kind {
     Reset,
     /// Verifies an email address.
     Verification,
+    Invitation,
 }
 
 impl Kind {
@@ -26,6 +27,7 @@ impl Kind {
             Self::EncKey => "wke_",
             Self::Reset => "wkr_",
             Self::Verification => "wkv_",
+            Self::Invitation => "wki_",
         }
     }
 

@@ -180,7 +180,7 @@ impl Caller {
 
     /// Checked again by the store before it changes the credentials of others.
     pub(crate) fn authority(&self) -> Authority<'static> {
-        Authority { user: self.user, credential: self.credential() }
+        Authority { user: self.user, team: self.team(), credential: self.credential() }
     }
 
     /// Checked again by the store before it writes a credential for the caller.

@@ -47,6 +47,18 @@ pub enum Error {
     RoleTooHigh,
     #[error("the team would have no owner")]
     LastOwner,
+    /// Its holder has other teams, or was invited.
+    #[error("only its holder can change the account")]
+    AccountNotManaged,
+    #[error("the invitation is invalid, has expired or was used")]
+    BadInvitation,
+    /// The invited address has an account, whose holder must log in.
+    #[error("a login is needed to accept the invitation")]
+    LoginNeeded,
+    #[error("the person is already in the team")]
+    AlreadyMember,
+    #[error("the invitation is for another account")]
+    OtherAccount,
     #[error("the membership is suspended")]
     Suspended,
     #[error("the user is in no team")]

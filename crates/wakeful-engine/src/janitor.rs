@@ -56,7 +56,9 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.prune_api_keys(now.before(EXPIRED_KEY_RETENTION)).await?;
     engine.remind_of_expiring_keys().await?;
     store.prune_audit(now.before(settings.audit), MAX_AUDIT_ENTRIES).await?;
+    engine.erase_deleted().await?;
     store.prune_verifications(now).await?;
+    store.prune_invitations(now).await?;
     store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
     store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;
     store.delete_orphaned_heartbeats(MAX_GRAVE_BATCHES).await?;

@@ -21,8 +21,8 @@ mod settings;
 mod team_turns;
 
 pub use accounts::{
-    api_keys::*, auth::*, contact::*, email_verification::*, mfa::*, operator::*, services::*,
-    signup::*, team::*,
+    api_keys::*, auth::*, contact::*, email_verification::*, invitations::*, mfa::*, operator::*,
+    services::*, signup::*, team::*, teams::*,
 };
 pub use audit::*;
 pub use bus::Event;

@@ -70,6 +70,8 @@ pub struct Limits {
     pub resets_per_hour: u32,
     pub reset_requests_per_hour: u32,
     pub declined_cards_per_hour: u32,
+    /// Of one team, and of one user in all teams.
+    pub invitations_per_hour: u32,
 }
 
 impl Default for Limits {
@@ -82,6 +84,7 @@ impl Default for Limits {
             resets_per_hour: 3,
             reset_requests_per_hour: 20,
             declined_cards_per_hour: 10,
+            invitations_per_hour: 50,
         }
     }
 }

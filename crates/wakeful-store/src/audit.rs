@@ -10,12 +10,19 @@ use wakeful_core::audit::{
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::dialect::{Tx, from_row, read, within};
+use crate::accounts::{credentials, leaving};
+use crate::dialect::{Tx, either, from_row, read, within, write};
 use crate::keyring::{self, Keyring};
+use crate::notifications::deliveries::Bound;
 use crate::{Result, Store, TeamStore};
 
 /// How many entries are read at a time for a verification.
 const VERIFY_BATCH: i64 = 1_000;
+/// How many entries are erased at a time.
+const ERASE_BATCH: i64 = 500;
+
+/// The field of `member.join` that names the accepted invitation.
+pub(crate) const INVITATION_FIELD: &str = "invitation";
 
 /// Who makes a change in a team, from where and when. Only `engine/caller.rs` creates one, so
 /// that no change can be written without saying who made it.
@@ -41,6 +48,12 @@ impl AuditContext {
             via: Reference::default(),
         };
         Self { team: Uuid::nil().into(), actor, origin: Origin::default(), at }
+    }
+
+    /// The same change in the chain of another team.
+    #[must_use]
+    pub(crate) fn in_team(&self, team: TeamId) -> Self {
+        Self { team, ..self.clone() }
     }
 
     pub(crate) fn at(&self) -> Millis {
@@ -78,6 +91,8 @@ pub(crate) struct Snapshot {
 pub struct StoredEntry {
     pub entry: Entry,
     pub hash: Hash,
+    /// The address of the actor, if the personal part was erased with another person's account.
+    pub actor: Option<String>,
 }
 
 from_row!(StoredEntry, |row| {
@@ -101,10 +116,42 @@ from_row!(StoredEntry, |row| {
             person_hash: read_hash(&row.try_get::<Vec<u8>, _>("person_hash")?)?,
         },
         hash: read_hash(&row.try_get::<Vec<u8>, _>("hash")?)?,
+        actor: row.try_get("actor")?,
     }
 });
 
+/// Reads entries. Those about a person who was deleted have lost what they said about the
+/// actor; if the actor still has an account, its address is known.
+macro_rules! select_entries {
+    ($actor:literal, $rest:literal) => {
+        concat!(
+            "select a.*, case when a.person is null and a.actor_kind = 'person' then (",
+            $actor,
+            ") end as actor from audit a ",
+            $rest
+        )
+    };
+}
+
+/// The same with the differences between the databases: an id is a text in an entry.
+macro_rules! entries_sql {
+    ($store:expr, $rest:literal) => {
+        either!(
+            $store,
+            sqlite: select_entries!(
+                "select u.email from users u where u.id = unhex(replace(a.actor_id, '-', ''))",
+                $rest
+            ),
+            postgres: select_entries!(
+                "select u.email from users u where u.id = cast(nullif(a.actor_id, '') as uuid)",
+                $rest
+            )
+        )
+    };
+}
+
 /// The head of a chain.
+#[derive(Clone)]
 struct Head {
     seq: i64,
     hash: Hash,
@@ -123,6 +170,11 @@ impl Head {
             &self.first_prev.0[..],
         ]
         .concat()
+    }
+
+    fn is_sealed(&self, keyring: &Keyring, chain: Uuid) -> bool {
+        let opened = self.seal.as_ref().and_then(|seal| keyring.open(&seal_context(chain), seal));
+        opened.is_some_and(|opened| **opened == self.sealed_part()[..])
     }
 }
 
@@ -147,6 +199,27 @@ pub struct AuditQuery {
     pub text: Option<String>,
     /// Only entries before this one.
     pub before: Option<i64>,
+}
+
+/// A verification that is in progress.
+pub struct AuditCheck {
+    head: Option<Head>,
+    verifier: Verifier,
+    next: i64,
+}
+
+impl AuditCheck {
+    fn result(&self, broken: Option<Broken>) -> AuditVerification {
+        match &self.head {
+            None => AuditVerification { entries: 0, first: 1, head: Hash::ZERO, broken },
+            Some(head) => AuditVerification {
+                entries: head.seq - head.first_seq + 1,
+                first: head.first_seq,
+                head: head.hash,
+                broken,
+            },
+        }
+    }
 }
 
 /// The result of a verification.
@@ -178,15 +251,24 @@ async fn append_to(
         .fetch_one(db)
         .await
     })?;
+    let before = Head { seq: head.seq - 1, ..head.clone() };
+    let intact = before.seq == 0 || before.is_sealed(keyring, chain);
     let entry = finished(by, new, head.seq);
     head.hash = entry_hash(&head.hash, &entry);
     insert(tx, chain, &entry, &head.hash).await?;
-    save_head(tx, keyring, chain, &head).await
+    save_head(tx, keyring, chain, &head, intact).await
 }
 
-/// Writes a head with a new seal.
-async fn save_head(tx: &mut Tx, keyring: &Keyring, chain: Uuid, head: &Head) -> Result<()> {
-    let seal = keyring.seal(&seal_context(chain), &head.sealed_part());
+/// Writes a head with a new seal. A chain whose previous seal was broken stays without one:
+/// otherwise the next entry would vouch for what was changed in the database.
+async fn save_head(
+    tx: &mut Tx,
+    keyring: &Keyring,
+    chain: Uuid,
+    head: &Head,
+    intact: bool,
+) -> Result<()> {
+    let seal = intact.then(|| keyring.seal(&seal_context(chain), &head.sealed_part()));
     within!(*tx, |db| {
         sqlx::query(
             "update audit_heads set hash = $2, seal = $3, first_seq = $4, first_prev = $5
@@ -194,7 +276,7 @@ async fn save_head(tx: &mut Tx, keyring: &Keyring, chain: Uuid, head: &Head) -> 
         )
         .bind(chain)
         .bind(&head.hash.0[..])
-        .bind(&seal[..])
+        .bind(seal.as_deref())
         .bind(head.first_seq)
         .bind(&head.first_prev.0[..])
         .execute(db)
@@ -207,7 +289,7 @@ async fn save_head(tx: &mut Tx, keyring: &Keyring, chain: Uuid, head: &Head) -> 
 fn finished(by: &AuditContext, new: &NewEntry, seq: i64) -> Entry {
     let AuditContext { actor, origin, at, .. } = by;
     let NewEntry { action, object, changes } = new;
-    let of_person = object.kind == ObjectKind::Person;
+    let of_person = ObjectKind::PERSONAL.contains(&object.kind);
     let person = Person {
         actor: actor.name.clone(),
         address: origin.address.clone(),
@@ -277,38 +359,56 @@ pub(crate) async fn head(tx: &mut Tx, team: TeamId) -> Result<Hash> {
     Ok(hash.map(|hash| read_hash(&hash)).transpose()?.unwrap_or(Hash::ZERO))
 }
 
-/// Erases what identifies a user in all entries; their hashes remain valid.
+/// Has what identifies a user erased from all entries; their hashes remain valid. It may be a lot
+/// of entries, so that is done in parts after the transaction, by `erase_part`.
 pub(crate) async fn erase(tx: &mut Tx, user: UserId) -> Result<()> {
-    within!(*tx, |db| {
-        sqlx::query(
-            "update audit set person = null, salt = null
-             where (actor_id = $1 or object_id = $1) and person is not null",
+    let joined: Vec<String> = within!(*tx, |db| {
+        sqlx::query_scalar(
+            "select person from audit
+             where object_id = $1 and action = $2 and person is not null",
         )
         .bind(user.to_string())
-        .execute(db)
-        .await?;
-    });
+        .bind(Action::MemberJoin.as_str())
+        .fetch_all(db)
+        .await
+    })?;
+    let invitations = joined.iter().filter_map(|person| accepted_invitation(person));
+    for id in std::iter::once(user.to_string()).chain(invitations) {
+        within!(*tx, |db| {
+            sqlx::query("insert into audit_erasures (id) values ($1) on conflict do nothing")
+                .bind(id)
+                .execute(db)
+                .await?;
+        });
+    }
     Ok(())
+}
+
+/// The invitation by which a person has joined a team.
+fn accepted_invitation(person: &str) -> Option<String> {
+    let person: Person = serde_json::from_str(person).ok()?;
+    let change = person.changes.into_iter().find(|change| change.field == INVITATION_FIELD)?;
+    Some(change.to?.as_str()?.to_owned())
 }
 
 impl TeamStore<'_> {
     /// A page of the team's audit log, newest first.
     pub async fn audit(&self, query: &AuditQuery, limit: u32) -> Result<Vec<StoredEntry>> {
         Ok(read!(self.store, |db| {
-            sqlx::query_as(
-                "select * from audit
-                 where chain = $1
+            sqlx::query_as(entries_sql!(
+                self.store,
+                "where chain = $1
                  and ($2 is null or seq < $2)
                  and ($3 is null or at >= $3)
                  and ($4 is null or at < $4)
                  and ($5 is null or actor_id = $5)
-                 and ($6 is null or action = $6 or action like $6 || '.%')
+                 and ($6 is null or action = $6 or substr(action, 1, length($6) + 1) = $6 || '.')
                  and ($7 is null or object_id = $7)
                  and ($8 is null or lower(object_name) like $8 escape '\\'
                       or lower(person) like $8 escape '\\')
                  order by seq desc
-                 limit $9",
-            )
+                 limit $9"
+            ))
             .bind(self.team.uuid())
             .bind(query.before)
             .bind(query.from.map(|at| at.0))
@@ -332,13 +432,13 @@ impl TeamStore<'_> {
         limit: i64,
     ) -> Result<Vec<StoredEntry>> {
         Ok(read!(self.store, |db| {
-            sqlx::query_as(
-                "select * from audit
-                 where chain = $1 and seq >= $2
+            sqlx::query_as(entries_sql!(
+                self.store,
+                "where chain = $1 and seq >= $2
                  and ($3 is null or at >= $3) and ($4 is null or at < $4)
                  order by seq
-                 limit $5",
-            )
+                 limit $5"
+            ))
             .bind(self.team.uuid())
             .bind(seq)
             .bind(from.map(|at| at.0))
@@ -349,56 +449,61 @@ impl TeamStore<'_> {
         })?)
     }
 
-    /// Verifies all entries of the team against each other and against the sealed head. An
-    /// entry that is added meanwhile is not looked at.
-    pub async fn verify_audit(&self) -> Result<AuditVerification> {
-        let mut verified = self.verify_once().await?;
-        // Entries may have expired meanwhile.
-        while verified.broken.is_some()
-            && self.audit_head().await?.is_some_and(|head| head.first_seq != verified.first)
-        {
-            verified = self.verify_once().await?;
-        }
-        Ok(verified)
+    /// Begins to verify the entries of the team against each other and against the sealed head.
+    /// An entry that is added meanwhile is not looked at.
+    pub async fn begin_verification(&self) -> Result<AuditCheck> {
+        let head = self.audit_head().await?;
+        let (first, previous) = match &head {
+            Some(head) => (head.first_seq, head.first_prev),
+            None => (1, Hash::ZERO),
+        };
+        Ok(AuditCheck { head, verifier: Verifier::new(first, previous), next: first })
     }
 
-    async fn verify_once(&self) -> Result<AuditVerification> {
-        let Some(head) = self.audit_head().await? else {
-            return Ok(AuditVerification { entries: 0, first: 1, head: Hash::ZERO, broken: None });
-        };
-        let mut verification = AuditVerification {
-            entries: head.seq - head.first_seq + 1,
-            first: head.first_seq,
-            head: head.hash,
-            broken: None,
-        };
-        let mut verifier = Verifier::new(head.first_seq, head.first_prev);
-        let mut next = head.first_seq;
-        while next <= head.seq {
-            let limit = VERIFY_BATCH.min(head.seq - next + 1);
-            let entries = self.audit_from(next, None, None, limit).await?;
-            if entries.is_empty() {
-                break;
-            }
-            for stored in &entries {
-                if let Err(broken) = verifier.check(&stored.entry, &stored.hash) {
-                    verification.broken = Some(broken);
-                    return Ok(verification);
+    /// Verifies the next entries; `None` while there are more.
+    pub async fn verify_part(&self, check: &mut AuditCheck) -> Result<Option<AuditVerification>> {
+        let broken = match &check.head {
+            None => self.first_without_head().await?.map(|seq| Broken { seq }),
+            Some(head) => {
+                let limit = VERIFY_BATCH.min(head.seq - check.next + 1);
+                let entries = match limit {
+                    1.. => self.audit_from(check.next, None, None, limit).await?,
+                    _ => Vec::new(),
+                };
+                let wrong = entries
+                    .iter()
+                    .find_map(|stored| check.verifier.check(&stored.entry, &stored.hash).err());
+                check.next += i64::try_from(entries.len()).unwrap_or(i64::MAX);
+                if wrong.is_none() && !entries.is_empty() && check.next <= head.seq {
+                    return Ok(None);
                 }
+                let sealed = head.is_sealed(&self.store.keyring, self.team.uuid());
+                wrong
+                    .or_else(|| check.verifier.finish(head.seq, &head.hash).err())
+                    .or_else(|| (!sealed).then_some(Broken { seq: head.seq }))
             }
-            next += i64::try_from(entries.len()).unwrap_or(i64::MAX);
+        };
+        if broken.is_some() && self.has_expired(check).await? {
+            *check = self.begin_verification().await?;
+            return Ok(None);
         }
-        verification.broken = verifier.finish(head.seq, &head.hash).err();
-        if verification.broken.is_none() && !self.is_sealed(&head) {
-            verification.broken = Some(Broken { seq: head.seq });
-        }
-        Ok(verification)
+        Ok(Some(check.result(broken)))
     }
 
-    fn is_sealed(&self, head: &Head) -> bool {
-        let context = seal_context(self.team.uuid());
-        let opened = head.seal.as_ref().and_then(|seal| self.store.keyring.open(&context, seal));
-        opened.is_some_and(|opened| **opened == head.sealed_part()[..])
+    /// Whether entries have expired since the verification began.
+    async fn has_expired(&self, check: &AuditCheck) -> Result<bool> {
+        let first = |head: &Option<Head>| head.as_ref().map(|head| head.first_seq);
+        Ok(first(&self.audit_head().await?) != first(&check.head))
+    }
+
+    /// The first entry of a chain that has no head.
+    async fn first_without_head(&self) -> Result<Option<i64>> {
+        Ok(read!(self.store, |db| {
+            sqlx::query_scalar("select min(seq) from audit where chain = $1")
+                .bind(self.team.uuid())
+                .fetch_one(db)
+                .await
+        })?)
     }
 
     async fn audit_head(&self) -> Result<Option<Head>> {
@@ -422,6 +527,20 @@ impl Store {
         new: &NewEntry,
     ) -> Result<()> {
         append_to(tx, &self.keyring, by.team.uuid(), by, new).await
+    }
+
+    /// Writes an entry about a person in the chain of each of their teams.
+    pub(crate) async fn write_entry_in_teams(
+        &self,
+        tx: &mut Tx,
+        by: &AuditContext,
+        user: UserId,
+        new: &NewEntry,
+    ) -> Result<()> {
+        for team in leaving::teams_of(tx, user).await? {
+            self.write_entry(tx, &by.in_team(team), new).await?;
+        }
+        Ok(())
     }
 
     /// Records the difference between two snapshots of an object; `None` if it did not or does
@@ -457,6 +576,70 @@ impl Store {
     /// Writes an entry of its own, for what changes nothing else.
     pub async fn write_single_entry(&self, by: &AuditContext, new: &NewEntry) -> Result<()> {
         let mut tx = self.begin().await?;
+        self.write_entry(&mut tx, by, new).await?;
+        tx.commit().await
+    }
+
+    /// Erases a part of what was left to erase of deleted people, or deletes a part of the logs of
+    /// deleted teams; true if there may be more.
+    pub async fn erase_part(&self) -> Result<bool> {
+        let person: Option<String> = read!(self, |db| {
+            sqlx::query_scalar("select id from audit_erasures limit 1").fetch_optional(db).await
+        })?;
+        if let Some(id) = person {
+            let erased = write!(self, |db| {
+                sqlx::query(
+                    "update audit set person = null, salt = null
+                     where (chain, seq) in (
+                         select chain, seq from audit
+                         where (actor_id = $1 or object_id = $1) and person is not null
+                         limit $2)",
+                )
+                .bind(id.as_str())
+                .bind(ERASE_BATCH)
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+            })?;
+            return self.end_erasure("delete from audit_erasures where id = $1", id, erased).await;
+        }
+        let team: Option<Uuid> = read!(self, |db| {
+            sqlx::query_scalar("select id from audit_graves limit 1").fetch_optional(db).await
+        })?;
+        let Some(id) = team else { return Ok(false) };
+        let deleted = write!(self, |db| {
+            sqlx::query(
+                "delete from audit where (chain, seq) in (
+                     select chain, seq from audit where chain = $1 limit $2)",
+            )
+            .bind(id)
+            .bind(ERASE_BATCH)
+            .execute(db)
+            .await
+            .map(|done| done.rows_affected())
+        })?;
+        self.end_erasure("delete from audit_graves where id = $1", id, deleted).await
+    }
+
+    /// Notes that an erasure is complete once a part was not full.
+    async fn end_erasure<T: Bound>(&self, done: &'static str, id: T, rows: u64) -> Result<bool> {
+        if rows < ERASE_BATCH.cast_unsigned() {
+            write!(self, |db| sqlx::query(done).bind(id).execute(db).await.map(drop))?;
+        }
+        Ok(true)
+    }
+
+    /// Writes an entry about a person, unless the account was deleted meanwhile.
+    pub async fn write_entry_about(
+        &self,
+        user: UserId,
+        by: &AuditContext,
+        new: &NewEntry,
+    ) -> Result<()> {
+        let mut tx = self.begin().await?;
+        if !credentials::lock_user(&mut tx, user).await? {
+            return Ok(());
+        }
         self.write_entry(&mut tx, by, new).await?;
         tx.commit().await
     }
@@ -513,6 +696,7 @@ impl Store {
             (head, last)
         });
         let Some((seq, hash)) = last else { return Ok(0) };
+        let intact = head.is_sealed(&self.keyring, chain);
         let deleted = within!(tx, |db| {
             sqlx::query("delete from audit where chain = $1 and seq <= $2")
                 .bind(chain)
@@ -522,7 +706,7 @@ impl Store {
                 .map(|done| done.rows_affected())
         })?;
         (head.first_seq, head.first_prev) = (seq + 1, read_hash(&hash)?);
-        save_head(&mut tx, &self.keyring, chain, &head).await?;
+        save_head(&mut tx, &self.keyring, chain, &head, intact).await?;
         tx.commit().await?;
         Ok(deleted)
     }

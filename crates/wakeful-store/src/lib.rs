@@ -23,11 +23,12 @@ mod probes;
 mod transfer;
 
 pub use accounts::{
-    account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, members::*,
-    mfa::*, monitor_filters::*, operator::*, rate_limits::*, services::*, sessions::*, team::*,
+    account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, invitations::*,
+    leaving::RemoveTeamOutcome, members::*, mfa::*, monitor_filters::*, operator::*,
+    rate_limits::*, services::*, sessions::*, team::*, teams::*,
 };
 pub use alerting::alerts::*;
-pub use audit::{AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
+pub use audit::{AuditCheck, AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};

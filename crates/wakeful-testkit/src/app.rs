@@ -243,6 +243,11 @@ pub fn verification_token(mail: &str) -> String {
     token_after("/verify#token=", mail)
 }
 
+/// The token in a mail with an invitation.
+pub fn invitation_token(mail: &str) -> String {
+    token_after("/join#token=", mail)
+}
+
 fn token_after(start: &str, mail: &str) -> String {
     let (_, rest) = mail.split_once(start).unwrap_or_else(|| panic!("no link in {mail}"));
     rest.split_whitespace().next().unwrap().to_owned()

@@ -19,7 +19,7 @@ mod receiver;
 mod smtp_server;
 mod wait;
 
-pub use app::{App, Setup, verification_token};
+pub use app::{App, Setup, invitation_token, verification_token};
 pub use authenticator::Authenticator;
 pub use client::{Answer, Client, Keys, PASSWORD, User};
 pub use clock::TestClock;

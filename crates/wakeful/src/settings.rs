@@ -404,6 +404,7 @@ impl Limits {
             resets_per_hour: limit("limits.resets_per_hour"),
             reset_requests_per_hour: limit("limits.reset_requests_per_hour"),
             declined_cards_per_hour: limit("limits.declined_cards_per_hour"),
+            invitations_per_hour: limit("limits.invitations_per_hour"),
         };
         Self {
             attempts,

@@ -124,6 +124,8 @@ pub(crate) struct Me {
     /// The team's id.
     #[schema(value_type = String, format = Uuid)]
     pub(crate) groupid: TeamId,
+    /// The team's name.
+    pub(crate) groupname: String,
     /// Whether logins require a second factor.
     pub(crate) mfa: bool,
     /// Whether the user has opened a link that was emailed to the address.
@@ -152,6 +154,7 @@ impl Me {
             name: profile.name,
             kind: profile.kind.as_str(),
             groupid: caller.team(),
+            groupname: profile.team_name,
             mfa: profile.mfa_enabled,
             email_verified: profile.email_verified,
             mail_server,

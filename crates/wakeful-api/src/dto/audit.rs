@@ -122,7 +122,7 @@ impl AuditChange {
 }
 
 impl AuditEntry {
-    pub(crate) fn of(StoredEntry { entry, hash }: &StoredEntry) -> Self {
+    pub(crate) fn of(StoredEntry { entry, hash, actor }: &StoredEntry) -> Self {
         let person = entry.person();
         let of_person = entry.is_of_person();
         let Entry { object_name, changes, .. } = entry;
@@ -138,7 +138,7 @@ impl AuditEntry {
             actor: AuditActor {
                 kind: entry.actor_kind.clone(),
                 id: entry.actor_id.clone(),
-                name: person.as_ref().map(|person| person.actor.clone()),
+                name: person.as_ref().map(|person| person.actor.clone()).or_else(|| actor.clone()),
             },
             via: AuditReference { kind: entry.via.kind.clone(), id: entry.via.id.clone() },
             from: AuditOrigin {

@@ -20,6 +20,7 @@ use wakeful_engine::history::STANDARD_SPANS;
 use wakeful_engine::{ReportOrder, Source};
 
 use super::audit::ExportFormat;
+use super::invitations::AccountState;
 use super::payment_methods::METHOD_TYPE;
 use super::report::Format;
 use super::report_page::Language;
@@ -142,6 +143,8 @@ closed_sets! {
     AuditActorKind = names!(audit::ActorKind);
     /// The format of an exported audit log.
     AuditFormat = names!(ExportFormat);
+    /// Whether an invited address has an account.
+    InvitedAccount = names!(AccountState);
     /// The format of a report.
     ReportFormat = names!(Format);
     /// The order of a report; uptime has the lowest first.

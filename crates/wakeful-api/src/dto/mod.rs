@@ -12,6 +12,7 @@ pub(crate) mod enums;
 pub(crate) mod events;
 mod fields;
 pub(crate) mod history;
+pub(crate) mod invitations;
 pub(crate) mod membership;
 pub(crate) mod mfa;
 mod monitor_filter;
@@ -26,6 +27,7 @@ pub(crate) mod services;
 pub(crate) mod sessions;
 pub(crate) mod stats;
 pub(crate) mod team;
+pub(crate) mod teams;
 
 pub(crate) use ack::Ack;
 pub(crate) use fields::{Fields, FromFields};

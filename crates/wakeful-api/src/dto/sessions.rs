@@ -118,6 +118,12 @@ pub(crate) struct User {
     email: String,
 }
 
+impl User {
+    pub(crate) fn of(groupid: TeamId, userid: UserId, email: String) -> Self {
+        Self { groupid, userid, email }
+    }
+}
+
 impl SignedIn {
     pub(crate) fn of(signed_in: wakeful_engine::SignedIn) -> Self {
         let token = signed_in.token.expose().to_owned();
@@ -128,7 +134,7 @@ impl SignedIn {
     pub(crate) fn by_cookie(signed_in: wakeful_engine::SignedIn) -> Self {
         Self {
             success: true,
-            user: User { groupid: signed_in.team, userid: signed_in.user, email: signed_in.email },
+            user: User::of(signed_in.team, signed_in.user, signed_in.email),
             token: String::new(),
         }
     }
@@ -188,6 +194,9 @@ pub(crate) struct ListedSession {
     agent: String,
     /// Whether this is the session of the request.
     current: bool,
+    /// The id of the team that it acts in.
+    #[schema(value_type = String, format = Uuid)]
+    groupid: TeamId,
 }
 
 impl SessionList {
@@ -201,6 +210,7 @@ impl SessionList {
                 address: session.address,
                 agent: session.agent,
                 current: via == Via::Session(session.id),
+                groupid: session.team,
             })
             .collect();
         Self { success: true, sessions, next_cursor }

@@ -1,11 +1,12 @@
 //! The audit log of the caller's team.
 
-use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use futures_util::stream::{self, StreamExt as _};
+use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
@@ -13,7 +14,7 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, StoredEntry};
 
 use crate::app::Api;
-use crate::caller::needs;
+use crate::caller::{Grant, needs};
 use crate::dto::Fields;
 use crate::dto::audit::{AuditEntry, AuditLog, AuditVerified, ExportFormat};
 use crate::dto::enums::AuditFormat;
@@ -80,6 +81,7 @@ async fn list_audit(
 async fn export_audit(
     State(api): State<Api>,
     caller: Authorized<permission::Audit>,
+    Extension(grant): Extension<Arc<Grant>>,
     Query(mut query): Query,
 ) -> Result<Response, ApiError> {
     let format = query.optional("format", ExportFormat::parse).unwrap_or(ExportFormat::Jsonl);
@@ -91,7 +93,7 @@ async fn export_audit(
         ExportFormat::Csv => "text/csv; charset=utf-8",
     };
     let disposition = format!("attachment; filename=\"audit.{}\"", format.as_str());
-    let export = Export { api, caller, range, format, next: Some(0) };
+    let export = Export { api, caller, grant, range, format, next: Some(0) };
     // The response begins with the first entries, so that unavailable storage is reported as
     // an error. If storage fails later, the response is cut off.
     let (first, export) = export.chunk().await?;
@@ -126,6 +128,7 @@ fn range(query: &mut Fields) -> AuditRange {
 struct Export {
     api: Api,
     caller: Authorized<permission::Audit>,
+    grant: Arc<Grant>,
     range: AuditRange,
     format: ExportFormat,
     /// The next entry to send; `None` at the end.
@@ -136,6 +139,10 @@ impl Export {
     async fn next_chunk(self) -> std::io::Result<Option<(Bytes, Self)>> {
         if self.next.is_none() {
             return Ok(None);
+        }
+        // A caller who was removed or demoted meanwhile reads no further.
+        if self.grant.confirm(self.api.engine()).await.is_err() {
+            return Err(std::io::Error::other("the caller may no longer read the audit log"));
         }
         match self.chunk().await {
             Ok(made) => Ok(Some(made)),

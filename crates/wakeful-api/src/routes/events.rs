@@ -26,6 +26,8 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
 /// A stream of server-sent events: `heartbeat`, `saved`, `deleted`, and `missed` if
 /// events were lost and the list should be loaded again.
 #[utoipa::path(get, path = "/api/v1/events", tag = "Monitors",
+    params(("team" = Option<String>, Query,
+        description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
 async fn stream_events(
     State(api): State<Api>,

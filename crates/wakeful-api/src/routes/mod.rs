@@ -9,6 +9,7 @@ mod contact;
 mod email_verification;
 mod events;
 mod history;
+mod invitations;
 mod membership;
 mod mfa;
 mod monitor_lists;
@@ -25,6 +26,7 @@ mod services;
 mod sessions;
 mod stats;
 mod team;
+mod teams;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -37,6 +39,7 @@ pub(crate) fn public() -> OpenApiRouter<Api> {
         .merge(accounts::public())
         .merge(passwords::public())
         .merge(email_verification::public())
+        .merge(invitations::public())
         .merge(contact::public())
         .merge(push::public())
         .merge(payment_callback::public())
@@ -50,6 +53,8 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(accounts::protected())
         .merge(email_verification::protected())
         .merge(team::protected())
+        .merge(teams::protected())
+        .merge(invitations::protected())
         .merge(services::protected())
         .merge(api_keys::protected())
         .merge(audit::protected())

@@ -14,7 +14,7 @@ use wakeful_engine::Session;
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::{Credentials, needs};
+use crate::caller::{CredentialKind, Credentials, needs};
 use crate::client_ip::ClientOrigin;
 use crate::cookie::{self, CookieHeader};
 use crate::dto::Ack;
@@ -46,11 +46,11 @@ async fn get_token(
     caller: Authorized<permission::Known>,
     credentials: Credentials,
 ) -> ApiResult<Token> {
-    let token = match credentials {
-        Credentials::Token(token) => token,
-        Credentials::Keys { .. } => api.engine().issue_token(&caller, &from).await?,
+    let token = match credentials.kind {
+        CredentialKind::Token(token) => token,
+        CredentialKind::Keys { .. } => api.engine().issue_token(&caller, &from).await?,
         // A script injected into the web app must not be able to steal the session.
-        Credentials::Cookie(_) => return Err(ApiError::not_authenticated()),
+        CredentialKind::Cookie(_) => return Err(ApiError::not_authenticated()),
     };
     Ok(Json(Token::of(&token)))
 }

@@ -17,6 +17,7 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/contactus", "a message to the operator"),
     ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
     ("POST /api/v1/email/send", "sends a link, which is recorded when it is used"),
+    ("POST /api/v1/invitation/read", "reads"),
     ("POST /api/v1/membership/preview", "reads"),
     ("POST /api/v1/mfa/setup", "has no effect until it is confirmed"),
     ("POST /api/v1/monitor/notify/{monitorid}", "a heartbeat"),
@@ -26,6 +27,8 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
+    ("POST /api/v1/team/switch", "chooses what a session shows"),
+    ("POST /api/v1/team/remove", "deletes the log; see teams.rs"),
     ("POST /api/membership/save", "the same handler as /api/v1/membership/save"),
     ("DELETE /api/v1/user/delete", "the same handler as POST"),
 ];
@@ -80,6 +83,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     log.one("POST /api/v1/email/verify", "member.verify").await;
     change_monitors(ann, log, &receiver).await;
     change_people(app, ann, log).await;
+    change_teams(app, ann, log).await;
     change_keys(app, ann, log).await;
     pay(ann, log).await;
     change_credentials(app, ann, log).await;
@@ -161,6 +165,45 @@ async fn change_people(app: &App, ann: &User, log: &mut Log) {
     let text = ann.client.get("audit/export").await.text;
     assert!(!text.contains("bob@example.com"), "erased with the account");
     log.one("GET /api/v1/audit/export", "audit.export").await;
+}
+
+async fn change_teams(app: &App, ann: &User, log: &mut Log) {
+    let settings = json!({"name": "Shop", "default_role": "editor"});
+    ann.client.post("team/settings", &settings).await.ok();
+    let entry = log.one("POST /api/v1/team/settings", "team.update").await;
+    let expected = json!([{"field": "default_role", "from": "owner", "to": "editor"},
+        {"field": "name", "from": "ann", "to": "Shop"}]);
+    assert_eq!(entry["changes"], expected);
+    let invitation = json!({"email": "cem@example.com", "role": "viewer", "mail": false});
+    let saved = ann.client.post("invitation/save", &invitation).await.ok();
+    let entry = log.one("POST /api/v1/invitation/save", "member.invite").await;
+    assert_eq!(entry["object"]["name"], "cem@example.com");
+    let token = saved["link"].as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
+    assert!(!entry.to_string().contains(&token));
+    let password = format!("{SENTINEL}-cem-1");
+    let body = json!({"token": token, "password": password, "name": "Cem"});
+    let joined = app.anonymous().post("invitation/accept", &body).await.ok();
+    let entry = log.one("POST /api/v1/invitation/accept", "member.join").await;
+    assert_eq!(entry["actor"]["name"], "cem@example.com");
+    let cem = app.anonymous().with_token(joined["token"].as_str().unwrap());
+    let other = cem.post("team/new", &json!({"name": "Cem's own"})).await.ok();
+    log.covered.insert("POST /api/v1/team/new".into());
+    let there = cem.with("x-wakeful-team", other["groupid"].as_str().unwrap());
+    let entries = there.get("audit").await.ok()["entries"].clone();
+    assert_eq!(entries[0]["action"], "team.create");
+    cem.post_nothing("team/leave").await.ok();
+    let entry = log.one("POST /api/v1/team/leave", "member.leave").await;
+    assert_eq!(entry["object"]["name"], "cem@example.com");
+    // The account remains, and what the log says about it is erased with it.
+    cem.post_nothing("user/delete").await.ok();
+    let text = ann.client.get("audit/export").await.text;
+    assert!(!text.contains("cem@example.com"), "erased with the account");
+    log.one("GET /api/v1/audit/export", "audit.export").await;
+    let saved = ann.client.post("invitation/save", &invitation).await.ok();
+    log.one("POST /api/v1/invitation/save", "member.invite").await;
+    let id = saved["invitationid"].as_str().unwrap();
+    ann.client.delete(&format!("invitation/{id}/delete")).await.ok();
+    log.one("DELETE /api/v1/invitation/{invitationid}/delete", "member.uninvite").await;
 }
 
 async fn change_keys(app: &App, ann: &User, log: &mut Log) {
@@ -386,6 +429,95 @@ both_databases! {
         // Also if the head agrees: it is sealed with a key that is not in the database.
         rows.execute("update audit_heads set seq = 3, hash = (select hash from audit where seq = 3)").await;
         assert_eq!(verify().await["ok"], false);
+        // The next entry does not vouch for what was changed, and neither does the janitor.
+        ann.client.post("monitor/save", &monitor(None, "four")).await.ok();
+        assert_eq!(verify().await["ok"], false);
+        app.sweep().await;
+        assert_eq!(verify().await["ok"], false);
+        rows.execute("delete from audit_heads where seq > 0").await;
+        assert_eq!(verify().await["broken_at"], 1, "entries without a head");
+    }
+
+    async fn whoever_is_removed_while_exporting_reads_no_further(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let long = "x".repeat(8_000);
+        let copies = format!("with recursive n(n) as (select 100 union all select n + 1 from n where n < 5000)
+            insert into audit select chain, n, at, action, actor_kind, actor_id, via_kind, via_id, object_kind,
+            object_id, '{long}', request, changes, person, salt, person_hash, hash
+            from audit, n where seq = 1 and object_kind = 'team'");
+        app.database.execute(&copies).await;
+        let url = format!("{}/api/v1/audit/export", app.url);
+        let mut response =
+            reqwest::Client::new().get(url).bearer_auth(&bob.token).send().await.unwrap();
+        let mut read = response.chunk().await.unwrap().unwrap().len();
+        ann.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+        let cut_off = loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) => read += chunk.len(),
+                Ok(None) => break false,
+                Err(_) => break true,
+            }
+        };
+        assert!(cut_off, "{read} bytes");
+        assert!(read < 4_900 * long.len(), "{read} bytes");
+    }
+
+    async fn a_key_cannot_fill_the_log_with_logins(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let push = json!({"name": "job", "scope": "push"});
+        let keys = ann.client.post("integrations/apikey/save", &push).await.ok();
+        let pair = json!({"apikey": keys["apikey"], "enckey": keys["enckey"]});
+        for _ in 0..70 {
+            app.anonymous().post("authenticated", &pair).await.ok();
+        }
+        let log = ann.client.get("audit?action=login.ok&limit=1000").await.ok();
+        assert_eq!(log["entries"].as_array().unwrap().len(), 60);
+    }
+
+    async fn who_removed_a_member_is_known_afterwards(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let admin = ann.colleague(&app.anonymous(), "admin@example.com").await;
+        let bob = admin.colleague(&app.anonymous(), "bob@example.com").await;
+        let takeover = json!({"userid": bob.userid, "email": bob.email,
+            "password1": "known to admin 7", "password2": "known to admin 7"});
+        admin.client.post("team/save", &takeover).await.ok();
+        admin.client.post("team/delete", &json!({"userids": [bob.userid]})).await.ok();
+        let log = ann.client.get(&format!("audit?object={}", bob.userid)).await.ok();
+        let entries = log["entries"].as_array().unwrap();
+        assert_eq!(entries.len(), 3, "{log}");
+        for entry in entries {
+            assert_eq!(entry["object"]["name"], Value::Null, "erased");
+            assert_eq!(entry["actor"]["name"], "admin@example.com", "{entry}");
+        }
+    }
+
+    async fn the_address_of_a_personal_notifier_is_not_in_the_log(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;
+        let personal = json!({"type": "account", "name": "bob@example.com"});
+        bob.client.post("notifier/save", &personal).await.json();
+        bob.client.post_nothing("user/delete").await.ok();
+        let text = ann.client.get("audit/export").await.text;
+        assert!(text.contains("notifier.create") && !text.contains("bob@example.com"), "{text}");
+    }
+
+    async fn the_log_of_a_deleted_team_is_deleted(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        app.sign_up("eve@example.com").await;
+        ann.client.post("monitor/save", &monitor(None, "site")).await.ok();
+        ann.client.post_nothing("user/delete").await.ok();
+        // What remains is Eve's first entry, and the installation's about the team.
+        assert_eq!(app.database.rows("audit").await, 2);
+        assert_eq!(app.database.rows("audit_heads").await, 2);
+        for done in ["audit_erasures", "audit_graves"] {
+            assert_eq!(app.database.rows(done).await, 0, "{done}");
+        }
     }
 
     async fn only_owners_and_admins_read_the_log_of_their_own_team(setup: Setup) {

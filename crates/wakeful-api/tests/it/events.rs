@@ -24,7 +24,16 @@ impl Stream {
         app: &App,
         sign: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> Self {
-        let address = format!("{}/api/v1/events", app.url);
+        Self::send_to(app, "events", sign).await
+    }
+
+    /// With a query.
+    pub(crate) async fn send_to(
+        app: &App,
+        path: &str,
+        sign: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> Self {
+        let address = format!("{}/api/v1/{path}", app.url);
         let request = sign(reqwest::Client::new().get(address));
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);

@@ -23,6 +23,8 @@ const PUBLIC: &[&str] = &[
     "POST /api/v1/authenticated",
     "POST /api/v1/contactus",
     "POST /api/v1/email/verify",
+    "POST /api/v1/invitation/accept",
+    "POST /api/v1/invitation/read",
     "POST /api/v1/login",
     "POST /api/v1/password/lost",
     "POST /api/v1/password/update",
@@ -166,6 +168,7 @@ struct Team {
     user: User,
     apikeyid: String,
     serviceid: String,
+    invitationid: String,
     /// A session other than the caller's.
     sessionid: String,
     monitorid: String,
@@ -187,6 +190,9 @@ impl Team {
         let apikeyid = user.new_keys(&app.anonymous()).await.id;
         let service = json!({"name": "deploy", "role": "editor"});
         let serviceid = text(&user.client.post("service/save", &service).await.ok()["serviceid"]);
+        let invitation = json!({"email": "invited@example.com", "role": "viewer", "mail": false});
+        let invitation = user.client.post("invitation/save", &invitation).await.ok();
+        let invitationid = text(&invitation["invitationid"]);
         let sessionid = Self::second_session(app, &user).await;
         let saved = user.client.post("monitor/save", &monitor(None)).await.ok();
         let monitorid = text(&saved["monitor"]["monitorid"]);
@@ -202,6 +208,7 @@ impl Team {
             user,
             apikeyid,
             serviceid,
+            invitationid,
             sessionid,
             monitorid,
             push_monitorid,
@@ -277,6 +284,10 @@ const fn of_service(operation: &'static str) -> Row {
     Row { operation, takes: "serviceid", id: |team| &team.serviceid, ..of_monitor("") }
 }
 
+const fn of_invitation(operation: &'static str) -> Row {
+    Row { operation, takes: "invitationid", id: |team| &team.invitationid, ..of_monitor("") }
+}
+
 const fn of_method(operation: &'static str) -> Row {
     Row {
         operation,
@@ -336,6 +347,18 @@ const ROWS: &[Row] = &[
         ..of_service("POST /api/v1/service/{serviceid}/key/save")
     },
     of_service("DELETE /api/v1/service/{serviceid}/delete"),
+    Row {
+        body: |id| json!({"invitationid": id, "mail": false}),
+        ..of_invitation("POST /api/v1/invitation/save")
+    },
+    of_invitation("DELETE /api/v1/invitation/{invitationid}/delete"),
+    Row {
+        operation: "POST /api/v1/team/switch",
+        takes: "groupid",
+        id: |team| &team.user.team,
+        body: |id| json!({"groupid": id}),
+        ..of_monitor("")
+    },
     Row {
         operation: "DELETE /api/v1/session/{sessionid}/delete",
         takes: "sessionid",

@@ -27,6 +27,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/alerts", "alerts"),
         path("/api/v1/audit", "entries"),
         path("/api/v1/integrations/apikeys", "apikeys"),
+        path("/api/v1/invitations", "invitations"),
         path("/api/v1/membership/invoices", "invoices"),
         path("/api/v1/membership/plans", "plans"),
         path("/api/v1/monitor/{monitorid}/alerts", "alerts"),
@@ -42,6 +43,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         path("/api/v1/team/get", "message"),
         path("/api/v1/team/keys", "apikeys"),
         path("/api/v1/team/members", "members"),
+        path("/api/v1/teams", "teams"),
     ]
 }
 
@@ -89,6 +91,9 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
         ann.new_keys(&app.anonymous()).await;
         client.post("service/save", &json!({"name": name, "role": "viewer"})).await.ok();
         ann.log_in(&app.anonymous()).await;
+        client.post("team/new", &json!({"name": name})).await.ok();
+        let invitation = json!({"email": format!("{name}@example.com"), "role": "viewer"});
+        client.post("invitation/save", &invitation).await.ok();
         client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let hook = json!({"name": name, "type": "webhook", "webhook": {"url": receiver.url}});
         let saved = client.post("notifier/save", &hook).await.json();

@@ -66,7 +66,7 @@ fn team(user: &User) -> TeamId {
 }
 
 /// A service that enforces the limits of plans.
-async fn limited(mut setup: Setup) -> App {
+pub(crate) async fn limited(mut setup: Setup) -> App {
     setup.settings.billing.limits = true;
     setup.start().await
 }

@@ -15,9 +15,13 @@ use crate::every_route::{Operation, UNKNOWN, operations};
 use crate::services;
 
 /// Operations that a caller with the permission cannot be tried with: a stream that does not
-/// end, and the deletion of the caller.
-const NOT_TRIED: &[&str] =
-    &["GET /api/v1/events", "POST /api/v1/user/delete", "DELETE /api/v1/user/delete"];
+/// end, and those after which the caller is gone.
+const NOT_TRIED: &[&str] = &[
+    "GET /api/v1/events",
+    "POST /api/v1/team/leave",
+    "POST /api/v1/user/delete",
+    "DELETE /api/v1/user/delete",
+];
 
 fn permission(operation: &Operation) -> Permission {
     let name = operation.permission.as_str();
@@ -108,7 +112,12 @@ both_databases! {
         let expired = app.anonymous().with_keys(&text("apikey"), &text("enckey"));
         expired.get("monitors").await.ok();
         app.clock.advance(Duration::from_secs(86_400));
+        let eve = app.sign_up("eve@example.com").await;
+        let stranger = eve.client.with("x-wakeful-team", &ann.team);
+        let foreign_key = key(&app, &eve, Scope::Full).await.with("x-wakeful-team", &ann.team);
         for (who, client, status, code) in [
+            ("a stranger who names the team", &stranger, 404, "not_found"),
+            ("the key of another team", &foreign_key, 404, "not_found"),
             ("a suspended member", &suspended.client, 403, "suspended"),
             ("a former member", &former.client, 401, "not_authenticated"),
             ("the key of a former member", &former_key, 401, "not_authenticated"),

@@ -33,6 +33,7 @@ named_enum! {
         Monitors = "monitors",
         Notifier = "notifier",
         Person = "person",
+        Invitation = "invitation",
         Service = "service",
         Key = "key",
         Session = "session",
@@ -40,6 +41,11 @@ named_enum! {
         Plan = "plan",
         Team = "team",
     }
+}
+
+impl ObjectKind {
+    /// The name and the changes of these identify a person.
+    pub const PERSONAL: [Self; 2] = [Self::Person, Self::Invitation];
 }
 
 named_enum! {
@@ -52,6 +58,9 @@ named_enum! {
         NotifierCreate = "notifier.create",
         NotifierUpdate = "notifier.update",
         NotifierDelete = "notifier.delete",
+        MemberInvite = "member.invite",
+        /// An invitation that was not accepted.
+        MemberUninvite = "member.uninvite",
         MemberJoin = "member.join",
         /// The email address or the password.
         MemberUpdate = "member.update",
@@ -78,6 +87,8 @@ named_enum! {
         PasswordLink = "password.link",
         PasswordReset = "password.reset",
         TeamCreate = "team.create",
+        /// The name or the default role.
+        TeamUpdate = "team.update",
         TeamRemove = "team.remove",
         PlanChange = "plan.change",
         CardCreate = "card.create",
@@ -171,7 +182,7 @@ pub struct Entry {
 impl Entry {
     /// Whether the object is a person, whose name and changes are in the personal part.
     pub fn is_of_person(&self) -> bool {
-        self.object_kind == ObjectKind::Person.as_str()
+        ObjectKind::PERSONAL.iter().any(|kind| self.object_kind == kind.as_str())
     }
 
     /// The personal part; `None` once it was erased.

@@ -60,7 +60,7 @@ impl Engine {
         &self,
         caller: &Authorized<permission::Myself>,
     ) -> Result<Vec<ApiKeyView>> {
-        let keys = self.store().api_keys(caller.user()).await?;
+        let keys = self.store().api_keys(caller.user(), caller.team()).await?;
         let limited = keys.iter().any(|key| key.filter.is_some());
         let mut filters = self.monitor_filters(caller, limited).await?;
         let view = |key: ApiKey| {

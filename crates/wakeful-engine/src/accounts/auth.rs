@@ -91,7 +91,9 @@ impl Engine {
         from: &Origin,
     ) -> Result<(Account, Secret)> {
         let limits = self.failed_login_limit(&email_address::key(&credentials.email), from.address);
-        let account = self.verify_credentials(credentials, &limits, from).await?;
+        let mut account = self.verify_credentials(credentials, &limits, from).await?;
+        // The team that the session acts in.
+        account.team = self.store().login_team(account.user).await?.unwrap_or(account.team);
         match self.open_session_of(&account, from).await {
             Err(Error::NotAuthenticated) => {}
             token => return Ok((account, token?)),
@@ -101,7 +103,8 @@ impl Engine {
         let outdated = password::is_outdated(&account.password_hash);
         let current = self.store().account(account.user).await?;
         let current = current.filter(|now| outdated && now.mfa_enabled == account.mfa_enabled);
-        if let Some(account) = current {
+        if let Some(current) = current {
+            let account = Account { team: account.team, ..current };
             let permit = self.0.hasher.acquire(from.address).await?;
             if permit.verify(&credentials.password, Some(&account.password_hash)).await {
                 return match self.open_session_of(&account, from).await {
@@ -118,7 +121,7 @@ impl Engine {
         let credential =
             Credential::Password { hash: &account.password_hash, mfa_enabled: account.mfa_enabled };
         let by = audit_of_account(account, from, self.now());
-        self.open_session(account.user, credential, from, &by).await
+        self.open_session(account.user, account.team, credential, from, Some(&by)).await
     }
 
     /// Hashes a correct password with the current parameters. The login succeeds even if this
@@ -172,10 +175,14 @@ impl Engine {
         let by = audit_of_account(account, from, self.now());
         let person = Object::new(ObjectKind::Person, &account.user, &account.email);
         let entry = NewEntry::new(Action::LoginFailed, person, Vec::new());
-        let (engine, limit) = (self.clone(), self.failed_login_entry_limit(account.user));
+        let (engine, account) = (self.clone(), account.clone());
+        let limit = self.login_entry_limit(&account.user.to_string());
         self.0.tasks.spawn(async move {
             let written = match engine.count_attempt(&limit).await {
-                Ok(()) => engine.store().write_single_entry(&by, &entry).await.map_err(Error::from),
+                Ok(()) => {
+                    let user = account.user;
+                    engine.store().write_entry_about(user, &by, &entry).await.map_err(Error::from)
+                }
                 Err(Error::Limited { .. }) => Ok(()),
                 Err(error) => Err(error),
             };
@@ -221,12 +228,12 @@ impl Engine {
         caller.audit(self.now())
     }
 
-    /// The caller behind a bearer token.
-    pub async fn caller_by_token(&self, token: &str) -> Result<Caller> {
+    /// The caller behind a bearer token, in the team of the session or in another one of theirs.
+    pub async fn caller_by_token(&self, token: &str, team: Option<TeamId>) -> Result<Caller> {
         if Kind::Bearer.decode(token).is_none() {
             return Err(Error::NotAuthenticated);
         }
-        let found = self.store().session(Digest::of(token)).await?;
+        let found = self.store().session(Digest::of(token), team).await?;
         let session = found.ok_or(Error::NotAuthenticated)?;
         let now = self.now();
         if now.since(session.last_used) >= self.settings().session_idle
@@ -238,7 +245,10 @@ impl Engine {
         if needs_touch(session.last_used, now) {
             self.store().touch_session(session.id, now).await?;
         }
-        let member = active_member(session.membership)?;
+        if session.key_team.is_some_and(|of_key| of_key != session.team) {
+            return Err(Error::NotFound("team"));
+        }
+        let member = active_member(session.membership, team)?;
         Ok(Caller::new(Identity {
             user: session.user,
             team: session.team,
@@ -253,8 +263,13 @@ impl Engine {
     }
 
     /// The caller behind an API key pair. The identity comes from the data that the Enc key
-    /// opens, not from the row.
-    pub async fn caller_by_keys(&self, pair: &KeyPair, from: IpAddr) -> Result<Caller> {
+    /// opens, not from the row. A key acts in one team; asking for another one fails.
+    pub async fn caller_by_keys(
+        &self,
+        pair: &KeyPair,
+        from: IpAddr,
+        team: Option<TeamId>,
+    ) -> Result<Caller> {
         let enckey = Kind::EncKey.decode(pair.enckey.expose()).ok_or(Error::NotAuthenticated)?;
         let found = self.store().api_key(Digest::of(pair.apikey.expose())).await?;
         let found = found.ok_or(Error::NotAuthenticated)?;
@@ -276,7 +291,10 @@ impl Engine {
         if found.last_used.is_none_or(|used| needs_touch(used, now)) {
             self.store().touch_api_key(found.id, from, now).await?;
         }
-        let member = active_member(found.membership)?;
+        if team.is_some_and(|team| team != sealed_identity.team) {
+            return Err(Error::NotFound("team"));
+        }
+        let member = active_member(found.membership, None)?;
         Ok(Caller::new(Identity {
             user: sealed_identity.user,
             team: sealed_identity.team,
@@ -294,7 +312,7 @@ impl Engine {
     pub async fn log_in_by_keys(&self, pair: &KeyPair, from: &Origin) -> Result<Secret> {
         let limits = self.failed_login_limit(pair.apikey.expose(), from.address);
         self.check_limit(&limits).await?;
-        let opened = match self.caller_by_keys(pair, from.address).await {
+        let opened = match self.caller_by_keys(pair, from.address, None).await {
             Ok(caller) => self.issue_token(&caller.authorize()?, from).await,
             Err(error) => Err(error),
         };
@@ -313,7 +331,18 @@ impl Engine {
         from: &Origin,
     ) -> Result<Secret> {
         let by = caller.audit(self.now());
-        self.open_session(caller.user(), caller.credential(), from, &by).await
+        let (user, team) = (caller.user(), caller.team());
+        // A program that never reuses its token must not push other entries out of the log.
+        let by = match caller.via() {
+            Via::ApiKey(key) => {
+                match self.count_attempt(&self.login_entry_limit(&key.to_string())).await {
+                    Err(Error::Limited { .. }) => None,
+                    counted => counted.map(|()| Some(by))?,
+                }
+            }
+            Via::Session(_) => Some(by),
+        };
+        self.open_session(user, team, caller.credential(), from, by.as_ref()).await
     }
 
     /// The caller's sessions, the last used one first.
@@ -356,21 +385,28 @@ impl Engine {
     async fn open_session(
         &self,
         user: UserId,
+        team: TeamId,
         credential: Credential<'_>,
         from: &Origin,
-        by: &AuditContext,
+        by: Option<&AuditContext>,
     ) -> Result<Secret> {
-        let (token, session) = self.new_session(user, from);
+        let (token, session) = self.new_session(user, team, from);
         self.store().add_session(&session, credential, by, self.now()).await?;
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self, user: UserId, from: &Origin) -> (Secret, NewSession) {
+    pub(crate) fn new_session(
+        &self,
+        user: UserId,
+        team: TeamId,
+        from: &Origin,
+    ) -> (Secret, NewSession) {
         let token = Kind::Bearer.issue(random::bytes());
         let id = SessionId::new(self.now(), random::bytes());
         let session = NewSession {
             id,
             user,
+            team,
             digest: Digest::of(token.expose()),
             address: from.address.to_string(),
             agent: from.short_agent(),
@@ -379,9 +415,11 @@ impl Engine {
     }
 }
 
-/// A membership that is not suspended.
-fn active_member(membership: Option<Membership>) -> Result<Membership> {
+/// A membership that is not suspended. A team that was asked for is unknown to those who are
+/// not in it.
+fn active_member(membership: Option<Membership>, asked: Option<TeamId>) -> Result<Membership> {
     match membership {
+        None if asked.is_some() => Err(Error::NotFound("team")),
         None => Err(Error::NoTeam),
         Some(Membership { suspended: true, .. }) => Err(Error::Suspended),
         Some(member) => Ok(member),

@@ -1,7 +1,6 @@
 //! Operations of the operator at the command line, for users who are locked out. There is no
 //! caller: access to the data folder is the authorization.
 
-use wakeful_core::access::TeamAccess;
 use wakeful_core::email_address;
 use wakeful_core::token::Kind;
 use wakeful_store::Account;
@@ -34,13 +33,12 @@ impl Engine {
         Ok(self.store().disable_mfa(account.user, &by).await?)
     }
 
-    /// Deletes a user, and the team with its last one.
-    #[expect(clippy::disallowed_methods, reason = "the operator is not a member of the team")]
+    /// Deletes a user, and the teams that nobody else is in.
     pub async fn delete_user_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
-        let team = self.store().team(&TeamAccess::whole(account.team));
         let by = audit_of_operator(account.team, self.now());
-        require_done(team.delete_users(&[account.user], None, &by, self.now()).await?)
+        require_done(self.store().delete_account(account.user, None, &by, self.now()).await?)?;
+        self.erase_deleted().await
     }
 
     pub(crate) async fn account_of(&self, email: &str) -> Result<Account> {

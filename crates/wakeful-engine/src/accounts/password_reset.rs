@@ -108,7 +108,7 @@ impl Engine {
         token: &Secret,
         from: &Origin,
     ) -> Result<()> {
-        let caller = match self.caller_by_token(token.expose()).await {
+        let caller = match self.caller_by_token(token.expose(), None).await {
             Err(Error::NotAuthenticated) => return Err(Error::BadResetToken),
             caller => caller?.with_origin(from.clone()).authorize::<permission::Myself>()?,
         };

@@ -17,9 +17,9 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 const HOUR: Duration = Duration::from_secs(3600);
 /// How many times as many attempts an IPv6 site may have as one of its 65,536 networks.
 const SITE_FACTOR: u32 = 4;
+/// For one account or API key.
+const LOGIN_ENTRIES_PER_HOUR: u32 = 60;
 /// Each one sends a message to an external server.
-/// For one account.
-const FAILED_LOGIN_ENTRIES_PER_HOUR: u32 = 60;
 const NOTIFIER_TESTS_PER_MINUTE: u32 = 10;
 
 /// The maximum number of attempts within a window.
@@ -82,9 +82,18 @@ impl Engine {
         all
     }
 
-    /// Failed logins in the audit log: strangers must not push other entries out of it.
-    pub(crate) fn failed_login_entry_limit(&self, user: UserId) -> Limit {
-        limit("failed login entry", &[&user.to_string()], FAILED_LOGIN_ENTRIES_PER_HOUR, HOUR)
+    /// Most invitations send a mail to someone who did not ask for it. A user may have many
+    /// teams, so all invitations by the user count as well.
+    pub(crate) fn invitation_limits(&self, team: TeamId, user: UserId) -> [Limit; 2] {
+        let max = self.settings().limits.invitations_per_hour;
+        [("invitation", team.to_string()), ("invitation user", user.to_string())]
+            .map(|(what, of)| limit(what, &[&of], max, HOUR))
+    }
+
+    /// Failed logins of an account, or logins with an API key, in the audit log: they must not
+    /// push other entries out of it.
+    pub(crate) fn login_entry_limit(&self, of: &str) -> Limit {
+        limit("login entry", &[of], LOGIN_ENTRIES_PER_HOUR, HOUR)
     }
 
     pub(crate) fn notifier_test_limit(&self, team: TeamId) -> Limit {

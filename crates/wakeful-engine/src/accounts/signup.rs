@@ -41,7 +41,7 @@ impl Engine {
         let team = TeamId::new(self.now(), random::bytes());
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
         let account = self.new_account(&wanted.email, hash, &wanted.name);
-        let (token, session) = self.new_session(account.user, from);
+        let (token, session) = self.new_session(account.user, team, from);
         let (secret, link) = self.new_verification();
         let text = templates::welcome(self.settings(), &wanted.email, &secret);
         let welcome = self.new_mail(wanted.email.as_str(), text);
@@ -53,7 +53,7 @@ impl Engine {
     }
 
     pub async fn profile(&self, caller: &Authorized<permission::Known>) -> Result<Profile> {
-        self.store().profile(caller.user()).await?.ok_or(Error::NotAuthenticated)
+        self.store().profile(caller.user(), caller.team()).await?.ok_or(Error::NotAuthenticated)
     }
 
     /// Whether sign-up is open and nobody has signed up yet.
@@ -72,9 +72,12 @@ impl Engine {
         self.change_user(caller, caller.user(), email, password, None, from).await
     }
 
-    /// Deletes the caller's account, and the team with its last user.
+    /// Deletes the caller's account, and the teams that nobody else is in.
     pub async fn delete_account(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
-        self.remove_users(caller, &[caller.user()]).await
+        let (user, by) = (caller.user(), self.audit(caller));
+        let deleted = self.store().delete_account(user, Some(caller.authority()), &by, self.now());
+        require_done(deleted.await?)?;
+        self.erase_deleted().await
     }
 
     pub(crate) fn new_account(

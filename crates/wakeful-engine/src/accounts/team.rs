@@ -156,7 +156,7 @@ impl Engine {
         }
     }
 
-    /// Ends all sessions and deletes all API keys of these users, of all or none.
+    /// Ends all sessions of these users and deletes their API keys of the team, of all or none.
     pub async fn revoke_users(
         &self,
         caller: &Authorized<permission::People>,
@@ -170,23 +170,20 @@ impl Engine {
         require_done(revoked)
     }
 
-    /// Deletes these users, all or none.
+    /// Removes these users from the team, all or none. Accounts that the team manages are deleted.
     pub async fn delete_users(
         &self,
         caller: &Authorized<permission::People>,
         users: &[UserId],
     ) -> Result<()> {
-        self.remove_users(caller, users).await
-    }
-
-    pub(super) async fn remove_users(&self, caller: &Caller, users: &[UserId]) -> Result<()> {
-        let (authority, by) = (Some(caller.authority()), self.audit(caller));
+        let (authority, by) = (caller.authority(), self.audit(caller));
         let team = self.store().team(caller.team_access());
-        require_done(team.delete_users(&distinct(users), authority, &by, self.now()).await?)
+        require_done(team.delete_users(&distinct(users), authority, &by, self.now()).await?)?;
+        self.erase_deleted().await
     }
 
     /// A node that does not know roles would let everyone do everything.
-    async fn check_nodes_know(&self, role: Option<Role>) -> Result<()> {
+    pub(super) async fn check_nodes_know(&self, role: Option<Role>) -> Result<()> {
         match role {
             None | Some(Role::Owner) => Ok(()),
             Some(_) => self.require_roles_on_all_nodes().await,
@@ -227,5 +224,6 @@ pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
             Err(Error::Refused { field: "role", why: why.to_owned() })
         }
         MemberOutcome::UnknownMonitors => Err(unknown_monitors()),
+        MemberOutcome::NotManaged => Err(Error::AccountNotManaged),
     }
 }

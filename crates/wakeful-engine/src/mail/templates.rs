@@ -1,5 +1,6 @@
 //! The texts of the service's own mail.
 
+use wakeful_core::access::Role;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::MailId;
 use wakeful_core::one_line::one_line;
@@ -60,6 +61,32 @@ pub(crate) fn verification(settings: &Settings, email: &str, token: &Secret) -> 
              {link}\n\n\
              If this is not your account, ignore this mail. No notifications are sent to an\n\
              address that is not verified.\n"
+        ),
+    }
+}
+
+/// The link of an invitation. The token is in the fragment, as in a reset link.
+pub(crate) fn invitation_link(settings: &Settings, token: &Secret) -> String {
+    format!("{}/join#token={}", settings.public_url, token.expose())
+}
+
+pub(crate) fn invitation(
+    settings: &Settings,
+    inviter: &str,
+    team: &str,
+    role: Role,
+    token: &Secret,
+) -> EmailText {
+    let link = invitation_link(settings, token);
+    let (team, role) = (one_line(team, usize::MAX), role.as_str());
+    EmailText {
+        subject: format!("Join {team} on Wakeful"),
+        text: format!(
+            "{inviter} has invited you to the team \"{team}\" on Wakeful, as {role}.\n\n\
+             To join, open this link. It works once and expires in seven days:\n\n    \
+             {link}\n\n\
+             If you do not know {inviter}, ignore this mail. No account is created unless you\n\
+             accept.\n"
         ),
     }
 }

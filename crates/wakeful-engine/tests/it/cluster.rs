@@ -69,7 +69,7 @@ async fn save(ann: &User, name: &str) -> String {
 }
 
 async fn page(app: &App, ann: &User) -> LiveEvents {
-    let caller = app.engine.caller_by_token(&ann.token).await.unwrap();
+    let caller = app.engine.caller_by_token(&ann.token, None).await.unwrap();
     app.engine.subscribe(&caller.authorize().unwrap()).await.unwrap()
 }
 

@@ -173,7 +173,7 @@ pub(crate) async fn sign_up(engine: &Engine, email: &str) -> Caller {
         Origin { address: [127, 0, 0, 1].into(), agent: String::new(), request: String::new() };
     let wanted = SignUp { email, password, name: String::new() };
     let signed = engine.sign_up(&wanted, &from).await.expect("signs up");
-    engine.caller_by_token(signed.token.expose()).await.expect("a caller")
+    engine.caller_by_token(signed.token.expose(), None).await.expect("a caller")
 }
 
 fn engine(store: &Store, wall_clock: &Arc<WallClock>, settings: &Settings) -> Engine {

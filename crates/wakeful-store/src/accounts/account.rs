@@ -3,12 +3,13 @@
 
 use uuid::Uuid;
 use wakeful_core::access::UserKind;
+use wakeful_core::accounts::default_team_name;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts::{email_verification, members, sessions};
+use crate::accounts::{email_verification, members, sessions, teams};
 use crate::dialect::{Tx, from_row, read, within, write};
 use crate::{AuditContext, Mail, NewEntry, NewSession, NewVerification, Result, Store, mail};
 
@@ -40,6 +41,8 @@ pub struct Profile {
     pub kind: UserKind,
     pub mfa_enabled: bool,
     pub email_verified: bool,
+    /// The name of the team that they act in.
+    pub team_name: String,
 }
 
 from_row!(Profile, |row| Self {
@@ -47,6 +50,7 @@ from_row!(Profile, |row| Self {
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
     mfa_enabled: row.try_get("mfa_enabled")?,
     email_verified: row.try_get::<Option<i64>, _>("email_verified")?.is_some(),
+    team_name: row.try_get("team_name")?,
 });
 
 /// A user to create.
@@ -73,13 +77,16 @@ impl Store {
         })?)
     }
 
-    /// The account of a user who is already authenticated.
-    pub async fn profile(&self, user: UserId) -> Result<Option<Profile>> {
+    /// The account of a user who is already authenticated, in a team.
+    pub async fn profile(&self, user: UserId, team: TeamId) -> Result<Option<Profile>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select name, kind, mfa_enabled, email_verified from users where id = $1",
+                "select u.name, u.kind, u.mfa_enabled, u.email_verified, t.name as team_name
+                 from users u, teams t
+                 where u.id = $1 and t.id = $2",
             )
             .bind(user.uuid())
+            .bind(team.uuid())
             .fetch_optional(db)
             .await
         })?)
@@ -136,14 +143,9 @@ impl Store {
         let now = by.at();
         let welcome = mail::sealed(&self.keyring, welcome);
         let mut tx = self.begin().await?;
-        within!(tx, |db| {
-            sqlx::query("insert into teams (id, created, modified) values ($1, $2, $2)")
-                .bind(team.uuid())
-                .bind(now.0)
-                .execute(db)
-                .await?;
-        });
-        insert(&mut tx, team, account, now).await?;
+        teams::insert(&mut tx, team, &default_team_name(&account.name, &account.email), now)
+            .await?;
+        insert(&mut tx, team, account, Some(team), now).await?;
         sessions::insert(&mut tx, session, None, now).await?;
         if let Some(link) = link {
             let email_key = account.email.key();
@@ -157,18 +159,19 @@ impl Store {
     }
 }
 
-/// Inserts a user into a team.
+/// Inserts a user into a team. `managed_by` is the team that may change the account.
 pub(crate) async fn insert(
     tx: &mut Tx,
     team: TeamId,
     account: &NewAccount,
+    managed_by: Option<TeamId>,
     now: Millis,
 ) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(
             "insert into users
-             (id, team_id, email, email_key, name, password_hash, created, modified)
-             values ($1, $2, $3, $4, $5, $6, $7, $7)",
+             (id, team_id, email, email_key, name, password_hash, created, modified, managed_by)
+             values ($1, $2, $3, $4, $5, $6, $7, $7, $8)",
         )
         .bind(account.user.uuid())
         .bind(team.uuid())
@@ -177,6 +180,7 @@ pub(crate) async fn insert(
         .bind(account.name.as_str())
         .bind(account.password_hash.as_str())
         .bind(now.0)
+        .bind(managed_by.map_or(Uuid::nil(), TeamId::uuid))
         .execute(db)
         .await?;
     });

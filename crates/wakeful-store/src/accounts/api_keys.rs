@@ -163,7 +163,7 @@ impl Store {
     pub async fn expiring_keys(&self, now: Millis, limit: u32) -> Result<Vec<ExpiringKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.name, k.prefix, u.team_id, u.email, k.expires, r.days
+                "select k.id, k.name, k.prefix, k.team_id, u.email, k.expires, r.days
                  from (select cast(1 as bigint) as days union all select cast(7 as bigint)) r
                  join api_keys k on k.expires > $1 and k.expires <= $1 + r.days * $2
                  join users u on u.id = k.user_id
@@ -247,8 +247,8 @@ impl Store {
             sqlx::query(
                 "insert into api_keys
                  (id, digest, user_id, name, prefix, stands_for, created, scope,
-                  filter_id, expires)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $10, $11
+                  filter_id, expires, team_id)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $10, $11, $12
                  where (select count(*) from api_keys where user_id = $3) < $9",
             )
             .bind(key.id.uuid())
@@ -262,6 +262,7 @@ impl Store {
             .bind(i64::from(MAX_API_KEYS_PER_USER))
             .bind(key.filter.as_ref().map(|filter| filter.id.uuid()))
             .bind(key.expires.map(|at| at.0))
+            .bind(key.team.uuid())
             .execute(db)
             .await
             .map(|done| done.rows_affected() == 1)
@@ -274,17 +275,18 @@ impl Store {
         Ok(AddKeyOutcome::Done)
     }
 
-    /// A user's keys, oldest first.
-    pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>> {
+    /// A user's keys of a team, oldest first.
+    pub async fn api_keys(&self, user: UserId, team: TeamId) -> Result<Vec<ApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select id, name, prefix, scope, filter_id, expires, created, last_used,
                         last_address
                  from api_keys
-                 where user_id = $1
+                 where user_id = $1 and team_id = $2
                  order by id",
             )
             .bind(user.uuid())
+            .bind(team.uuid())
             .fetch_all(db)
             .await
         })?)
@@ -293,12 +295,12 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, u.team_id, u.email, u.name, u.kind, m.role,
+                "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind, m.role,
                         m.suspended_at,
                         k.scope, k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
-                 left join members m on m.team_id = u.team_id and m.user_id = u.id
+                 left join members m on m.team_id = k.team_id and m.user_id = u.id
                  where k.digest = $1",
             )
             .bind(&digest.0[..])
@@ -438,7 +440,7 @@ impl TeamStore<'_> {
                         u.name as holder_name
                  from api_keys k
                  join users u on u.id = k.user_id
-                 where u.team_id = $1
+                 where k.team_id = $1
                  order by k.id",
             )
             .bind(self.team.uuid())
@@ -461,14 +463,11 @@ impl TeamStore<'_> {
         lock_team(&mut tx, self.team, now).await?;
         credentials::confirm(&mut tx, caller).await?;
         let holder: Option<Uuid> = within!(tx, |db| {
-            sqlx::query_scalar(
-                "select k.user_id from api_keys k join users u on u.id = k.user_id
-                 where k.id = $1 and u.team_id = $2",
-            )
-            .bind(id.uuid())
-            .bind(self.team.uuid())
-            .fetch_optional(db)
-            .await
+            sqlx::query_scalar("select user_id from api_keys where id = $1 and team_id = $2")
+                .bind(id.uuid())
+                .bind(self.team.uuid())
+                .fetch_optional(db)
+                .await
         })?;
         let Some(holder) = holder.map(UserId::from) else { return Ok(MemberOutcome::NoUser) };
         let kind = members::kind(&mut tx, holder).await?.unwrap_or(UserKind::Person);

@@ -3,7 +3,7 @@
 //! row locked. Everything that revokes credentials locks that row too, so a new
 //! credential is either deleted by the revocation or refused after it.
 
-use wakeful_core::id::{ApiKeyId, SessionId, UserId};
+use wakeful_core::id::{ApiKeyId, SessionId, TeamId, UserId};
 
 use crate::dialect::{Tx, within};
 use crate::{Result, StoreError};
@@ -21,10 +21,11 @@ pub enum Credential<'a> {
     ApiKey(ApiKeyId),
 }
 
-/// A user and the credential they have authenticated with.
+/// A user, the team they act in, and the credential they have authenticated with.
 #[derive(Clone, Copy, Debug)]
 pub struct Authority<'a> {
     pub user: UserId,
+    pub team: TeamId,
     pub credential: Credential<'a>,
 }
 
@@ -56,7 +57,8 @@ pub(crate) async fn lock_user(tx: &mut Tx, user: UserId) -> Result<bool> {
 }
 
 /// Locks a user's row until the transaction ends. Fails with `StoreError::Gone` if the
-/// credential does not, or no longer, belong to this user, or if the user is suspended.
+/// credential does not, or no longer, belong to this user, or if the user is not, or no longer,
+/// an active member of the team.
 pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     if lock_user(tx, caller.user).await? && is_valid(tx, caller).await? {
         Ok(())
@@ -65,7 +67,8 @@ pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     }
 }
 
-async fn is_valid(tx: &mut Tx, Authority { user, credential }: Authority<'_>) -> Result<bool> {
+async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
+    let Authority { user, team, credential } = caller;
     let found: i64 = within!(*tx, |db| match credential {
         Credential::Password { hash, mfa_enabled } => {
             sqlx::query_scalar(
@@ -81,24 +84,25 @@ async fn is_valid(tx: &mut Tx, Authority { user, credential }: Authority<'_>) ->
         Credential::Session(id) => {
             sqlx::query_scalar(
                 "select count(*) from sessions s
-                 join users u on u.id = s.user_id
-                 join members m on m.team_id = u.team_id and m.user_id = u.id
+                 join members m on m.team_id = $3 and m.user_id = s.user_id
                  where s.id = $2 and s.user_id = $1 and m.suspended_at is null",
             )
             .bind(user.uuid())
             .bind(id.uuid())
+            .bind(team.uuid())
             .fetch_one(db)
             .await
         }
         Credential::ApiKey(id) => {
             sqlx::query_scalar(
                 "select count(*) from api_keys k
-                 join users u on u.id = k.user_id
-                 join members m on m.team_id = u.team_id and m.user_id = u.id
-                 where k.id = $2 and k.user_id = $1 and m.suspended_at is null",
+                 join members m on m.team_id = k.team_id and m.user_id = k.user_id
+                 where k.id = $2 and k.user_id = $1 and k.team_id = $3
+                 and m.suspended_at is null",
             )
             .bind(user.uuid())
             .bind(id.uuid())
+            .bind(team.uuid())
             .fetch_one(db)
             .await
         }

@@ -62,6 +62,8 @@ pub enum MemberOutcome {
     FilterNotAllowed,
     /// The filter names monitors that the team does not have.
     UnknownMonitors,
+    /// Only its holder may change the account.
+    NotManaged,
 }
 
 /// A change to a member of a team.
@@ -230,6 +232,34 @@ pub(crate) async fn kind(tx: &mut Tx, user: UserId) -> Result<Option<UserKind>> 
     Ok(kind.map(|kind| read_kind(&kind)).transpose()?)
 }
 
+/// Whether a user is an owner of a team.
+pub(crate) async fn is_owner(tx: &mut Tx, team: TeamId, user: UserId) -> Result<bool> {
+    Ok(role(tx, team, user).await? == Some(Role::Owner))
+}
+
+/// Adds a member to a team.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    team: TeamId,
+    user: UserId,
+    role: Role,
+    now: Millis,
+) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "insert into members (team_id, user_id, role, created, modified)
+             values ($1, $2, $3, $4, $4)",
+        )
+        .bind(team.uuid())
+        .bind(user.uuid())
+        .bind(role.as_str())
+        .bind(now.0)
+        .execute(db)
+        .await?;
+    });
+    Ok(())
+}
+
 /// The role of new members of a team.
 pub(crate) async fn default_role(tx: &mut Tx, team: TeamId) -> Result<Role> {
     let role: String = within!(*tx, |db| {
@@ -291,7 +321,7 @@ pub(crate) async fn set_suspended(
 }
 
 /// Replaces the filter of a member, and deletes the previous one.
-async fn set_filter(
+pub(crate) async fn set_filter(
     tx: &mut Tx,
     team: TeamId,
     user: UserId,

@@ -111,7 +111,8 @@ impl Store {
             Ok::<_, Error>(done.rows_affected() == 1)
         })?;
         if enabled {
-            self.write_entry(&mut tx, by, &of_factor(Action::MfaEnable, user)).await?;
+            let entry = of_factor(Action::MfaEnable, user);
+            self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
             tx.commit().await?;
         }
         Ok(enabled)
@@ -136,7 +137,8 @@ impl Store {
                 .await?;
             Ok::<_, Error>(())
         })?;
-        self.write_entry(&mut tx, by, &of_factor(Action::MfaDisable, user)).await?;
+        let entry = of_factor(Action::MfaDisable, user);
+        self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
         tx.commit().await
     }
 

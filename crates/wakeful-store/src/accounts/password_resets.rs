@@ -116,8 +116,8 @@ impl Store {
             email_verification::mark_verified(&mut tx, user, now).await?;
         }
         let person = Object::new(ObjectKind::Person, &user, email_key);
-        self.write_entry(&mut tx, by, &NewEntry::new(Action::PasswordReset, person, Vec::new()))
-            .await?;
+        let entry = NewEntry::new(Action::PasswordReset, person, Vec::new());
+        self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
         tx.commit().await?;
         Ok(Some(user))
     }

@@ -23,6 +23,8 @@ const EVICTION_BATCH: i64 = 1_000;
 pub struct NewSession {
     pub id: SessionId,
     pub user: UserId,
+    /// The team that it acts in.
+    pub team: TeamId,
     pub digest: Digest,
     pub address: String,
     pub agent: String,
@@ -38,6 +40,8 @@ pub struct Session {
     pub address: String,
     /// The client's `User-Agent`.
     pub agent: String,
+    /// The team that it acts in.
+    pub team: TeamId,
 }
 
 from_row!(Session, |row| Self {
@@ -46,6 +50,7 @@ from_row!(Session, |row| Self {
     last_used: Millis(row.try_get("last_used")?),
     address: row.try_get("address")?,
     agent: row.try_get("agent")?,
+    team: row.try_get::<Uuid, _>("team_id")?.into(),
 });
 
 /// A session with the user it belongs to.
@@ -53,7 +58,10 @@ from_row!(Session, |row| Self {
 pub struct FoundSession {
     pub id: SessionId,
     pub user: UserId,
+    /// The team that was asked for, or else the one that the session acts in.
     pub team: TeamId,
+    /// The only team that it can act in, if it was opened with an API key.
+    pub key_team: Option<TeamId>,
     pub email: String,
     /// As given at sign-up, or by the team for a service account.
     pub name: String,
@@ -72,6 +80,7 @@ from_row!(FoundSession, |row| Self {
     id: row.try_get::<Uuid, _>("id")?.into(),
     user: row.try_get::<Uuid, _>("user_id")?.into(),
     team: row.try_get::<Uuid, _>("team_id")?.into(),
+    key_team: row.try_get::<Option<Uuid>, _>("key_team_id")?.map(TeamId::from),
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
@@ -89,17 +98,19 @@ from_row!(FoundSession, |row| Self {
 
 impl Store {
     /// Adds a session. Fails with `StoreError::Gone` if the credential it is based on is no
-    /// longer valid. Beyond `MAX_SESSIONS`, the least recently used sessions end.
+    /// longer valid. Beyond `MAX_SESSIONS`, the least recently used sessions end. Without `by`, it
+    /// is not recorded.
     pub async fn add_session(
         &self,
         session: &NewSession,
         credential: Credential<'_>,
-        by: &AuditContext,
+        by: Option<&AuditContext>,
         now: Millis,
     ) -> Result<()> {
         let api_key = credential.api_key();
         let mut tx = self.begin().await?;
-        credentials::confirm(&mut tx, Authority { user: session.user, credential }).await?;
+        let caller = Authority { user: session.user, team: session.team, credential };
+        credentials::confirm(&mut tx, caller).await?;
         within!(tx, |db| {
             sqlx::query(
                 "delete from sessions
@@ -116,24 +127,34 @@ impl Store {
             .await?;
         });
         insert(&mut tx, session, api_key, now).await?;
-        let entry = NewEntry::new(Action::LoginOk, object(session.id), Vec::new());
-        self.write_entry(&mut tx, by, &entry).await?;
+        if let Some(by) = by {
+            let entry = NewEntry::new(Action::LoginOk, object(session.id), Vec::new());
+            self.write_entry(&mut tx, by, &entry).await?;
+        }
         tx.commit().await
     }
 
-    pub async fn session(&self, digest: Digest) -> Result<Option<FoundSession>> {
+    /// A session with the user's membership in its team, or in the one that is asked for.
+    pub async fn session(
+        &self,
+        digest: Digest,
+        team: Option<TeamId>,
+    ) -> Result<Option<FoundSession>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select s.id, s.user_id, u.team_id, u.email, u.name, u.kind, m.role,
+                "select s.id, s.user_id, coalesce($2, k.team_id, s.team_id, u.team_id) as team_id,
+                        k.team_id as key_team_id, u.email, u.name, u.kind, m.role,
                         m.suspended_at, m.filter_id,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
-                 left join members m on m.team_id = u.team_id and m.user_id = u.id
                  left join api_keys k on k.id = s.api_key_id
+                 left join members m on m.user_id = u.id
+                     and m.team_id = coalesce($2, k.team_id, s.team_id, u.team_id)
                  where s.digest = $1",
             )
             .bind(&digest.0[..])
+            .bind(team.map(TeamId::uuid))
             .fetch_optional(db)
             .await
         })?)
@@ -148,10 +169,12 @@ impl Store {
     ) -> Result<Vec<Session>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select id, created, last_used, address, agent
-                 from sessions
-                 where user_id = $1 and last_used > $2 and created > $3
-                 order by last_used desc, id desc",
+                "select s.id, s.created, s.last_used, s.address, s.agent,
+                        coalesce(s.team_id, u.team_id) as team_id
+                 from sessions s
+                 join users u on u.id = s.user_id
+                 where s.user_id = $1 and s.last_used > $2 and s.created > $3
+                 order by s.last_used desc, s.id desc",
             )
             .bind(user.uuid())
             .bind(idle.0)
@@ -239,8 +262,8 @@ pub(crate) async fn insert(
     within!(*tx, |db| {
         sqlx::query(
             "insert into sessions
-             (id, digest, user_id, created, last_used, address, agent, api_key_id, scope)
-             values ($1, $2, $3, $4, $4, $5, $6, $7,
+             (id, digest, user_id, created, last_used, address, agent, api_key_id, team_id, scope)
+             values ($1, $2, $3, $4, $4, $5, $6, $7, $8,
                      coalesce((select scope from api_keys where id = $7), 'full'))",
         )
         .bind(session.id.uuid())
@@ -250,6 +273,7 @@ pub(crate) async fn insert(
         .bind(session.address.as_str())
         .bind(session.agent.as_str())
         .bind(api_key.map(ApiKeyId::uuid))
+        .bind(session.team.uuid())
         .execute(db)
         .await?;
     });

@@ -1,21 +1,18 @@
 //! One team's data. Every statement here includes the team's id, so an id of
 //! another team behaves exactly like an id that does not exist.
 
-use sqlx::Error;
 use uuid::Uuid;
 use wakeful_core::access::{Permission, Role, TeamAccess};
-use wakeful_core::audit::{Action, Change, Hash, Object, ObjectKind};
+use wakeful_core::audit::Action;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
 
-use crate::accounts::{account, credentials, members};
-use crate::audit::{self, Snapshot};
+use crate::accounts::{account, credentials, leaving, members};
 use crate::dialect::{Tx, from_row, read, within};
 use crate::notifications::notifiers;
 use crate::{
-    AuditContext, Authority, Credential, MemberOutcome, NewAccount, NewEntry, Result, Store,
-    StoreError,
+    AuditContext, Authority, Credential, MemberOutcome, NewAccount, Result, Store, StoreError,
 };
 
 pub struct TeamStore<'a> {
@@ -104,14 +101,17 @@ impl<'a> TeamStore<'a> {
         })?)
     }
 
-    /// The name that the team's first user gave at sign-up, or else the address of that user.
+    /// The name of the team. One that a node of an earlier version has created has none: then
+    /// it is the name that its first member gave at sign-up, or else the address of that member.
     pub async fn display_name(&self) -> Result<String> {
         let name: Option<String> = read!(self.store, |db| {
             sqlx::query_scalar(
-                "select coalesce(nullif(trim(name), ''), email)
-                 from users
-                 where team_id = $1 and kind = 'person'
-                 order by id
+                "select coalesce(nullif(t.name, ''), nullif(trim(u.name), ''), u.email)
+                 from teams t
+                 join members m on m.team_id = t.id
+                 join users u on u.id = m.user_id
+                 where t.id = $1 and u.kind = 'person'
+                 order by u.id
                  limit 1",
             )
             .bind(self.team.uuid())
@@ -146,11 +146,11 @@ impl<'a> TeamStore<'a> {
             None => members::default_role(&mut tx, self.team).await?.at_most(own),
         };
         if let Some(limit) = new.limit
-            && count_users(&mut tx, self.team).await? >= i64::from(limit)
+            && count_people(&mut tx, self.team).await? >= i64::from(limit)
         {
             return Ok(AddUserOutcome::Full);
         }
-        account::insert(&mut tx, self.team, new.account, now).await?;
+        account::insert(&mut tx, self.team, new.account, Some(self.team), now).await?;
         members::set_role(&mut tx, self.team, new.account.user, role, now).await?;
         self.record_member(&mut tx, by, Action::MemberJoin, new.account.user, None).await?;
         tx.commit().await?;
@@ -170,24 +170,30 @@ impl<'a> TeamStore<'a> {
         // Two users may change each other at the same time: locking the team
         // first prevents a deadlock on their rows.
         lock_team(&mut tx, self.team, now).await?;
-        let caller = Authority { user: change.caller, credential: change.credential };
+        let (user, credential) = (change.caller, change.credential);
+        let caller = Authority { user, team: self.team, credential };
         credentials::confirm(&mut tx, caller).await?;
         let before = members::snapshot(&mut tx, self.team, change.user).await?;
         let outcome = self.change_role(&mut tx, change, now).await?;
         if outcome != MemberOutcome::Done {
             return Ok(outcome);
         }
-        notifiers::rename_account_notifier(&mut tx, self.team, change.user, &change.email).await?;
+        if change.user != change.caller
+            && self.changes_account(&mut tx, change).await?
+            && !leaving::is_managed(&mut tx, self.team, change.user).await?
+        {
+            return Ok(MemberOutcome::NotManaged);
+        }
+        notifiers::rename_account_notifier(&mut tx, change.user, &change.email).await?;
         let found = within!(tx, |db| {
             sqlx::query(
                 "update users
-                 set email = $3, email_key = $4, modified = $6,
-                     password_hash = coalesce($5, password_hash),
-                     email_verified = case when email_key = $4 then email_verified end
-                 where id = $1 and team_id = $2",
+                 set email = $2, email_key = $3, modified = $5,
+                     password_hash = coalesce($4, password_hash),
+                     email_verified = case when email_key = $3 then email_verified end
+                 where id = $1",
             )
             .bind(change.user.uuid())
-            .bind(self.team.uuid())
             .bind(change.email.as_str())
             .bind(change.email.key())
             .bind(change.password_hash.as_deref())
@@ -221,6 +227,17 @@ impl<'a> TeamStore<'a> {
         Ok(MemberOutcome::Done)
     }
 
+    /// Whether a change concerns the account, and not only the membership.
+    async fn changes_account(&self, tx: &mut Tx, change: &UserChange<'_>) -> Result<bool> {
+        let email: Option<String> = within!(*tx, |db| {
+            sqlx::query_scalar("select email from users where id = $1")
+                .bind(change.user.uuid())
+                .fetch_optional(db)
+                .await
+        })?;
+        Ok(change.password_hash.is_some() || email.is_none_or(|old| old != change.email.as_str()))
+    }
+
     /// Checks that the caller may change the member, and sets the new role, if any.
     async fn change_role(
         &self,
@@ -246,8 +263,8 @@ impl<'a> TeamStore<'a> {
         })
     }
 
-    /// Ends all sessions and deletes all API keys of these users, in one
-    /// transaction. Fails with `StoreError::Gone` if the caller's credential is no longer
+    /// Ends all sessions of these users, since any of them could act in the team, and deletes
+    /// their API keys of the team, in one transaction. Fails with `StoreError::Gone` if the caller's credential is no longer
     /// valid.
     pub async fn revoke(
         &self,
@@ -266,7 +283,7 @@ impl<'a> TeamStore<'a> {
                 Some(false) => return Ok(MemberOutcome::RoleTooHigh),
             }
             end_other_sessions(&mut tx, *user, None).await?;
-            delete_api_keys(&mut tx, *user).await?;
+            delete_api_keys(&mut tx, self.team, *user).await?;
         }
         for user in users {
             let unchanged = members::snapshot(&mut tx, self.team, *user).await?;
@@ -275,98 +292,6 @@ impl<'a> TeamStore<'a> {
         tx.commit().await?;
         Ok(MemberOutcome::Done)
     }
-
-    /// Deletes these users in one transaction. Deleting the last user deletes the
-    /// team and all its data. Fails with `StoreError::Gone` if the caller's credential is no
-    /// longer valid; the operator needs none, and may delete the last owner.
-    pub async fn delete_users(
-        &self,
-        users: &[UserId],
-        caller: Option<Authority<'_>>,
-        by: &AuditContext,
-        now: Millis,
-    ) -> Result<MemberOutcome> {
-        let mut tx = self.store.begin().await?;
-        // The team's row is locked first, so that two callers who delete the
-        // last two users cannot leave an empty team behind.
-        lock_team(&mut tx, self.team, now).await?;
-        if let Some(caller) = caller {
-            credentials::confirm(&mut tx, caller).await?;
-            for user in users {
-                if members::may_change(&mut tx, self.team, caller.user, *user).await? == Some(false)
-                {
-                    return Ok(MemberOutcome::RoleTooHigh);
-                }
-            }
-        }
-        let mut removed =
-            Removed { head: audit::head(&mut tx, self.team).await?, users: Vec::new() };
-        for user in users {
-            self.store.unlink_account_notifier(&mut tx, self.team, *user).await?;
-            if let Some(member) = members::snapshot(&mut tx, self.team, *user).await? {
-                removed.users.push((*user, member));
-            }
-        }
-        let all = within!(tx, |db| {
-            let mut all = true;
-            for user in users {
-                let done = sqlx::query(
-                    "delete from users where id = $1 and team_id = $2 and kind = 'person'",
-                )
-                .bind(user.uuid())
-                .bind(self.team.uuid())
-                .execute(&mut *db)
-                .await?;
-                all &= done.rows_affected() == 1;
-            }
-            sqlx::query(
-                "delete from teams
-                 where id = $1
-                 and not exists (select 1 from users where team_id = $1 and kind = 'person')",
-            )
-            .bind(self.team.uuid())
-            .execute(&mut *db)
-            .await?;
-            Ok::<_, Error>(all)
-        })?;
-        if !all {
-            return Ok(MemberOutcome::NoUser);
-        }
-        if caller.is_some() && members::lacks_owner(&mut tx, self.team).await? {
-            return Ok(MemberOutcome::LastOwner);
-        }
-        self.record_removal(&mut tx, removed, by).await?;
-        tx.commit().await?;
-        Ok(MemberOutcome::Done)
-    }
-
-    /// Records that users were deleted, and erases what the audit log says about them. With its
-    /// last user, the team and its audit log are gone; the installation's has the last hash.
-    async fn record_removal(&self, tx: &mut Tx, removed: Removed, by: &AuditContext) -> Result<()> {
-        if count_users(tx, self.team).await? == 0 {
-            let head = Change::new("head", Some(removed.head.to_string().into()), None);
-            let team = Object::new(ObjectKind::Team, &self.team, "");
-            let entry = NewEntry::new(Action::TeamRemove, team, vec![head]);
-            self.store.write_installation_entry(tx, by, &entry).await?;
-        } else {
-            for (user, member) in &removed.users {
-                let action = if by.is(*user) { Action::MemberLeave } else { Action::MemberRemove };
-                let entry = NewEntry::new(action, member.object.clone(), Vec::new());
-                self.store.write_entry(tx, by, &entry).await?;
-            }
-        }
-        for (user, _) in removed.users {
-            audit::erase(tx, user).await?;
-        }
-        Ok(())
-    }
-}
-
-/// What the audit log needs of users who are being deleted.
-struct Removed {
-    /// The last hash of the team's log.
-    head: Hash,
-    users: Vec<(UserId, Snapshot)>,
 }
 
 /// Locks the team's row until the transaction ends, so that changes to what belongs
@@ -384,23 +309,30 @@ pub(crate) async fn lock_team(tx: &mut Tx, team: TeamId, now: Millis) -> Result<
 
 /// Locks a user's row until the transaction ends; false when the team has no such
 /// user.
-async fn lock_member(tx: &mut Tx, team: TeamId, user: UserId) -> Result<bool> {
+pub(crate) async fn lock_member(tx: &mut Tx, team: TeamId, user: UserId) -> Result<bool> {
     Ok(within!(*tx, |db| {
-        sqlx::query("update users set modified = modified where id = $1 and team_id = $2")
-            .bind(user.uuid())
-            .bind(team.uuid())
-            .execute(db)
-            .await
-            .map(|done| done.rows_affected() == 1)
+        sqlx::query(
+            "update users set modified = modified
+             where id = $1
+             and exists (select 1 from members m where m.team_id = $2 and m.user_id = users.id)",
+        )
+        .bind(user.uuid())
+        .bind(team.uuid())
+        .execute(db)
+        .await
+        .map(|done| done.rows_affected() == 1)
     })?)
 }
 
-async fn count_users(tx: &mut Tx, team: TeamId) -> Result<i64> {
+pub(crate) async fn count_people(tx: &mut Tx, team: TeamId) -> Result<i64> {
     Ok(within!(*tx, |db| {
-        sqlx::query_scalar("select count(*) from users where team_id = $1 and kind = 'person'")
-            .bind(team.uuid())
-            .fetch_one(db)
-            .await
+        sqlx::query_scalar(
+            "select count(*) from members m join users u on u.id = m.user_id
+             where m.team_id = $1 and u.kind = 'person'",
+        )
+        .bind(team.uuid())
+        .fetch_one(db)
+        .await
     })?)
 }
 
@@ -416,10 +348,12 @@ async fn end_other_sessions(tx: &mut Tx, user: UserId, keep: Option<SessionId>) 
     Ok(())
 }
 
-async fn delete_api_keys(tx: &mut Tx, user: UserId) -> Result<()> {
+/// Deletes a user's API keys of a team, and the sessions opened with them.
+pub(crate) async fn delete_api_keys(tx: &mut Tx, team: TeamId, user: UserId) -> Result<()> {
     within!(*tx, |db| {
-        sqlx::query("delete from api_keys where user_id = $1")
+        sqlx::query("delete from api_keys where user_id = $1 and team_id = $2")
             .bind(user.uuid())
+            .bind(team.uuid())
             .execute(db)
             .await?;
     });

@@ -50,8 +50,8 @@ impl TeamStore<'_> {
                 "select (select count(*) from monitors where team_id = $1 and isactive),
                         (select count(*) from monitors
                          where team_id = $1 and isactive and heartbeat_interval < $2),
-                        (select count(*) from users
-                         where team_id = $1 and kind = 'person')",
+                        (select count(*) from members m join users u on u.id = m.user_id
+                         where m.team_id = $1 and u.kind = 'person')",
             )
             .bind(self.team.uuid())
             .bind(i64::from(shortest_interval))

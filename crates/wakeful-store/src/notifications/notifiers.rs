@@ -356,7 +356,9 @@ impl TeamStore<'_> {
 }
 
 fn object(notifier: &Notifier) -> Object {
-    Object::new(ObjectKind::Notifier, &notifier.id, notifier.name.as_str())
+    // A personal notifier is named after its user's address, which must not outlive the account.
+    let name = if notifier.channel.user().is_some() { "" } else { notifier.name.as_str() };
+    Object::new(ObjectKind::Notifier, &notifier.id, name)
 }
 
 impl Store {
@@ -428,8 +430,7 @@ impl Store {
 }
 
 impl Store {
-    /// Unlinks the personal notifier of a user who is about to be deleted, and the notifier
-    /// with them. The monitors are locked first, as by everything that changes their links;
+    /// Unlinks the personal notifier of a user who leaves a team. The monitors are locked first, as by everything that changes their links;
     /// then the notifier, so that no other link is added.
     pub(crate) async fn unlink_account_notifier(
         &self,
@@ -462,21 +463,19 @@ impl Store {
     }
 }
 
-/// Renames the personal notifier of a user whose address changes, if it is named after it.
+/// Renames the personal notifiers of a user whose address changes, if they are named after it.
 pub(crate) async fn rename_account_notifier(
     tx: &mut Tx,
-    team: TeamId,
     user: UserId,
     email: &EmailAddress,
 ) -> Result<()> {
     within!(*tx, |db| {
         sqlx::query(
-            "update notifiers set name = $3, revision = revision + 1
-             where user_id = $1 and team_id = $2 and name <> $3
+            "update notifiers set name = $2, revision = revision + 1
+             where user_id = $1 and name <> $2
              and name = (select email from users where id = $1)",
         )
         .bind(user.uuid())
-        .bind(team.uuid())
         .bind(email.as_str())
         .execute(db)
         .await?;

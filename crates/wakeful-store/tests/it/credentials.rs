@@ -22,24 +22,24 @@ use crate::on_both;
 
 const PASSWORD: Credential<'_> = Credential::Password { hash: "-", mfa_enabled: false };
 
-fn session(user: UserId) -> NewSession {
+fn session(team: TeamId, user: UserId) -> NewSession {
     let id = SessionId::new(NOW, next());
     let digest = Digest::of(&id.to_string());
-    NewSession { id, user, digest, address: String::new(), agent: String::new() }
+    NewSession { id, user, team, digest, address: String::new(), agent: String::new() }
 }
 
-fn api_key(user: UserId) -> NewApiKey {
+fn api_key(team: TeamId, user: UserId) -> NewApiKey {
     let id = ApiKeyId::new(NOW, next());
     let digest = Digest::of(&id.to_string());
     let (name, prefix) = (String::new(), String::new());
     let scope = Scope::Full;
-    let (team, filter, expires) = (TeamId::new(NOW, [0; 10]), None, None);
+    let (filter, expires) = (None, None);
     let sealed_identity = Vec::new();
     NewApiKey { id, user, team, name, prefix, scope, filter, expires, digest, sealed_identity }
 }
 
-fn by(user: UserId, session: SessionId) -> Authority<'static> {
-    Authority { user, credential: Credential::Session(session) }
+fn by(team: TeamId, user: UserId, session: SessionId) -> Authority<'static> {
+    Authority { user, team, credential: Credential::Session(session) }
 }
 
 fn new_account() -> NewAccount {
@@ -69,55 +69,74 @@ on_both! {
 }
 
 async fn session_by_password(store: Store) {
-    let (_, user, _) = sign_up(&store).await;
-    store.add_session(&session(user), PASSWORD, &system(), NOW).await.unwrap();
+    let (team, user, _) = sign_up(&store).await;
+    store.add_session(&session(team, user), PASSWORD, Some(&system()), NOW).await.unwrap();
     let with_mfa = Credential::Password { hash: "-", mfa_enabled: true };
-    assert_gone(&store.add_session(&session(user), with_mfa, &system(), NOW).await);
+    assert_gone(&store.add_session(&session(team, user), with_mfa, Some(&system()), NOW).await);
     store.rehash_password(&account(&store, user).await, "new").await.unwrap();
-    assert_gone(&store.add_session(&session(user), PASSWORD, &system(), NOW).await);
+    assert_gone(&store.add_session(&session(team, user), PASSWORD, Some(&system()), NOW).await);
     let unknown = UserId::new(NOW, next());
-    assert_gone(&store.add_session(&session(unknown), PASSWORD, &system(), NOW).await);
+    assert_gone(&store.add_session(&session(team, unknown), PASSWORD, Some(&system()), NOW).await);
 }
 
 async fn by_credential(store: Store) {
     let (team, user, first) = sign_up(&store).await;
-    let (_, other, _) = sign_up(&store).await;
+    let (elsewhere, other, _) = sign_up(&store).await;
     let by_session = Credential::Session(first);
-    let key = api_key(user);
+    let key = api_key(team, user);
     store
-        .add_api_key(&key, Authority { user: key.user, credential: by_session }, &system(), NOW)
+        .add_api_key(
+            &key,
+            Authority { user: key.user, team, credential: by_session },
+            &system(),
+            NOW,
+        )
         .await
         .unwrap();
     let by_key = Credential::ApiKey(key.id);
-    store.add_session(&session(user), by_key, &system(), NOW).await.unwrap();
+    store.add_session(&session(team, user), by_key, Some(&system()), NOW).await.unwrap();
     // A credential is valid only for its own user.
     assert_gone(
         &store
             .add_api_key(
-                &api_key(other),
-                Authority { user: other, credential: by_session },
+                &api_key(elsewhere, other),
+                Authority { user: other, team: elsewhere, credential: by_session },
                 &system(),
                 NOW,
             )
             .await,
     );
-    assert_gone(&store.add_session(&session(other), by_key, &system(), NOW).await);
+    assert_gone(&store.add_session(&session(elsewhere, other), by_key, Some(&system()), NOW).await);
     assert_eq!(
-        store.team(&whole(team)).revoke(&[user], by(user, first), &system(), NOW).await.unwrap(),
+        store
+            .team(&whole(team))
+            .revoke(&[user], by(team, user, first), &system(), NOW)
+            .await
+            .unwrap(),
         MemberOutcome::Done
     );
     assert_gone(
         &store
-            .add_api_key(&api_key(user), Authority { user, credential: by_session }, &system(), NOW)
+            .add_api_key(
+                &api_key(team, user),
+                Authority { user, team, credential: by_session },
+                &system(),
+                NOW,
+            )
             .await,
     );
     assert_gone(
         &store
-            .add_api_key(&api_key(user), Authority { user, credential: by_key }, &system(), NOW)
+            .add_api_key(
+                &api_key(team, user),
+                Authority { user, team, credential: by_key },
+                &system(),
+                NOW,
+            )
             .await,
     );
-    assert_gone(&store.add_session(&session(user), by_key, &system(), NOW).await);
-    assert!(store.api_keys(user).await.unwrap().is_empty());
+    assert_gone(&store.add_session(&session(team, user), by_key, Some(&system()), NOW).await);
+    assert!(store.api_keys(user, team).await.unwrap().is_empty());
 }
 
 /// The caller was authorized before the password was hashed, which takes a while.
@@ -129,13 +148,13 @@ async fn after_suspension(store: Store) {
     let (bob, eve, new) = (new_account(), new_account(), new_account());
     for account in [&bob, &eve] {
         let member = NewMember { account, role: Some(Role::Admin), limit: None };
-        team.add_user(&member, by(ann, of_ann), &system(), NOW).await.unwrap();
+        team.add_user(&member, by(id, ann, of_ann), &system(), NOW).await.unwrap();
     }
-    let of_bob = session(bob.user);
-    store.add_session(&of_bob, PASSWORD, &system(), NOW).await.unwrap();
-    let by_bob = by(bob.user, of_bob.id);
+    let of_bob = session(id, bob.user);
+    store.add_session(&of_bob, PASSWORD, Some(&system()), NOW).await.unwrap();
+    let by_bob = by(id, bob.user, of_bob.id);
     let change_bob = async |role: Option<Role>, suspended: bool| {
-        let (caller, filter) = (by(ann, of_ann), FilterChange::Unchanged);
+        let (caller, filter) = (by(id, ann, of_ann), FilterChange::Unchanged);
         let change =
             MemberChange { user: bob.user, caller, role, suspended: Some(suspended), filter };
         assert_eq!(team.change_member(&change, &system(), NOW).await.unwrap(), MemberOutcome::Done);
@@ -155,7 +174,7 @@ async fn after_suspension(store: Store) {
     assert_gone(&team.delete_monitors(&[site.id], Some(by_bob), &system()).await);
     assert_gone(&team.change_user(&takeover, &system(), NOW).await);
     assert_gone(&team.revoke(&[eve.user], by_bob, &system(), NOW).await);
-    assert_gone(&store.add_api_key(&api_key(bob.user), by_bob, &system(), NOW).await);
+    assert_gone(&store.add_api_key(&api_key(id, bob.user), by_bob, &system(), NOW).await);
     change_bob(Some(Role::Viewer), false).await;
     assert_gone(&team.delete_monitors(&[site.id], Some(by_bob), &system()).await);
     let which = MonitorSelection::Ids(vec![site.id]);
@@ -174,8 +193,8 @@ async fn after_suspension(store: Store) {
 
 async fn changes(store: Store) {
     let (team, user, first) = sign_up(&store).await;
-    let second = session(user);
-    store.add_session(&second, PASSWORD, &system(), NOW).await.unwrap();
+    let second = session(team, user);
+    store.add_session(&second, PASSWORD, Some(&system()), NOW).await.unwrap();
     let email = EmailAddress::parse(&account(&store, user).await.email).unwrap();
     let change = |id: SessionId, hash: &str| UserChange {
         user,
@@ -185,6 +204,7 @@ async fn changes(store: Store) {
         caller: user,
         credential: Credential::Session(id),
     };
+    let id = team;
     let team = store.team(&whole(team));
     assert_eq!(
         team.change_user(&change(second.id, "by the second"), &system(), NOW).await.unwrap(),
@@ -195,8 +215,8 @@ async fn changes(store: Store) {
     assert_eq!(account(&store, user).await.password_hash, "by the second");
     let bob = new_account();
     let bob = NewMember { account: &bob, role: None, limit: None };
-    assert_gone(&team.add_user(&bob, by(user, first), &system(), NOW).await);
-    team.add_user(&bob, by(user, second.id), &system(), NOW).await.unwrap();
+    assert_gone(&team.add_user(&bob, by(id, user, first), &system(), NOW).await);
+    team.add_user(&bob, by(id, user, second.id), &system(), NOW).await.unwrap();
 }
 
 async fn after_revocation(store: Store) {
@@ -204,54 +224,54 @@ async fn after_revocation(store: Store) {
     store.set_mfa_seed(user, &Seed::new([7; 20])).await.unwrap();
     let sealed = store.mfa(user).await.unwrap().unwrap().sealed;
     assert!(store.end_session(user, ended, &system()).await.unwrap());
-    let (team, by) = (store.team(&whole(team)), by(user, ended));
+    let (team, by) = (store.team(&whole(team)), by(team, user, ended));
     assert_gone(&team.revoke(&[user], by, &system(), NOW).await);
-    assert_gone(&team.delete_users(&[user], Some(by), &system(), NOW).await);
+    assert_gone(&team.delete_users(&[user], by, &system(), NOW).await);
     assert_gone(&store.enable_mfa(by, &sealed, 1, &[], &system()).await);
     assert!(!account(&store, user).await.mfa_enabled);
 }
 
 async fn sessions_of_keys(store: Store) {
-    let (_, user, first) = sign_up(&store).await;
-    let key = api_key(user);
+    let (team, user, first) = sign_up(&store).await;
+    let key = api_key(team, user);
     store
         .add_api_key(
             &key,
-            Authority { user: key.user, credential: Credential::Session(first) },
+            Authority { user: key.user, team, credential: Credential::Session(first) },
             &system(),
             NOW,
         )
         .await
         .unwrap();
-    let opened = session(user);
-    store.add_session(&opened, Credential::ApiKey(key.id), &system(), NOW).await.unwrap();
-    assert!(store.session(opened.digest).await.unwrap().is_some());
+    let opened = session(team, user);
+    store.add_session(&opened, Credential::ApiKey(key.id), Some(&system()), NOW).await.unwrap();
+    assert!(store.session(opened.digest, None).await.unwrap().is_some());
     assert!(store.delete_api_key(user, key.id, &system()).await.unwrap());
-    assert!(store.session(opened.digest).await.unwrap().is_none());
+    assert!(store.session(opened.digest, None).await.unwrap().is_none());
     let left = store.sessions(user, Millis(0), Millis(0)).await.unwrap();
     assert_eq!(left.iter().map(|session| session.id).collect::<Vec<_>>(), [first]);
 }
 
 async fn eviction(store: Store) {
-    let (_, user, first) = sign_up(&store).await;
-    let key = api_key(user);
+    let (team, user, first) = sign_up(&store).await;
+    let key = api_key(team, user);
     store
         .add_api_key(
             &key,
-            Authority { user: key.user, credential: Credential::Session(first) },
+            Authority { user: key.user, team, credential: Credential::Session(first) },
             &system(),
             NOW,
         )
         .await
         .unwrap();
-    let by_key = session(user);
-    store.add_session(&by_key, Credential::ApiKey(key.id), &system(), NOW).await.unwrap();
+    let by_key = session(team, user);
+    store.add_session(&by_key, Credential::ApiKey(key.id), Some(&system()), NOW).await.unwrap();
     // Sessions of one key cannot evict those of another.
-    let busy = api_key(user);
+    let busy = api_key(team, user);
     store
         .add_api_key(
             &busy,
-            Authority { user: busy.user, credential: Credential::Session(first) },
+            Authority { user: busy.user, team, credential: Credential::Session(first) },
             &system(),
             NOW,
         )
@@ -259,22 +279,28 @@ async fn eviction(store: Store) {
         .unwrap();
     for later in 1..=201 {
         let by_busy = Credential::ApiKey(busy.id);
-        store.add_session(&session(user), by_busy, &system(), Millis(NOW.0 + later)).await.unwrap();
+        store
+            .add_session(&session(team, user), by_busy, Some(&system()), Millis(NOW.0 + later))
+            .await
+            .unwrap();
     }
-    assert!(store.session(by_key.digest).await.unwrap().is_some());
+    assert!(store.session(by_key.digest, None).await.unwrap().is_some());
     assert!(store.delete_api_key(user, busy.id, &system()).await.unwrap());
     let mut opened = Vec::new();
     for later in 1..200 {
-        opened.push(session(user));
+        opened.push(session(team, user));
         store
-            .add_session(opened.last().unwrap(), PASSWORD, &system(), Millis(NOW.0 + later))
+            .add_session(opened.last().unwrap(), PASSWORD, Some(&system()), Millis(NOW.0 + later))
             .await
             .unwrap();
     }
     let sessions = async || store.sessions(user, Millis(0), Millis(0)).await.unwrap();
     assert_eq!(sessions().await.len(), 201, "200 by password and one by key");
     store.touch_session(first, Millis(NOW.0 + 300)).await.unwrap();
-    store.add_session(&session(user), PASSWORD, &system(), Millis(NOW.0 + 400)).await.unwrap();
+    store
+        .add_session(&session(team, user), PASSWORD, Some(&system()), Millis(NOW.0 + 400))
+        .await
+        .unwrap();
     let left: Vec<SessionId> = sessions().await.iter().map(|session| session.id).collect();
     assert_eq!(left.len(), 201);
     assert!(left.contains(&first), "used recently");
@@ -320,14 +346,14 @@ async fn resets(store: Store) {
 async fn a_session_waits_for_a_password_change_in_progress() {
     let database = Database::new(DatabaseKind::Postgres).await;
     let store = database.open().await;
-    let (_, user, _) = sign_up(&store).await;
+    let (team, user, _) = sign_up(&store).await;
     let mut changer = database.postgres().await;
     let mut change = changer.begin().await.unwrap();
     change.execute("update users set password_hash = 'new'").await.unwrap();
     change.execute("delete from sessions").await.unwrap();
-    let session = session(user);
+    let session = session(team, user);
     let by = system();
-    let opening = store.add_session(&session, PASSWORD, &by, NOW);
+    let opening = store.add_session(&session, PASSWORD, Some(&by), NOW);
     let committing = async {
         until("the session waits or has been added", || async {
             let waiting = "select count(*) from pg_stat_activity

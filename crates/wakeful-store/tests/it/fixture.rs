@@ -53,6 +53,7 @@ pub(crate) async fn sign_up(store: &Store) -> (TeamId, UserId, SessionId) {
     let session = NewSession {
         id: SessionId::new(NOW, next()),
         user,
+        team,
         digest,
         address: String::new(),
         agent: String::new(),

@@ -35,14 +35,15 @@ async fn fill(store: &Store) -> UserId {
         name: String::new(),
         password_hash: "x".into(),
     };
+    let team = TeamId::new(NOW, [3; 10]);
     let session = NewSession {
         id: SessionId::new(NOW, [2; 10]),
         user,
+        team,
         digest: Digest::of("token"),
         address: String::new(),
         agent: String::new(),
     };
-    let team = TeamId::new(NOW, [3; 10]);
     store.sign_up(team, &account, &session, &mail(4), None, &system()).await.unwrap();
     assert!(store.set_mfa_seed(user, &Seed::new(SEED)).await.unwrap());
     user

@@ -293,10 +293,10 @@ async fn linked_team_deleted(store: Store) {
 
 async fn remove_team(store: &Store, team: wakeful_core::id::TeamId) {
     let members = store.team(&whole(team)).members().await.expect("read");
-    let users: Vec<_> = members.iter().map(|member| member.user).collect();
-    let deleted =
-        store.team(&whole(team)).delete_users(&users, None, &system(), NOW).await.expect("deleted");
-    assert_eq!(deleted, MemberOutcome::Done);
+    for member in members {
+        let deleted = store.delete_account(member.user, None, &system(), NOW).await;
+        assert_eq!(deleted.expect("deleted"), MemberOutcome::Done);
+    }
 }
 
 wakeful_testkit::both_databases! {

@@ -29,6 +29,11 @@ const codes: ServiceMessages["codes"] = {
   no_team: "Sie sind in keinem Team. Bitten Sie einen Inhaber, Sie hinzuzufügen.",
   limit_reached: "Die Höchstzahl ist erreicht. Löschen Sie zuerst etwas, das nicht mehr gebraucht wird.",
   last_owner: "Das Team hätte keinen Inhaber mehr. Machen Sie zuerst jemand anderen zum Inhaber.",
+  bad_invitation: "Diese Einladung ist ungültig, abgelaufen oder schon benutzt. Bitten Sie um eine neue.",
+  login_needed: "Für diese Adresse gibt es schon ein Konto. Melden Sie sich an und nehmen Sie dann die Einladung an.",
+  account_not_managed: "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",
+  already_member: "Diese Person ist schon Mitglied des Teams.",
+  other_account: "Die Einladung gilt für eine andere Adresse. Melden Sie sich ab und öffnen Sie den Link noch einmal.",
   nodes_too_old: "Ein Server mit einer früheren Version läuft noch. Aktualisieren Sie zuerst alle.",
   signup_closed: "Die Registrierung ist auf diesem Server deaktiviert. Wenden Sie sich an Ihr Team oder den Betreiber.",
   too_many_requests: "Zu viele Versuche. Bitte warten Sie einen Moment.",
@@ -94,6 +99,7 @@ const refusals: ServiceMessages["refusals"] = [
   ["must not be the email address", "Darf nicht die E-Mail-Adresse sein."],
   ["is too common; choose another password", "Dieses Passwort ist zu verbreitet. Wählen Sie ein anderes."],
   ["must be the same as password1", "Die Passwörter stimmen nicht überein."],
+  ["must be the name of the team", "Geben Sie den Namen des Teams genau so ein, wie er ist."],
 
   [
     "must be an http or https URL such as https://example.com/path",

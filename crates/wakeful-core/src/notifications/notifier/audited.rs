@@ -7,14 +7,18 @@ use crate::monitors::with_headers;
 impl Audited for Notifier {
     fn view(&self) -> View {
         let view = View::default()
-            .with("name", self.name.to_string())
             .with("type", self.channel.kind().as_str())
             .with("isactive", self.disabled.is_none())
             .with("isdefault", self.isdefault);
         match &self.channel {
-            Channel::Email(email) => of_email(view, email),
-            Channel::Webhook(webhook) => of_webhook(view, webhook),
-            Channel::Account(account) => view.with("userid", account.user.to_string()),
+            Channel::Email(email) => of_email(view.with("name", self.name.to_string()), email),
+            Channel::Webhook(webhook) => {
+                of_webhook(view.with("name", self.name.to_string()), webhook)
+            }
+            // It is named after its user's address, which must not outlive the account.
+            Channel::Account(account) => view
+                .with_secret("name", self.name.as_str())
+                .with("userid", account.user.to_string()),
         }
     }
 }

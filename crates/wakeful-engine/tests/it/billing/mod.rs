@@ -313,7 +313,8 @@ async fn member(app: &App, number: usize) -> String {
     let account = NewAccount { user, email, name: String::new(), password_hash: "-".into() };
     let digest = Digest::of(&token);
     let id = SessionId::new(now, random);
-    let session = NewSession { id, user, digest, address: String::new(), agent: String::new() };
+    let session =
+        NewSession { id, user, team, digest, address: String::new(), agent: String::new() };
     let id = MailId::new(now, random);
     let welcome = Mail { id, to, reply_to: None, subject: String::new(), text: String::new() };
     app.store.sign_up(team, &account, &session, &welcome, None, &system_at(now)).await.unwrap();

@@ -15,6 +15,7 @@ pub use claim::{ClaimedDelivery, DeliveryClaim, DueDelivery, DueGroup};
 pub(crate) use claim::{count_claim, crashes_before, optional_json};
 pub use list::{ListedDelivery, ResendOutcome};
 pub(crate) use outbox::OutboxSignal;
+pub(crate) use retention::Bound;
 
 use std::time::Duration;
 use wakeful_core::id::DeliveryId;

@@ -62,24 +62,35 @@ impl TeamStore<'_> {
     /// Deletes the finished deliveries of a notifier that no monitor uses, before
     /// the notifier is deleted.
     pub async fn delete_notifier_deliveries(&self, id: NotifierId) -> Result<()> {
-        let batch = "delete from deliveries where id in (
+        // The plus keeps SQLite from reading all deliveries of the team.
+        let batch = either!(
+            self.store,
+            sqlite: "delete from deliveries where id in (
+                 select d.id
+                 from deliveries d
+                 where d.notifier_id = $1 and +d.team_id = $2 and d.state <> 'waiting'
+                 and not exists (select 1 from monitor_notifiers l where l.notifier_id = $1)
+                 limit $3)",
+            postgres: "delete from deliveries where id in (
                  select d.id
                  from deliveries d
                  where d.notifier_id = $1 and d.team_id = $2 and d.state <> 'waiting'
                  and not exists (select 1 from monitor_notifiers l where l.notifier_id = $1)
-                 limit $3)";
+                 limit $3)"
+        );
         self.delete_in_batches(batch, id.uuid()).await
     }
 
     /// Deletes the finished deliveries of monitors, before the monitors are deleted.
     pub async fn delete_monitor_deliveries(&self, monitors: &[MonitorId]) -> Result<()> {
+        // The plus keeps SQLite from reading all deliveries of the team for each monitor.
         let batch = either!(
             self.store,
             sqlite: "delete from deliveries where id in (
                  select d.id
                  from json_each($1) r
                  cross join deliveries d
-                 where d.monitor_id = unhex(r.value) and d.team_id = $2 and d.state <> 'waiting'
+                 where d.monitor_id = unhex(r.value) and +d.team_id = $2 and d.state <> 'waiting'
                  limit $3)",
             postgres: "delete from deliveries where id in (
                  select d.id
@@ -112,7 +123,7 @@ impl TeamStore<'_> {
 }
 
 /// A value that can be bound on both databases.
-trait Bound:
+pub(crate) trait Bound:
     Clone
     + Send
     + Sync
