@@ -12,6 +12,7 @@ use utoipa_axum::router::UtoipaMethodRouter;
 use wakeful_core::access::{Need, Permission, TeamAccess};
 use wakeful_core::id::TeamId;
 use wakeful_core::secret::Secret;
+use wakeful_core::time::Millis;
 use wakeful_engine::{Authorized, Caller, Engine, KeyPair};
 
 use crate::app::Api;
@@ -77,21 +78,20 @@ impl FromRequestParts<Api> for Credentials {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let kind = CredentialKind::of(parts, api).ok_or_else(ApiError::not_authenticated)?;
-        Ok(Self { kind, team: chosen_team(parts)? })
+        Ok(Self { kind, team: chosen_team(parts) })
     }
 }
 
-/// The team that the caller has chosen for this call. Something that is not an id is like the
-/// id of a team that does not exist.
-fn chosen_team(parts: &Parts) -> Result<Option<TeamId>, ApiError> {
+/// The team that the caller has chosen for this call. Something that is not an id is read as the
+/// id of a team that does not exist, which is reported after the credentials were verified.
+fn chosen_team(parts: &Parts) -> Option<TeamId> {
     let chosen = if parts.headers.contains_key(TEAM) {
         single_header(&parts.headers, &TEAM).unwrap_or_default().to_owned()
-    } else if let Some(team) = team_of_stream(parts) {
-        team
     } else {
-        return Ok(None);
+        team_of_stream(parts)?
     };
-    TeamId::parse(&chosen).map(Some).ok_or_else(|| ApiError::not_found("team"))
+    let unknown = || TeamId::new(Millis(0), [0; 10]);
+    Some(TeamId::parse(&chosen).unwrap_or_else(unknown))
 }
 
 /// `team` in the query of an event stream: browsers cannot send headers with it.

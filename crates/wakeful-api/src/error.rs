@@ -10,8 +10,8 @@ use std::time::Duration;
 use utoipa::ToSchema;
 use wakeful_core::access::{Permission, Role};
 use wakeful_core::named_enum;
-use wakeful_engine::Error;
 use wakeful_engine::billing::Decline;
+use wakeful_engine::{Error, SignupMode};
 
 use crate::dto::enums;
 
@@ -36,6 +36,7 @@ named_enum! {
         PlanLimit = "plan_limit",
         AdministratorNeeded = "administrator_needed",
         SignupClosed = "signup_closed",
+        ConfirmEmail = "confirm_email",
         Forbidden = "forbidden",
         KeyScope = "key_scope",
         Suspended = "suspended",
@@ -307,10 +308,13 @@ impl From<Error> for ApiError {
                 ErrorCode::NodesTooOld,
                 "A node of an earlier version is running, which does not check roles; update all nodes first.",
             ),
-            Error::SignUpClosed => Self::new(
+            Error::SignUpClosed(mode) => {
+                Self::new(StatusCode::FORBIDDEN, ErrorCode::SignupClosed, signup_closed(&mode))
+            }
+            Error::ConfirmEmail => Self::new(
                 StatusCode::FORBIDDEN,
-                ErrorCode::SignupClosed,
-                "Sign-up is closed; ask a member of your team or the operator for an account.",
+                ErrorCode::ConfirmEmail,
+                "Open the link that was mailed to the address; it creates the account.",
             ),
             Error::NotFound(what) => Self::not_found(what),
             Error::Conflict => conflict(
@@ -429,6 +433,23 @@ pub(crate) fn wrong_plan(error: &Error) -> &'static str {
     match error {
         Error::PlanNotForSale => "None cannot be purchased; call membership/stop to cancel a plan",
         _ => "is not a known plan; see membership/plans",
+    }
+}
+
+/// Why an account cannot be created, and how to get one.
+fn signup_closed(mode: &SignupMode) -> String {
+    match mode {
+        SignupMode::Domains(domains) => format!(
+            "Only addresses in these domains can sign up: {}; others need an invitation to a team.",
+            domains.join(", ")
+        ),
+        SignupMode::Invite => {
+            "Sign-up needs an invitation; ask a member of a team to invite you.".to_owned()
+        }
+        SignupMode::Open | SignupMode::Closed => {
+            "Sign-up is closed; ask a member of your team or the operator for an account."
+                .to_owned()
+        }
     }
 }
 

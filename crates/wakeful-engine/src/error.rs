@@ -8,6 +8,8 @@ use wakeful_core::id::NotifierId;
 use wakeful_outbound::payment::{Decline, PaymentError};
 use wakeful_store::StoreError;
 
+use crate::settings::SignupMode;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("email or password is wrong")]
@@ -66,7 +68,10 @@ pub enum Error {
     #[error("a node of an earlier version does not check roles")]
     NodesTooOld,
     #[error("sign-up is closed")]
-    SignUpClosed,
+    SignUpClosed(SignupMode),
+    /// The account is created when a link that was mailed has been opened.
+    #[error("the address must be confirmed")]
+    ConfirmEmail,
     #[error("there is no such {0}")]
     NotFound(&'static str),
     /// Every attempt lost against a concurrent change.

@@ -59,6 +59,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     engine.erase_deleted().await?;
     store.prune_verifications(now).await?;
     store.prune_invitations(now).await?;
+    store.prune_pending_signups(now).await?;
     store.prune_rate_limits(now.before(LIMIT_RETENTION)).await?;
     store.prune_sent_mails(now.before(SWEEP_INTERVAL)).await?;
     store.delete_orphaned_heartbeats(MAX_GRAVE_BATCHES).await?;

@@ -33,7 +33,7 @@ pub use monitors::*;
 pub use notifications::notifier_test::NotifierTest;
 pub use notifications::notifiers::*;
 pub use probes::{ProbeView, RegionView};
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Settings, SignupMode};
 pub use wakeful_store::StoreError;
 
 use accounts::password_hasher::PasswordHasher;

@@ -10,7 +10,7 @@ pub struct Settings {
     /// The public URL of the web app, without a trailing slash. Links in mails start
     /// with it, never with the Host header of a request.
     pub public_url: String,
-    pub signup_open: bool,
+    pub signup: SignupMode,
     pub session_idle: Duration,
     pub session_max: Duration,
     /// How long entries of the audit log are kept.
@@ -40,7 +40,7 @@ impl Default for Settings {
         const DAY: u64 = 24 * 3600;
         Self {
             public_url: "http://127.0.0.1:8080".into(),
-            signup_open: true,
+            signup: SignupMode::Open,
             session_idle: Duration::from_secs(30 * DAY),
             session_max: Duration::from_secs(180 * DAY),
             audit: Duration::from_secs(365 * DAY),
@@ -55,6 +55,34 @@ impl Default for Settings {
             node_name: String::new(),
             node_home: String::new(),
             lease: wakeful_core::cluster::slot::LEASE_DURATION,
+        }
+    }
+}
+
+/// Who may create an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignupMode {
+    /// Everyone.
+    Open,
+    /// Those who were invited to a team.
+    Invite,
+    /// Those with an address in one of these domains, once it is verified, and those who were
+    /// invited to a team.
+    Domains(Vec<String>),
+    /// Nobody; accounts are created by teams and by the operator.
+    Closed,
+}
+
+impl SignupMode {
+    /// Whether people with this address may have an account of their own.
+    pub(crate) fn allows(&self, email: &str) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Domains(domains) => {
+                let (_, domain) = email.rsplit_once('@').unwrap_or_default();
+                domains.iter().any(|allowed| allowed.eq_ignore_ascii_case(domain))
+            }
+            Self::Invite | Self::Closed => false,
         }
     }
 }

@@ -25,7 +25,7 @@ mod transfer;
 pub use accounts::{
     account::*, api_keys::*, contacts::*, credentials::*, email_verification::*, invitations::*,
     leaving::RemoveTeamOutcome, members::*, mfa::*, monitor_filters::*, operator::*,
-    rate_limits::*, services::*, sessions::*, team::*, teams::*,
+    pending_signups::*, rate_limits::*, services::*, sessions::*, team::*, teams::*,
 };
 pub use alerting::alerts::*;
 pub use audit::{AuditCheck, AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};

@@ -113,7 +113,7 @@ pub fn engine(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let engine_settings = wakeful_engine::Settings {
         public_url,
-        signup_open: settings.signup.open,
+        signup: settings.signup.clone(),
         session_idle: days(settings.sessions.idle_days),
         session_max: days(settings.sessions.max_days),
         audit: days(settings.audit.days),

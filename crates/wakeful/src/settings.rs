@@ -22,8 +22,8 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
-use wakeful_engine::Limits as AttemptLimits;
 use wakeful_engine::history::compactor::Settings as History;
+use wakeful_engine::{Limits as AttemptLimits, SignupMode};
 
 use crate::cli::Flags;
 use layers::{Layers, Origin};
@@ -47,7 +47,7 @@ pub struct Settings {
     pub cluster: Cluster,
     pub probe: Probe,
     pub secrets: Secrets,
-    pub signup: Signup,
+    pub signup: SignupMode,
     pub sessions: Sessions,
     pub audit: Audit,
     pub limits: Limits,
@@ -126,11 +126,6 @@ pub struct Probe {
 pub struct Secrets {
     /// The first seals, all unseal. Empty: the key file in the data folder is used.
     pub master_keys: Vec<Key>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Signup {
-    pub open: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -285,7 +280,7 @@ impl Settings {
                 keys: from.keys("probe.key"),
             },
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
-            signup: Signup { open: from.flag("signup.open") },
+            signup: from.signup(),
             sessions: Sessions::read(from),
             audit: Audit { days: from.number("audit.days", 30..=3_650) },
             limits: Limits::read(from),
@@ -324,7 +319,7 @@ impl Settings {
             (Egress::Public, "server.public_url names a host that is not loopback")
         } else if !server.trusted_proxies.is_empty() {
             (Egress::Public, "server.trusted_proxies is not empty")
-        } else if self.signup.open && !on_loopback {
+        } else if matches!(self.signup, SignupMode::Open | SignupMode::Domains(_)) && !on_loopback {
             (Egress::Public, "sign-up is open and the listener is not loopback")
         } else if on_loopback {
             (Egress::Private, "the listener is loopback and no proxy is configured")

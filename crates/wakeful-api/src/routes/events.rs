@@ -16,7 +16,7 @@ use crate::app::Api;
 use crate::caller::{Credentials, needs};
 use crate::client_ip::ClientIp;
 use crate::dto;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
 use crate::event_streams::{CHECK_INTERVAL, EventStream};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
@@ -28,7 +28,9 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
 #[utoipa::path(get, path = "/api/v1/events", tag = "Monitors",
     params(("team" = Option<String>, Query,
         description = "One of the caller's teams, in place of the header `X-Wakeful-Team`")),
-    responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
+    responses(
+        (status = 200, description = "The stream", content_type = "text/event-stream", body = String),
+        (status = 404, description = "The caller is not in such a team", body = ErrorBody)))]
 async fn stream_events(
     State(api): State<Api>,
     caller: Authorized<permission::View>,

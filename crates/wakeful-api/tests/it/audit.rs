@@ -438,7 +438,7 @@ both_databases! {
         assert_eq!(verify().await["broken_at"], 1, "entries without a head");
     }
 
-    async fn whoever_is_removed_while_exporting_reads_no_further(setup: Setup) {
+    async fn a_caller_who_is_removed_while_exporting_reads_no_further(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = ann.colleague(&app.anonymous(), "bob@example.com").await;

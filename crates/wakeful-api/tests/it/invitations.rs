@@ -94,7 +94,7 @@ both_databases! {
         assert_eq!((&joined["user"]["groupid"], &joined["token"]), (&json!(ann.team), &json!(bob.token)));
         assert_eq!(bob.client.get("users/me").await.ok()["role"], "viewer");
         bob.client.post("invitation/accept", &body).await.refused(401, "bad_invitation");
-        // Whoever is a member is not invited again.
+        // A member is not invited again.
         let again = json!({"email": "bob@example.com", "role": "editor"});
         ann.client.post("invitation/save", &again).await.refused(409, "already_member");
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
+use wakeful_engine::SignupMode;
 use wakeful_testkit::{Answer, App, Client, DatabaseKind, Setup, both_databases};
 
 const PASSWORD: &str = "correct horse 9";
@@ -69,7 +70,7 @@ both_databases! {
 
     async fn nobody_is_invited_while_sign_up_is_closed(setup: Setup) {
         let mut setup = setup;
-        setup.settings.signup_open = false;
+        setup.settings.signup = SignupMode::Closed;
         let app = setup.start().await;
         assert_eq!(app.anonymous().get("session").await.ok()["first_signup"], false);
     }

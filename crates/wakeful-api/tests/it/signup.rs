@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use std::time::{Duration, Instant};
-use wakeful_testkit::{PASSWORD, both_databases};
+use wakeful_engine::SignupMode;
+use wakeful_testkit::{PASSWORD, User, both_databases, verification_token};
 
 both_databases! {
     async fn signing_up_creates_a_user_a_team_and_a_token(setup: Setup) {
@@ -144,7 +145,7 @@ both_databases! {
 
     async fn a_closed_sign_up_is_reported(setup: Setup) {
         let mut setup = setup;
-        setup.settings.signup_open = false;
+        setup.settings.signup = SignupMode::Closed;
         let app = setup.start().await;
         let body = json!({"email": "ann@example.com", "password": PASSWORD});
         app.anonymous().post("signup", &body).await.refused(403, "signup_closed");
@@ -190,5 +191,65 @@ both_databases! {
         here.post("signup", &body).await.refused(429, "too_many_requests");
         app.clock.advance(Duration::from_secs(1));
         here.post("signup", &body).await.refused(409, "email_taken");
+    }
+
+    async fn with_invitations_only_nobody_signs_up_alone(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let app = app.restart_with(|setup| setup.settings.signup = SignupMode::Invite).await;
+        let body = json!({"email": "bob@example.com", "password": PASSWORD});
+        let refused = app.anonymous().post("signup", &body).await.refused(403, "signup_closed");
+        assert!(refused["message"].as_str().unwrap().contains("invitation"), "{refused}");
+        let ann = ann.log_in(&app.anonymous()).await;
+        ann.client.post("team/new", &json!({"name": "More"})).await.refused(403, "signup_closed");
+        let invitation = json!({"email": "bob@example.com", "role": "viewer", "mail": false});
+        let saved = ann.client.post("invitation/save", &invitation).await.ok();
+        let token = saved["link"].as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
+        let join = json!({"token": token, "password": PASSWORD});
+        // Nobody gets an account if sign-up is closed, but those who have one can join.
+        let app = app.restart_with(|setup| setup.settings.signup = SignupMode::Closed).await;
+        app.anonymous().post("invitation/accept", &join).await.refused(403, "signup_closed");
+        let app = app.restart_with(|setup| setup.settings.signup = SignupMode::Invite).await;
+        app.anonymous().post("invitation/accept", &join).await.ok();
+        User::logged_in(&app.anonymous(), "bob@example.com").await;
+    }
+
+    async fn people_of_a_domain_confirm_their_address_first(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.signup = SignupMode::Domains(vec!["example.com".into(), "example.org".into()]);
+        let app = setup.start().await;
+        let anonymous = app.anonymous();
+        for stranger in ["eve@example.net", "eve@sub.example.com", "eve@example.com.evil.example"] {
+            let body = json!({"email": stranger, "password": PASSWORD});
+            let refused = anonymous.post("signup", &body).await.refused(403, "signup_closed");
+            assert!(refused["message"].as_str().unwrap().contains("example.org"), "{refused}");
+        }
+        let body = json!({"email": "Ann@EXAMPLE.com", "password": PASSWORD, "name": "Ann"});
+        anonymous.post("signup", &body).await.refused(403, "confirm_email");
+        anonymous.log_in("ann@example.com", PASSWORD).await.refused(401, "bad_credentials");
+        let first = verification_token(&app.mails("Ann@EXAMPLE.com", 1).await[0]);
+        // Another attempt replaces the first, so nobody else's password stays behind.
+        app.clock.advance(Duration::from_secs(1));
+        anonymous.post("signup", &body).await.refused(403, "confirm_email");
+        let second = verification_token(&app.mails("Ann@EXAMPLE.com", 2).await[1]);
+        anonymous.post("email/verify", &json!({"token": first})).await.refused(401, "bad_token");
+        anonymous.post("email/verify", &json!({"token": second})).await.ok();
+        anonymous.post("email/verify", &json!({"token": second})).await.refused(401, "bad_token");
+        let ann = User::logged_in(&anonymous, "ann@example.com").await;
+        let me = ann.client.get("users/me").await.ok();
+        assert_eq!((&me["email_verified"], &me["groupname"]), (&json!(true), &json!("Ann")));
+        ann.client.post("team/new", &json!({"name": "More"})).await.ok();
+        // The response does not tell whether the address has an account.
+        anonymous.post("signup", &body).await.refused(403, "confirm_email");
+        let mails = app.mails("Ann@EXAMPLE.com", 2).await;
+        assert_eq!(mails.len(), 2, "no mail to the holder of an account");
+        // A link that is not used expires.
+        let body = json!({"email": "cem@example.org", "password": PASSWORD});
+        anonymous.post("signup", &body).await.refused(403, "confirm_email");
+        let token = verification_token(&app.mails("cem@example.org", 1).await[0]);
+        app.clock.advance(Duration::from_secs(7 * 86_400));
+        anonymous.post("email/verify", &json!({"token": token})).await.refused(401, "bad_token");
+        app.sweep().await;
+        assert_eq!(app.database.rows("pending_signups").await, 0);
     }
 }

@@ -155,7 +155,7 @@ both_databases! {
         ann.client.post("team/save", &reset).await.ok();
     }
 
-    async fn whoever_is_removed_keeps_the_account_unless_the_team_manages_it(setup: Setup) {
+    async fn a_removed_member_keeps_the_account_unless_the_team_manages_it(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let bob = joined(&app, &ann, "bob@example.com", "editor").await;
@@ -197,7 +197,7 @@ both_databases! {
         assert_eq!(statuses, [200, 409], "{} {}", first.text, second.text);
     }
 
-    async fn whoever_leaves_their_only_team_gets_one_of_their_own(setup: Setup) {
+    async fn a_person_who_leaves_their_only_team_gets_one_of_their_own(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         ann.client.post("monitor/save", &monitor("home")).await.ok();

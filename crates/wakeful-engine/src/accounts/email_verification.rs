@@ -59,6 +59,9 @@ impl Engine {
     pub async fn verify_email(&self, token: &Secret, from: &Origin) -> Result<()> {
         let limits = self.failed_login_limit(token.expose(), from.address);
         self.check_limit(&limits).await?;
+        if self.finish_signup(Digest::of(token.expose()), from).await? {
+            return Ok(());
+        }
         let Some(user) = self.use_verification(token, from).await? else {
             return Err(self.record_failure(&limits, Error::BadVerificationToken).await?);
         };

@@ -22,7 +22,7 @@ use crate::accounts::signup::SignedIn;
 use crate::accounts::team::{require_done, unknown_monitors};
 use crate::accounts::teams::too_many_teams;
 use crate::caller::{Authorized, Caller, Via, audit_of_person};
-use crate::{Engine, Error, Result, mail::templates, random};
+use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
 const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 86_400);
 
@@ -201,6 +201,9 @@ impl Engine {
 
     /// Fails unless the invitation works and its address has no account.
     pub async fn require_new_account(&self, token: &Secret, from: &Origin) -> Result<()> {
+        if self.settings().signup == SignupMode::Closed {
+            return Err(Error::SignUpClosed(SignupMode::Closed));
+        }
         let invitation = self.invitation_of(token, from).await?;
         match self.store().account_by_email(&invitation.email_key).await? {
             Some(_) => Err(Error::LoginNeeded),

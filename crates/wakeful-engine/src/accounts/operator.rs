@@ -37,6 +37,7 @@ impl Engine {
     pub async fn delete_user_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
         let by = audit_of_operator(account.team, self.now());
+        self.delete_deliveries_before_account(account.user).await?;
         require_done(self.store().delete_account(account.user, None, &by, self.now()).await?)?;
         self.erase_deleted().await
     }

@@ -7,6 +7,7 @@ use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
 use wakeful_store::{NewAccount, UserChange};
 
 pub use wakeful_store::Profile;
@@ -14,7 +15,7 @@ pub use wakeful_store::Profile;
 use crate::accounts::auth::Origin;
 use crate::accounts::team::require_done;
 use crate::caller::{Authorized, Caller, audit_of_person};
-use crate::{Engine, Error, Result, mail::templates, random};
+use crate::{Engine, Error, Result, SignupMode, mail::templates, random};
 
 #[derive(Clone, Debug)]
 pub struct SignUp {
@@ -34,10 +35,12 @@ pub struct SignedIn {
 
 impl Engine {
     pub async fn sign_up(&self, wanted: &SignUp, from: &Origin) -> Result<SignedIn> {
-        if !self.settings().signup_open {
-            return Err(Error::SignUpClosed);
-        }
+        self.require_signup(wanted.email.as_str())?;
         self.count_attempts(&self.signup_limits(from.address)).await?;
+        if matches!(self.settings().signup, SignupMode::Domains(_)) {
+            self.begin_signup(wanted, from).await?;
+            return Err(Error::ConfirmEmail);
+        }
         let team = TeamId::new(self.now(), random::bytes());
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
         let account = self.new_account(&wanted.email, hash, &wanted.name);
@@ -52,13 +55,54 @@ impl Engine {
         Ok(SignedIn { user: account.user, team, email: wanted.email.to_string(), token })
     }
 
+    /// Refuses addresses that may not have an account of their own.
+    pub(crate) fn require_signup(&self, email: &str) -> Result<()> {
+        let mode = &self.settings().signup;
+        if mode.allows(email) { Ok(()) } else { Err(Error::SignUpClosed(mode.clone())) }
+    }
+
+    /// Mails a link; the account is created when it is used. For an address that has an account,
+    /// nothing is mailed, and the response is the same.
+    async fn begin_signup(&self, wanted: &SignUp, from: &Origin) -> Result<()> {
+        let hash = self.hash_new(&wanted.password, "password", from.address).await?;
+        if self.store().account_by_email(&wanted.email.key()).await?.is_some() {
+            return Ok(());
+        }
+        // Someone else's mailbox must not be filled, from however many addresses.
+        self.count_attempt(&self.reset_limit(&wanted.email.key())).await?;
+        let account = self.new_account(&wanted.email, hash, &wanted.name);
+        let (token, link) = self.new_verification();
+        let text = templates::confirm_signup(self.settings(), &wanted.email, &token);
+        let mail = self.new_mail(wanted.email.as_str(), text);
+        self.store().add_pending_signup(&account, link, &mail, self.now()).await?;
+        self.0.mail_queued.notify_one();
+        Ok(())
+    }
+
+    /// Creates the account of a sign-up whose link is used; false if there is no such link.
+    pub(super) async fn finish_signup(&self, digest: Digest, from: &Origin) -> Result<bool> {
+        let now = self.now();
+        let Some(pending) = self.store().pending_signup(digest, now).await? else {
+            return Ok(false);
+        };
+        self.require_signup(&pending.email)?;
+        let team = TeamId::new(now, random::bytes());
+        let user = UserId::new(now, random::bytes());
+        let by = audit_of_person(team, user, &pending.email, from, now);
+        let created = self.store().finish_signup(digest, team, user, &by).await?;
+        if created {
+            tracing::info!(user.id = %user, team.id = %team, "user {user} signed up");
+        }
+        Ok(created)
+    }
+
     pub async fn profile(&self, caller: &Authorized<permission::Known>) -> Result<Profile> {
         self.store().profile(caller.user(), caller.team()).await?.ok_or(Error::NotAuthenticated)
     }
 
     /// Whether sign-up is open and nobody has signed up yet.
     pub async fn awaits_first_signup(&self) -> Result<bool> {
-        Ok(self.settings().signup_open && !self.store().has_accounts().await?)
+        Ok(self.settings().signup == SignupMode::Open && !self.store().has_accounts().await?)
     }
 
     /// Changes the caller's own email and, if given, password.
@@ -75,6 +119,7 @@ impl Engine {
     /// Deletes the caller's account, and the teams that nobody else is in.
     pub async fn delete_account(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
         let (user, by) = (caller.user(), self.audit(caller));
+        self.delete_deliveries_before_account(user).await?;
         let deleted = self.store().delete_account(user, Some(caller.authority()), &by, self.now());
         require_done(deleted.await?)?;
         self.erase_deleted().await

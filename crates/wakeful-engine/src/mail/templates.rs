@@ -65,6 +65,24 @@ pub(crate) fn verification(settings: &Settings, email: &str, token: &Secret) -> 
     }
 }
 
+pub(crate) fn confirm_signup(
+    settings: &Settings,
+    email: &EmailAddress,
+    token: &Secret,
+) -> EmailText {
+    let link = verification_link(settings, token);
+    EmailText {
+        subject: "Confirm your Wakeful account".into(),
+        text: format!(
+            "Someone has signed up for Wakeful as {email}.\n\n\
+             To create the account, open this link. It works once and expires in seven days:\n\n    \
+             {link}\n\n\
+             Then log in with the password that was chosen at sign-up. If you did not sign up,\n\
+             ignore this mail. No account is created.\n"
+        ),
+    }
+}
+
 /// The link of an invitation. The token is in the fragment, as in a reset link.
 pub(crate) fn invitation_link(settings: &Settings, token: &Secret) -> String {
     format!("{}/join#token={}", settings.public_url, token.expose())

@@ -83,3 +83,16 @@ begin
     return null;
 end;
 $$;
+
+-- Sign-ups whose address must be verified before the account is created.
+create table pending_signups (
+    digest bytea primary key,
+    email text not null,
+    email_key text not null,
+    name text not null,
+    password_hash text not null,
+    expires bigint not null
+);
+
+create unique index pending_signups_email on pending_signups (email_key);
+create index pending_signups_expires on pending_signups (expires);

@@ -76,3 +76,21 @@ begin
     delete from audit_heads where id = old.id;
     insert or ignore into audit_graves (id) values (old.id);
 end;
+
+-- The search for due deliveries reads them all, so it must not read their bodies.
+drop index deliveries_next_try;
+create index deliveries_next_try on deliveries (next_try, lease_until, team_id, notifier_id,
+    monitor_id, sequence, created, claims, claimed_by) where next_try is not null;
+
+-- Sign-ups whose address must be verified before the account is created.
+create table pending_signups (
+    digest blob primary key,
+    email text not null,
+    email_key text not null,
+    name text not null,
+    password_hash text not null,
+    expires integer not null
+) strict, without rowid;
+
+create unique index pending_signups_email on pending_signups (email_key);
+create index pending_signups_expires on pending_signups (expires);

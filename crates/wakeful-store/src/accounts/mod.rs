@@ -12,6 +12,7 @@ pub(crate) mod mfa;
 pub(crate) mod monitor_filters;
 pub(crate) mod operator;
 pub(crate) mod password_resets;
+pub(crate) mod pending_signups;
 pub(crate) mod rate_limits;
 pub(crate) mod services;
 pub(crate) mod sessions;

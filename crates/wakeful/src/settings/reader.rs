@@ -14,6 +14,7 @@ use wakeful_core::email_address::EmailAddress;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
+use wakeful_engine::SignupMode;
 
 use super::layers::{Entry, Layers, Origin};
 use super::problem::Problem;
@@ -98,6 +99,31 @@ impl<'a> Reader<'a> {
             Value::String(text) if entry.is_plain_text() => text.parse().ok(),
             _ => None,
         })
+    }
+
+    /// Who may sign up. Without a mode, `signup.open` decides.
+    pub(super) fn signup(&mut self) -> SignupMode {
+        const DOMAINS: &str = "signup.domains";
+        let open = self.flag("signup.open");
+        let domains: Vec<String> =
+            self.read(DOMAINS, "a list of domains such as example.com", |entry| {
+                let domain = |text: &str| is_name(text).then(|| text.to_lowercase());
+                list(entry)?.into_iter().map(domain).collect()
+            });
+        let accepts = "\"open\", \"invite\", \"domains\", \"closed\" or empty";
+        let mode = self.read("signup.mode", accepts, |entry| match text(entry)? {
+            "" if open => Some(SignupMode::Open),
+            "" | "invite" => Some(SignupMode::Invite),
+            "open" => Some(SignupMode::Open),
+            "domains" => Some(SignupMode::Domains(domains.clone())),
+            "closed" => Some(SignupMode::Closed),
+            _ => None,
+        });
+        if mode == SignupMode::Domains(Vec::new()) {
+            let accepts = "at least one domain if signup.mode is \"domains\"".to_owned();
+            self.problems.push(wrong(DOMAINS, self.layers.get(DOMAINS), accepts));
+        }
+        mode
     }
 
     pub(super) fn address(&mut self, key: &'static str) -> SocketAddr {

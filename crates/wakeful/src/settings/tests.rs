@@ -195,7 +195,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.database.max_connections, 16);
     assert!(settings.nats.url.is_none());
     assert!(settings.secrets.master_keys.is_empty());
-    assert!(settings.signup.open);
+    assert_eq!(settings.signup, SignupMode::Open);
     assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
     assert_eq!(settings.audit.days, 365);
 
@@ -290,7 +290,7 @@ fn variables_can_set_numbers_booleans_and_lists() {
         .variable("WAKEFUL_NETWORK_EGRESS", "10.0.0.0/8,192.168.1.7")
         .settings();
     assert_eq!(settings.mail.port, 25);
-    assert!(!settings.signup.open);
+    assert_eq!(settings.signup, SignupMode::Invite);
     let networks = |list: &[IpNet]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(networks(&settings.server.trusted_proxies), ["10.0.0.0/8", "::1/128"]);
     let Egress::Networks(list) = &settings.network.egress else { panic!("a list") };

@@ -36,6 +36,7 @@ const codes: ServiceMessages["codes"] = {
   other_account: "Die Einladung gilt für eine andere Adresse. Melden Sie sich ab und öffnen Sie den Link noch einmal.",
   nodes_too_old: "Ein Server mit einer früheren Version läuft noch. Aktualisieren Sie zuerst alle.",
   signup_closed: "Die Registrierung ist auf diesem Server deaktiviert. Wenden Sie sich an Ihr Team oder den Betreiber.",
+  confirm_email: "Wir haben einen Link an diese Adresse geschickt. Öffnen Sie ihn, um Ihr Konto anzulegen.",
   too_many_requests: "Zu viele Versuche. Bitte warten Sie einen Moment.",
   unavailable: "Der Server ist gerade überlastet. Es wurde nichts geändert; versuchen Sie es erneut.",
   internal:

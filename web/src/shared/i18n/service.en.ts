@@ -25,6 +25,7 @@ const codes: ServiceMessages["codes"] = {
   other_account: "The invitation is for another address. Log out and open the link again.",
   nodes_too_old: "A server of an earlier version is still running. Update all of them first.",
   signup_closed: "Sign-up is closed on this server. Ask your team or the operator for an account.",
+  confirm_email: "We’ve sent a link to this address. Open it to create your account.",
   too_many_requests: "Too many attempts. Wait a moment and try again.",
   unavailable: "The server is busy. Nothing was changed; try again.",
   internal: "Something went wrong on the server. Try again. If the problem persists, contact your administrator.",

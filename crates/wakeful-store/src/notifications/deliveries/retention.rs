@@ -102,6 +102,13 @@ impl TeamStore<'_> {
         self.delete_in_batches(batch, id_array(monitors)).await
     }
 
+    /// Deletes all deliveries of a team, before the team is deleted.
+    pub async fn delete_deliveries(&self) -> Result<()> {
+        let batch = "delete from deliveries where id in (
+                 select id from deliveries where team_id = $1 and team_id = $2 limit $3)";
+        self.delete_in_batches(batch, self.team.uuid()).await
+    }
+
     /// Repeats a deletion until a batch is not full. Binds `which`, the team and the size
     /// of a batch.
     async fn delete_in_batches<T: Bound>(&self, batch: &'static str, which: T) -> Result<()> {
