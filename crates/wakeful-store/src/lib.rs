@@ -27,7 +27,10 @@ pub use accounts::{
     mfa::*, monitor_filters::*, operator::*, rate_limits::*, services::*, sessions::*, team::*,
 };
 pub use alerting::alerts::*;
-pub use audit::{AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
+pub use audit::{
+    AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry, StoredEntry,
+    streams::*,
+};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};
@@ -68,6 +71,8 @@ pub struct Store {
     outbox: Arc<OutboxSignal>,
     /// The node that claims are made for; `None` until an engine uses the store.
     node: Option<NodeId>,
+    /// The audit log of the process; `None` if it is off.
+    audit_log: Option<AuditLog>,
 }
 
 impl Store {
@@ -80,6 +85,12 @@ impl Store {
     #[must_use]
     pub fn with_node(self, node: NodeId) -> Self {
         Self { node: Some(node), ..self }
+    }
+
+    /// The same store, which also writes each entry of the audit log there.
+    #[must_use]
+    pub fn with_audit_log(self, log: AuditLog) -> Self {
+        Self { audit_log: Some(log), ..self }
     }
 
     /// Whether other nodes may use this database at the same time.

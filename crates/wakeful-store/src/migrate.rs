@@ -58,6 +58,7 @@ const STEPS: &[Step] = steps![
     "0027_monitor_filters",
     "0028_service_accounts",
     "0029_audit",
+    "0030_audit_streams",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

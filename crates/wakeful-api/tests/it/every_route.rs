@@ -166,6 +166,7 @@ struct Team {
     user: User,
     apikeyid: String,
     serviceid: String,
+    streamid: String,
     /// A session other than the caller's.
     sessionid: String,
     monitorid: String,
@@ -193,6 +194,8 @@ impl Team {
         let receiver = Receiver::start().await;
         let hook = webhook(None, &receiver.url);
         let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
+        let stream = json!({"url": receiver.url});
+        let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
         let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let methodid = text(&saved["methodid"]);
@@ -202,6 +205,7 @@ impl Team {
             user,
             apikeyid,
             serviceid,
+            streamid,
             sessionid,
             monitorid,
             push_monitorid,
@@ -277,6 +281,16 @@ const fn of_service(operation: &'static str) -> Row {
     Row { operation, takes: "serviceid", id: |team| &team.serviceid, ..of_monitor("") }
 }
 
+const fn of_stream(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "streamid",
+        id: |team| &team.streamid,
+        body: |id| json!({"streamid": id}),
+        ..of_monitor("")
+    }
+}
+
 const fn of_method(operation: &'static str) -> Row {
     Row {
         operation,
@@ -336,6 +350,12 @@ const ROWS: &[Row] = &[
         ..of_service("POST /api/v1/service/{serviceid}/key/save")
     },
     of_service("DELETE /api/v1/service/{serviceid}/delete"),
+    Row {
+        body: |id| json!({"streamid": id, "isactive": false}),
+        ..of_stream("POST /api/v1/audit/stream/save")
+    },
+    of_stream("POST /api/v1/audit/stream/test"),
+    Row { body: |_| Value::Null, ..of_stream("DELETE /api/v1/audit/stream/{streamid}/delete") },
     Row {
         operation: "DELETE /api/v1/session/{sessionid}/delete",
         takes: "sessionid",
