@@ -470,6 +470,21 @@ both_databases! {
         assert_eq!(ann.client.get("audit/export?format=xml").await.wrong_fields(), ["format"]);
     }
 
+    async fn the_head_of_a_log_is_reported_once_a_day_if_it_has_new_entries(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let reported = async || app.database.number("select reported_seq from audit_heads").await;
+        assert_eq!(reported().await, 0);
+        app.sweep().await;
+        assert_eq!(reported().await, 1, "at the first sweep");
+        ann.client.post("monitor/save", &monitor(None, "site")).await.ok();
+        app.sweep().await;
+        assert_eq!(reported().await, 1, "on the same day");
+        app.clock.advance(Duration::from_secs(86_400));
+        app.sweep().await;
+        assert_eq!(reported().await, 2);
+    }
+
     async fn entries_expire_and_the_rest_can_still_be_verified(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;

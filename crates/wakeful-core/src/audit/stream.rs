@@ -112,17 +112,17 @@ impl Batch {
         format!("{stream}-{}", self.first)
     }
 
-    pub fn body(self, team: TeamId, now: Millis) -> String {
-        body("audit.recorded", team, self.entries, now)
+    pub fn body(&self, team: TeamId, now: Millis) -> String {
+        body("audit.recorded", team, &self.entries, now)
     }
 }
 
 /// The body of a test.
 pub fn test_body(team: TeamId, now: Millis) -> String {
-    body("audit.test", team, Vec::new(), now)
+    body("audit.test", team, &[], now)
 }
 
-fn body(kind: &str, team: TeamId, entries: Vec<Value>, now: Millis) -> String {
+fn body(kind: &str, team: TeamId, entries: &[Value], now: Millis) -> String {
     let data = json!({"groupid": team, "entries": entries});
     json!({"type": kind, "timestamp": now, "data": data}).to_string()
 }

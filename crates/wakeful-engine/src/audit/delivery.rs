@@ -147,7 +147,7 @@ async fn send_next(engine: &Engine, id: StreamId, turn: Turn<TeamId>) -> Result<
         return Ok(false);
     }
     let ClaimedBatch { stream, batch, .. } = &claimed;
-    let body = batch.clone().body(stream.team, now);
+    let body = batch.body(stream.team, now);
     let mut sending = pin!(survived(post(engine, &stream.target, batch.id(id), body)));
     let sent = match timeout(SLOW_AFTER, &mut sending).await {
         Ok(sent) => sent,

@@ -51,7 +51,7 @@ impl Engine {
                 let secret = secret.unwrap_or_else(|| self.new_signing_secret());
                 self.add_stream(caller, StreamTarget { url, secret }, isactive).await
             }
-            SaveStream::Change(change) => self.change_stream(caller, change).await,
+            SaveStream::Change(change) => self.change_stream(caller, &change).await,
         }
     }
 
@@ -84,14 +84,14 @@ impl Engine {
     async fn change_stream(
         &self,
         caller: &Authorized<permission::Own>,
-        change: StreamChange,
+        change: &StreamChange,
     ) -> Result<SavedStream> {
         if let Some(url) = &change.url {
             self.require_allowed(url)?;
         }
         let team = self.store().team(caller.team_access());
         let by = self.audit(caller);
-        let changed = team.change_stream(&change, caller.authority(), &by, self.now()).await?;
+        let changed = team.change_stream(change, caller.authority(), &by, self.now()).await?;
         let (before, after) = changed.ok_or(Error::NotFound("stream"))?;
         let secret = after.target.secret;
         let is_new = secret != before.target.secret;

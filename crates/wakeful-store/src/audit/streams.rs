@@ -4,8 +4,8 @@
 
 use uuid::Uuid;
 use wakeful_core::audit::{
-    Action, Audited as _, Batch, MAX_BATCH_ENTRIES, MAX_STREAMS_PER_TEAM, Object, ObjectKind,
-    Stream, StreamTarget, diff,
+    Action, Audited, Batch, MAX_BATCH_ENTRIES, MAX_STREAMS_PER_TEAM, Object, ObjectKind, Stream,
+    StreamTarget, diff,
 };
 use wakeful_core::id::{StreamId, TeamId};
 use wakeful_core::monitors::spec::HttpUrl;
@@ -312,7 +312,7 @@ impl TeamStore<'_> {
     ) -> Result<()> {
         let Some(stream) = after.or(before) else { return Ok(()) };
         let object = Object::new(ObjectKind::Stream, &stream.id, &stream.target.origin());
-        let [from, to] = [before, after].map(|stream| stream.map(|stream| stream.view()));
+        let [from, to] = [before, after].map(|stream| stream.map(Audited::view));
         let changes = diff(from.as_ref(), to.as_ref());
         self.store.write_entry(tx, by, &NewEntry::new(Action::AuditStream, object, changes)).await
     }
