@@ -95,7 +95,7 @@ impl Batch {
             bytes += line.to_string().len();
             match &mut batch {
                 None => {
-                    batch = Some(Self { first: entry.seq, last: entry.seq, entries: vec![line] })
+                    batch = Some(Self { first: entry.seq, last: entry.seq, entries: vec![line] });
                 }
                 Some(_) if bytes > MAX_BATCH_BYTES => break,
                 Some(batch) => {
