@@ -1,5 +1,6 @@
 //! The loop that deletes expired rows: sessions, keys, links, counters, messages and
-//! alerts, and reminds of keys that expire soon. Missing a round does no harm.
+//! alerts, reminds of keys that expire soon, and reports the heads of the audit log. Missing a
+//! round does no harm.
 
 use std::time::Duration;
 use tokio::time::sleep;
@@ -55,6 +56,7 @@ pub async fn sweep(engine: &Engine) -> Result<()> {
     store.prune_password_resets(now).await?;
     store.prune_api_keys(now.before(EXPIRED_KEY_RETENTION)).await?;
     engine.remind_of_expiring_keys().await?;
+    engine.report_audit_heads().await?;
     store.prune_audit(now.before(settings.audit), MAX_AUDIT_ENTRIES).await?;
     engine.erase_deleted().await?;
     store.prune_verifications(now).await?;

@@ -2,7 +2,7 @@
 //! through this crate; nothing in it knows about HTTP, SQL or sockets.
 
 mod accounts;
-mod audit;
+pub mod audit;
 pub mod billing;
 pub mod bus;
 mod caller;
@@ -24,7 +24,10 @@ pub use accounts::{
     api_keys::*, auth::*, contact::*, email_verification::*, invitations::*, mfa::*, operator::*,
     services::*, signup::*, team::*, teams::*,
 };
-pub use audit::*;
+pub use audit::{
+    AuditChain, AuditQuery, AuditRange, AuditVerification, SaveStream, SavedStream, StoredEntry,
+    StreamChange, StreamTest,
+};
 pub use bus::Event;
 pub use caller::{Authorized, Caller, Via};
 pub use error::Error;
@@ -41,6 +44,7 @@ use bus::Bus;
 use cluster::Cluster;
 use probes::Probes;
 use scheduler::Scheduler;
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -80,6 +84,8 @@ struct Inner {
     rendering: FairQueue<TeamId>,
     team_turns: team_turns::TeamTurns,
     mail_queued: Notify,
+    /// The day of the last report of the heads of the audit log, in days since 1970.
+    heads_reported_on: AtomicI64,
     tasks: TaskTracker,
 }
 
@@ -117,6 +123,7 @@ impl Engine {
             rendering: FairQueue::new(notifications::notifiers::RENDERING),
             team_turns: team_turns::TeamTurns::default(),
             mail_queued: Notify::new(),
+            heads_reported_on: AtomicI64::new(i64::MIN),
             tasks: TaskTracker::new(),
         }))
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bus::nats::Nats;
-use crate::{billing, history};
+use crate::{audit, billing, history};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -15,6 +15,8 @@ pub struct Settings {
     pub session_max: Duration,
     /// How long entries of the audit log are kept.
     pub audit: Duration,
+    /// How often the streams of the audit log are checked for new entries.
+    pub stream_interval: Duration,
     pub limits: Limits,
     pub mail_from: String,
     /// The recipient of the contact form; if empty, the sender of the service's mail.
@@ -44,6 +46,7 @@ impl Default for Settings {
             session_idle: Duration::from_secs(30 * DAY),
             session_max: Duration::from_secs(180 * DAY),
             audit: Duration::from_secs(365 * DAY),
+            stream_interval: audit::delivery::POLL_INTERVAL,
             limits: Limits::default(),
             mail_from: "Wakeful <wakeful@localhost>".into(),
             contact_to: String::new(),

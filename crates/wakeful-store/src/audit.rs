@@ -2,6 +2,11 @@
 //! that the lock on the head of the chain is held only briefly and no two transactions wait for
 //! each other.
 
+pub(crate) mod streams;
+
+use serde_json::json;
+use std::fmt;
+use std::sync::Arc;
 use uuid::Uuid;
 use wakeful_core::audit::{
     Action, Actor, ActorKind, Broken, Change, Entry, Hash, Object, ObjectKind, Origin, Person,
@@ -11,7 +16,7 @@ use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
 
 use crate::accounts::{credentials, leaving};
-use crate::dialect::{Tx, either, from_row, read, within, write};
+use crate::dialect::{Tx, either, from_row, read, within, write, write_lazily};
 use crate::keyring::{self, Keyring};
 use crate::notifications::deliveries::Bound;
 use crate::{Result, Store, TeamStore};
@@ -23,6 +28,28 @@ const ERASE_BATCH: i64 = 500;
 
 /// The field of `member.join` that names the accepted invitation.
 pub(crate) const INVITATION_FIELD: &str = "invitation";
+
+/// The audit log of the process: where entries are written after their transaction, in addition
+/// to the database.
+#[derive(Clone)]
+pub struct AuditLog(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl AuditLog {
+    /// `write` gets each entry as a line of JSON.
+    pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(write))
+    }
+
+    pub(crate) fn write(&self, line: &str) {
+        (self.0)(line);
+    }
+}
+
+impl fmt::Debug for AuditLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuditLog")
+    }
+}
 
 /// Who makes a change in a team, from where and when. Only `engine/caller.rs` creates one, so
 /// that no change can be written without saying who made it.
@@ -186,6 +213,21 @@ from_row!(Head, |row| Self {
     first_prev: read_hash(&row.try_get::<Vec<u8>, _>("first_prev")?)?,
 });
 
+/// The newest entry of a chain.
+#[derive(Clone, Debug)]
+pub struct ChainHead {
+    /// `None` for the chain of the installation.
+    pub team: Option<TeamId>,
+    pub seq: i64,
+    pub hash: Hash,
+}
+
+from_row!(ChainHead, |row| Self {
+    team: team_of(row.try_get("id")?),
+    seq: row.try_get("seq")?,
+    hash: read_hash(&row.try_get::<Vec<u8>, _>("hash")?)?,
+});
+
 /// Which entries to list, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct AuditQuery {
@@ -256,7 +298,23 @@ async fn append_to(
     let entry = finished(by, new, head.seq);
     head.hash = entry_hash(&head.hash, &entry);
     insert(tx, chain, &entry, &head.hash).await?;
-    save_head(tx, keyring, chain, &head, intact).await
+    save_head(tx, keyring, chain, &head, intact).await?;
+    tx.log_entry(|| log_line(chain, &entry, &head.hash));
+    Ok(())
+}
+
+/// An entry as a line of the process log.
+fn log_line(chain: Uuid, entry: &Entry, hash: &Hash) -> String {
+    let mut line = entry.exported_with_team(team_of(chain), hash);
+    line["timestamp"] = json!(entry.at);
+    line["level"] = json!("INFO");
+    line["target"] = json!("audit");
+    line.to_string()
+}
+
+/// The team of a chain; `None` for that of the installation.
+fn team_of(chain: Uuid) -> Option<TeamId> {
+    (!chain.is_nil()).then(|| chain.into())
 }
 
 /// Writes a head with a new seal. A chain whose previous seal was broken stays without one:
@@ -642,6 +700,38 @@ impl Store {
         }
         self.write_entry(&mut tx, by, new).await?;
         tx.commit().await
+    }
+
+    /// The teams of all chains, that of the installation (`None`) first.
+    pub async fn audit_chains(&self) -> Result<Vec<Option<TeamId>>> {
+        let chains: Vec<Uuid> = read!(self, |db| {
+            sqlx::query_scalar("select id from audit_heads order by id").fetch_all(db).await
+        })?;
+        Ok(chains.into_iter().map(team_of).collect())
+    }
+
+    /// The chains with entries since their last report.
+    pub async fn unreported_chains(&self) -> Result<Vec<ChainHead>> {
+        Ok(read!(self, |db| {
+            sqlx::query_as(
+                "select id, seq, hash from audit_heads where seq > reported_seq order by id",
+            )
+            .fetch_all(db)
+            .await
+        })?)
+    }
+
+    /// Notes that the head of a chain was reported.
+    pub async fn record_reported_chain(&self, head: &ChainHead) -> Result<()> {
+        write_lazily!(self, |db| {
+            sqlx::query("update audit_heads set reported_seq = $2 where id = $1")
+                .bind(head.team.map_or(Uuid::nil(), TeamId::uuid))
+                .bind(head.seq)
+                .execute(db)
+                .await
+                .map(|_| ())
+        })?;
+        Ok(())
     }
 
     /// Deletes entries from before this time, and the oldest of chains that have more than

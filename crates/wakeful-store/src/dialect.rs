@@ -5,6 +5,7 @@
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
+use crate::audit::AuditLog;
 use crate::{Result, Store};
 
 #[derive(Clone)]
@@ -22,7 +23,15 @@ pub(crate) enum Pool {
 /// SQLite's writer connection, held so that no one else writes.
 pub(crate) type WriterGuard = Option<PoolConnection<Sqlite>>;
 
-pub(crate) enum Tx {
+/// An open transaction.
+pub(crate) struct Tx {
+    pub(crate) db: OpenTx,
+    audit_log: Option<AuditLog>,
+    /// Lines for the audit log of the process, once this is committed.
+    audit_lines: Vec<String>,
+}
+
+pub(crate) enum OpenTx {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
 }
@@ -65,12 +74,12 @@ macro_rules! write_lazily {
 /// Runs a body inside an open transaction.
 macro_rules! within {
     ($tx:expr, |$db:ident| $body:expr) => {
-        match &mut $tx {
-            $crate::dialect::Tx::Sqlite(tx) => {
+        match &mut $tx.db {
+            $crate::dialect::OpenTx::Sqlite(tx) => {
                 let $db = &mut **tx;
                 $body
             }
-            $crate::dialect::Tx::Postgres(tx) => {
+            $crate::dialect::OpenTx::Postgres(tx) => {
                 let $db = &mut **tx;
                 $body
             }
@@ -112,10 +121,12 @@ impl Store {
     /// Opens a write transaction. SQLite takes its lock at once, so that two
     /// processes wait for each other here and not at the commit.
     pub(crate) async fn begin(&self) -> Result<Tx> {
-        Ok(match &self.pool {
-            Pool::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
-            Pool::Postgres(pool) => Tx::Postgres(pool.begin().await?),
-        })
+        Ok(self.transaction(match &self.pool {
+            Pool::Sqlite { writer, .. } => {
+                OpenTx::Sqlite(writer.begin_with("begin immediate").await?)
+            }
+            Pool::Postgres(pool) => OpenTx::Postgres(pool.begin().await?),
+        }))
     }
 
     /// Like `begin`, but on SQLite the commit does not wait for the disk. The next
@@ -124,18 +135,33 @@ impl Store {
         Ok(match &self.pool {
             Pool::Sqlite { writer, lazy, .. } => {
                 let guard = writer.acquire().await?;
-                (Some(guard), Tx::Sqlite(lazy.begin_with("begin immediate").await?))
+                let tx = OpenTx::Sqlite(lazy.begin_with("begin immediate").await?);
+                (Some(guard), self.transaction(tx))
             }
-            Pool::Postgres(pool) => (None, Tx::Postgres(pool.begin().await?)),
+            Pool::Postgres(pool) => (None, self.transaction(OpenTx::Postgres(pool.begin().await?))),
         })
+    }
+
+    fn transaction(&self, db: OpenTx) -> Tx {
+        Tx { db, audit_log: self.audit_log.clone(), audit_lines: Vec::new() }
     }
 }
 
 impl Tx {
+    /// Adds a line to the audit log of the process, if there is one.
+    pub(crate) fn log_entry(&mut self, line: impl FnOnce() -> String) {
+        if self.audit_log.is_some() {
+            self.audit_lines.push(line());
+        }
+    }
+
     pub(crate) async fn commit(self) -> Result<()> {
-        match self {
-            Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+        match self.db {
+            OpenTx::Sqlite(tx) => tx.commit().await?,
+            OpenTx::Postgres(tx) => tx.commit().await?,
+        }
+        if let Some(log) = self.audit_log {
+            self.audit_lines.iter().for_each(|line| log.write(line));
         }
         Ok(())
     }

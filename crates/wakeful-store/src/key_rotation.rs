@@ -16,6 +16,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("monitors", "push_token"),
     ("notifiers", "secret"),
     ("audit_heads", "seal"),
+    ("audit_streams", "secret"),
 ];
 const BATCH_ROWS: i64 = 200;
 

@@ -28,7 +28,10 @@ pub use accounts::{
     pending_signups::*, rate_limits::*, services::*, sessions::*, team::*, teams::*,
 };
 pub use alerting::alerts::*;
-pub use audit::{AuditCheck, AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
+pub use audit::{
+    AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
+    StoredEntry, streams::*,
+};
 pub use backup::{BackupError, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};
@@ -69,6 +72,8 @@ pub struct Store {
     outbox: Arc<OutboxSignal>,
     /// The node that claims are made for; `None` until an engine uses the store.
     node: Option<NodeId>,
+    /// The audit log of the process; `None` if it is off.
+    audit_log: Option<AuditLog>,
 }
 
 impl Store {
@@ -81,6 +86,12 @@ impl Store {
     #[must_use]
     pub fn with_node(self, node: NodeId) -> Self {
         Self { node: Some(node), ..self }
+    }
+
+    /// The same store, which also writes each entry of the audit log there.
+    #[must_use]
+    pub fn with_audit_log(self, log: AuditLog) -> Self {
+        Self { audit_log: Some(log), ..self }
     }
 
     /// Whether other nodes may use this database at the same time.

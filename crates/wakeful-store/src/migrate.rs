@@ -59,6 +59,7 @@ const STEPS: &[Step] = steps![
     "0028_service_accounts",
     "0029_audit",
     "0030_teams",
+    "0031_audit_streams",
 ];
 
 const HISTORY: &str = "create table if not exists schema_migrations (

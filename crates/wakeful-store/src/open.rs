@@ -126,7 +126,13 @@ impl Store {
                     .await?,
             ),
         };
-        let store = Self { pool, keyring: Arc::new(keyring), outbox: Arc::default(), node: None };
+        let store = Self {
+            pool,
+            keyring: Arc::new(keyring),
+            outbox: Arc::default(),
+            node: None,
+            audit_log: None,
+        };
         store.verify_keyring().await?;
         Ok(store)
     }

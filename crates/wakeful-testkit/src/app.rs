@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, Limits, ServeSettings};
 use wakeful_core::notifications::notifier::Transport;
 use wakeful_core::secret::Secret;
+use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::{Engine, Settings, janitor, mail, notifications::delivery, scheduler};
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
@@ -142,6 +143,8 @@ impl App {
         tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
         if setup.run_delivery {
             tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), DELIVERY_SHUTDOWN_TIMEOUT));
+            let timeout = DELIVERY_SHUTDOWN_TIMEOUT;
+            tasks.spawn(audit_streams::run(engine.clone(), shutdown.clone(), timeout));
         }
         if setup.run_scheduler {
             tasks.spawn(scheduler::run(engine.clone(), shutdown.clone()))

@@ -14,6 +14,7 @@ use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
 use wakeful_core::time::Clock;
 use wakeful_engine::Engine;
+use wakeful_engine::audit;
 use wakeful_engine::billing::{self, Processor, Sandbox, Stripe};
 use wakeful_engine::bus::nats::{self, Nats, NatsSettings};
 use wakeful_engine::probes::Probes;
@@ -23,6 +24,7 @@ use wakeful_outbound::net::guard::Policy;
 use wakeful_store::{Keyring, Location, Options, Store};
 
 use crate::clock::SystemClock;
+use crate::logging;
 use crate::settings::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor, Settings};
 
 const DAY: u64 = 24 * 3600;
@@ -99,7 +101,8 @@ pub async fn require_database(settings: &Settings) -> Outcome {
 pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
     let max_connections = settings.database.max_connections;
     let options = Options { location: location(settings)?, max_connections };
-    Ok(Store::open(&options, keyring).await?)
+    let store = Store::open(&options, keyring).await?;
+    Ok(if settings.audit.log { store.with_audit_log(logging::audit_log()) } else { store })
 }
 
 pub fn engine(
@@ -117,6 +120,7 @@ pub fn engine(
         session_idle: days(settings.sessions.idle_days),
         session_max: days(settings.sessions.max_days),
         audit: days(settings.audit.days),
+        stream_interval: audit::delivery::POLL_INTERVAL,
         limits: settings.limits.attempts,
         mail_from: settings.mail.from.clone(),
         contact_to: settings.mail.contact_to.as_ref().map(ToString::to_string).unwrap_or_default(),

@@ -117,6 +117,9 @@ pub enum Command {
     /// Manage the master key, which encrypts stored secrets
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Verify and export the audit log
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Diagnose an installation: files, database, history, clock and checks
     ///
     /// The service may be running. Exits with code 2 if something is wrong.
@@ -220,6 +223,31 @@ pub enum KeyCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Verify that no entry was changed, removed or added
+    ///
+    /// Prints one line for each team, and one for the installation itself. Exits with code 1 if
+    /// something was changed. The service may be running.
+    #[command(after_help = "Example: wakeful audit verify")]
+    Verify {
+        /// Only the log of this team, or `installation`
+        #[arg(long, value_name = "ID")]
+        team: Option<String>,
+    },
+    /// Print the entries as JSON lines, oldest first
+    ///
+    /// With `--team`, each line is an entry, as the export in the web app has it. Without it,
+    /// each line has the id of the team in `groupid` (null for the installation) and the entry in
+    /// `entry`. The export is recorded in each log.
+    #[command(after_help = "Example: wakeful audit export > audit.jsonl")]
+    Export {
+        /// Only the log of this team, or `installation`
+        #[arg(long, value_name = "ID")]
+        team: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Print a settings file with all defaults
     #[command(after_help = "Example: wakeful config default > wakeful.toml")]
@@ -268,6 +296,8 @@ mod tests {
             "membership set ann@example.com enterprise",
             "key rotate",
             "key prune",
+            "audit verify",
+            "audit export --team 019a",
             "doctor",
             "config default",
             "config check",

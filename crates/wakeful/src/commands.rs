@@ -13,7 +13,7 @@ use crate::cli::{ClusterCommand, Command, KeyCommand, MembershipCommand, UserCom
 use crate::clock::SystemClock;
 use crate::doctor;
 use crate::settings::Settings;
-use crate::{lock, probe, transfer};
+use crate::{audit, lock, probe, transfer};
 
 pub async fn run(settings: &Settings, command: Command) -> Outcome {
     prepare(settings, &command).await?;
@@ -27,6 +27,7 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Backup { file } => backup(settings, &file).await,
         Command::Restore { file, yes } => restore(settings, &file, yes).await,
         Command::Key(command) => key(settings, command).await,
+        Command::Audit(command) => audit::run(settings, command).await,
         Command::Doctor => doctor::run(settings).await,
         Command::Serve
         | Command::Probe { .. }

@@ -1,11 +1,13 @@
 //! Logging to standard error: human-readable on a terminal, otherwise as JSON lines.
 //! WAKEFUL_LOG sets the level, in the syntax of tracing's filter. Card numbers and the
-//! values of fields that name a secret are masked.
+//! values of fields that name a secret are masked. Entries of the audit log are always JSON
+//! lines, whatever the level; they have no secrets, and a masked one could not be verified.
 
-use std::io::{IsTerminal as _, stderr};
+use std::io::{IsTerminal as _, Write as _, stderr};
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+use wakeful_store::AuditLog;
 
 use crate::redact::Masked;
 
@@ -32,6 +34,14 @@ pub fn start(level: Option<&str>) -> Result<(), BadFilter> {
         lines.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
     }
     Ok(())
+}
+
+/// Writes the entries of the audit log to standard error. One that cannot be written is only in
+/// the database.
+pub fn audit_log() -> AuditLog {
+    AuditLog::new(|line| {
+        let _ = stderr().lock().write_all(format!("{line}\n").as_bytes());
+    })
 }
 
 fn filter(level: Option<&str>) -> Result<EnvFilter, BadFilter> {

@@ -3,6 +3,7 @@
 
 #![expect(unreachable_pub, reason = "in a binary, `pub` marks the interface of a module")]
 
+mod audit;
 mod bootstrap;
 mod cli;
 mod clock;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             let _ = writeln!(std::io::stderr(), "wakeful: {}", ErrorChain(why.as_ref()));
-            ExitCode::from(2)
+            ExitCode::from(if why.is::<audit::Broken>() { 1 } else { 2 })
         }
     }
 }

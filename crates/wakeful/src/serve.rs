@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wakeful_api::{Api, ApiSettings, ServeSettings};
+use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
     Engine, billing, janitor, mail, notifications::delivery, notifications::reminders, probes,
@@ -149,6 +150,7 @@ fn spawn_loops(
 ) {
     tasks.spawn(mail::run(engine.clone(), shutdown.clone()));
     tasks.spawn(delivery::run(engine.clone(), shutdown.clone(), grace));
+    tasks.spawn(audit_streams::run(engine.clone(), shutdown.clone(), grace));
     tasks.spawn(janitor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(compactor::run(engine.clone(), shutdown.clone()));
     tasks.spawn(billing::run(engine.clone(), shutdown.clone()));

@@ -131,6 +131,8 @@ pub struct Secrets {
 #[derive(Clone, Debug)]
 pub struct Audit {
     pub days: u32,
+    /// Whether entries are also written to standard error.
+    pub log: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -282,7 +284,10 @@ impl Settings {
             secrets: Secrets { master_keys: from.keys("secrets.master_key") },
             signup: from.signup(),
             sessions: Sessions::read(from),
-            audit: Audit { days: from.number("audit.days", 30..=3_650) },
+            audit: Audit {
+                days: from.number("audit.days", 30..=3_650),
+                log: from.flag("audit.log"),
+            },
             limits: Limits::read(from),
             mail: Mail::read(from),
             billing: Billing::read(from),

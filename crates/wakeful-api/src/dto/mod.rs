@@ -5,6 +5,7 @@ pub(crate) mod accounts;
 mod ack;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
+pub(crate) mod audit_streams;
 pub(crate) mod contact;
 mod csv;
 pub(crate) mod email_verification;

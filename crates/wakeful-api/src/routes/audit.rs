@@ -1,7 +1,7 @@
 //! The audit log of the caller's team.
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -11,15 +11,19 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
+use wakeful_core::id::StreamId;
 use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, StoredEntry};
 
 use crate::app::Api;
+use crate::body::Body as RequestBody;
 use crate::caller::{Grant, needs};
-use crate::dto::Fields;
 use crate::dto::audit::{AuditEntry, AuditLog, AuditVerified, ExportFormat};
+use crate::dto::audit_streams::{SaveStream, StreamList, StreamSaved, StreamTested, TestStream};
 use crate::dto::enums::AuditFormat;
+use crate::dto::{Ack, Fields};
 use crate::error::{ApiError, ApiResult, ErrorBody};
-use crate::query::{self, Query};
+use crate::path_id;
+use crate::query::{self, ListPage, Query};
 use crate::routes::history::time;
 
 /// How many entries a page has if the caller does not say.
@@ -30,6 +34,10 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Audit, routes!(list_audit)))
         .routes(needs(Permission::Audit, routes!(export_audit)))
         .routes(needs(Permission::Audit, routes!(verify_audit)))
+        .routes(needs(Permission::Own, routes!(list_streams)))
+        .routes(needs(Permission::Own, routes!(save_stream)))
+        .routes(needs(Permission::Own, routes!(test_stream)))
+        .routes(needs(Permission::Own, routes!(delete_stream)))
 }
 
 /// Lists the team's audit log, newest first: who changed what, from where and when.
@@ -112,6 +120,75 @@ async fn verify_audit(
     caller: Authorized<permission::Audit>,
 ) -> ApiResult<AuditVerified> {
     Ok(Json(AuditVerified::of(&api.engine().verify_audit(&caller).await?)))
+}
+
+/// Lists the team's streams: webhooks that receive its audit log.
+#[utoipa::path(get, path = "/api/v1/audit/streams", tag = "Audit log",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 1000, description = "Streams per page"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page")),
+    responses(
+        (status = 200, description = "The streams", body = StreamList),
+        (status = 422, description = "A query parameter is invalid", body = ErrorBody)))]
+async fn list_streams(
+    State(api): State<Api>,
+    caller: Authorized<permission::Own>,
+    query: Query,
+) -> ApiResult<StreamList> {
+    let part = ListPage::read(query, StreamId::parse)?;
+    let streams = api.engine().streams(&caller).await?;
+    let (streams, next) = part.paginate(streams, |stream| stream.id, |id| id.to_string());
+    Ok(Json(StreamList::of(streams, next)))
+}
+
+/// Creates a stream, which begins with the entry about its own creation, or changes the one with
+/// the given `streamid`. A stream that is turned on continues where it stopped.
+#[utoipa::path(post, path = "/api/v1/audit/stream/save", tag = "Audit log",
+    request_body = SaveStream,
+    responses(
+        (status = 200, description = "Saved", body = StreamSaved),
+        (status = 404, description = "The team has no such stream", body = ErrorBody),
+        (status = 409, description = "The team has 5 streams", body = ErrorBody)))]
+async fn save_stream(
+    State(api): State<Api>,
+    caller: Authorized<permission::Own>,
+    RequestBody(wanted): RequestBody<SaveStream>,
+) -> ApiResult<StreamSaved> {
+    let wanted = wanted.wanted().ok_or_else(|| ApiError::not_found("stream"))?;
+    Ok(Json(StreamSaved::of(api.engine().save_stream(&caller, wanted).await?)))
+}
+
+/// Sends a request without entries, of the type `audit.test`, and returns the receiver's response
+/// in `message`. The receiver is that of a saved stream (`streamid`), or the given `url`.
+#[utoipa::path(post, path = "/api/v1/audit/stream/test", tag = "Audit log",
+    request_body = TestStream,
+    responses(
+        (status = 200, description = "Accepted by the receiver", body = StreamTested),
+        (status = 404, description = "The team has no such stream", body = ErrorBody),
+        (status = 502, description = "Not accepted by the receiver", body = ErrorBody)))]
+async fn test_stream(
+    State(api): State<Api>,
+    caller: Authorized<permission::Own>,
+    RequestBody(wanted): RequestBody<TestStream>,
+) -> ApiResult<StreamTested> {
+    let wanted = wanted.wanted().ok_or_else(|| ApiError::not_found("stream"))?;
+    Ok(Json(StreamTested::of(api.engine().test_stream(&caller, wanted).await?)))
+}
+
+/// Deletes a stream.
+#[utoipa::path(delete, path = "/api/v1/audit/stream/{streamid}/delete", tag = "Audit log",
+    params(("streamid" = String, Path, description = "The stream's id")),
+    responses(
+        (status = 200, description = "Deleted", body = Ack),
+        (status = 404, description = "The team has no such stream", body = ErrorBody)))]
+async fn delete_stream(
+    State(api): State<Api>,
+    caller: Authorized<permission::Own>,
+    Path(streamid): Path<String>,
+) -> ApiResult<Ack> {
+    let id = path_id::parse(&streamid, "stream", StreamId::parse)?;
+    api.engine().delete_stream(&caller, id).await?;
+    Ack::with_message("Stream deleted.")
 }
 
 fn range(query: &mut Fields) -> AuditRange {

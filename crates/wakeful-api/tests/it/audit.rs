@@ -1,7 +1,7 @@
 //! audit, audit/export, audit/verify: each change leaves one entry, no entry has a secret, and
 //! what was changed in the database is detected.
 
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64, HEXLOWER};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -13,6 +13,7 @@ use crate::payment_methods::card;
 
 /// Operations that change nothing that the audit log is about, and why.
 const QUIET: &[(&str, &str)] = &[
+    ("POST /api/v1/audit/stream/test", "sends"),
     ("POST /api/v1/authenticated", "reads"),
     ("POST /api/v1/contactus", "a message to the operator"),
     ("POST /api/v1/delivery/{deliveryid}/resend", "sends"),
@@ -82,6 +83,7 @@ async fn make_every_change(app: &App, ann: &User, log: &mut Log) {
     app.verify(ann).await;
     log.one("POST /api/v1/email/verify", "member.verify").await;
     change_monitors(ann, log, &receiver).await;
+    change_streams(ann, log, &receiver).await;
     change_people(app, ann, log).await;
     change_teams(app, ann, log).await;
     change_keys(app, ann, log).await;
@@ -139,6 +141,28 @@ async fn change_monitors(ann: &User, log: &mut Log, receiver: &Receiver) {
     assert_eq!(entry["changes"][0], json!({"field": "count", "to": 2}));
     let names = entry["changes"][1]["to"].as_array().unwrap();
     assert!(names.contains(&json!("shop")) && names.contains(&json!("other")), "{names:?}");
+}
+
+async fn change_streams(ann: &User, log: &mut Log, receiver: &Receiver) {
+    let origin = receiver.url.trim_end_matches("/hook");
+    let url = format!("{}/{SENTINEL}", receiver.url);
+    let saved = ann.client.post("audit/stream/save", &json!({"url": url})).await.ok();
+    let id = saved["streamid"].as_str().unwrap();
+    let entry = log.one("POST /api/v1/audit/stream/save", "audit.stream").await;
+    assert_eq!(entry["object"], json!({"kind": "stream", "id": id, "name": origin}));
+    assert!(!entry.to_string().contains(saved["secret"].as_str().unwrap()), "{entry}");
+    let secret = BASE64.encode(&[7; 32]);
+    let change = json!({"streamid": id, "secret": format!("whsec_{secret}"), "isactive": false});
+    ann.client.post("audit/stream/save", &change).await.ok();
+    let entry = log.one("POST /api/v1/audit/stream/save", "audit.stream").await;
+    let expected = json!([{"field": "isactive", "from": true, "to": false},
+        {"field": "secret", "to": "changed"}]);
+    assert_eq!(entry["changes"], expected);
+    ann.client.post("audit/stream/save", &change).await.ok();
+    assert_eq!(log.newest().await["seq"], log.last, "a save without a change is none");
+    ann.client.delete(&format!("audit/stream/{id}/delete")).await.ok();
+    let entry = log.one("DELETE /api/v1/audit/stream/{streamid}/delete", "audit.stream").await;
+    assert_eq!(entry["changes"][0], json!({"field": "isactive", "from": false}));
 }
 
 async fn change_people(app: &App, ann: &User, log: &mut Log) {
@@ -576,6 +600,21 @@ both_databases! {
             assert_eq!(ann.client.get(&format!("audit?{wrong}")).await.status, 422, "{wrong}");
         }
         assert_eq!(ann.client.get("audit/export?format=xml").await.wrong_fields(), ["format"]);
+    }
+
+    async fn the_head_of_a_log_is_reported_once_a_day_if_it_has_new_entries(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let reported = async || app.database.number("select reported_seq from audit_heads").await;
+        assert_eq!(reported().await, 0);
+        app.sweep().await;
+        assert_eq!(reported().await, 1, "at the first sweep");
+        ann.client.post("monitor/save", &monitor(None, "site")).await.ok();
+        app.sweep().await;
+        assert_eq!(reported().await, 1, "on the same day");
+        app.clock.advance(Duration::from_secs(86_400));
+        app.sweep().await;
+        assert_eq!(reported().await, 2);
     }
 
     async fn entries_expire_and_the_rest_can_still_be_verified(setup: Setup) {

@@ -169,6 +169,7 @@ struct Team {
     apikeyid: String,
     serviceid: String,
     invitationid: String,
+    streamid: String,
     /// A session other than the caller's.
     sessionid: String,
     monitorid: String,
@@ -199,6 +200,8 @@ impl Team {
         let receiver = Receiver::start().await;
         let hook = webhook(None, &receiver.url);
         let notifierid = text(&user.client.post("notifier/save", &hook).await.json()["notifierid"]);
+        let stream = json!({"url": receiver.url});
+        let streamid = text(&user.client.post("audit/stream/save", &stream).await.ok()["streamid"]);
         let (push_monitorid, used_notifierid, deliveryid) = Self::deliver(&user, &hook).await;
         let saved = user.client.post("paymentmethod/save", &card("4242424242424242")).await.ok();
         let methodid = text(&saved["methodid"]);
@@ -209,6 +212,7 @@ impl Team {
             apikeyid,
             serviceid,
             invitationid,
+            streamid,
             sessionid,
             monitorid,
             push_monitorid,
@@ -288,6 +292,16 @@ const fn of_invitation(operation: &'static str) -> Row {
     Row { operation, takes: "invitationid", id: |team| &team.invitationid, ..of_monitor("") }
 }
 
+const fn of_stream(operation: &'static str) -> Row {
+    Row {
+        operation,
+        takes: "streamid",
+        id: |team| &team.streamid,
+        body: |id| json!({"streamid": id}),
+        ..of_monitor("")
+    }
+}
+
 const fn of_method(operation: &'static str) -> Row {
     Row {
         operation,
@@ -359,6 +373,12 @@ const ROWS: &[Row] = &[
         body: |id| json!({"groupid": id}),
         ..of_monitor("")
     },
+    Row {
+        body: |id| json!({"streamid": id, "isactive": false}),
+        ..of_stream("POST /api/v1/audit/stream/save")
+    },
+    of_stream("POST /api/v1/audit/stream/test"),
+    Row { body: |_| Value::Null, ..of_stream("DELETE /api/v1/audit/stream/{streamid}/delete") },
     Row {
         operation: "DELETE /api/v1/session/{sessionid}/delete",
         takes: "sessionid",

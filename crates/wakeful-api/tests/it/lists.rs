@@ -26,6 +26,7 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
     vec![
         path("/api/v1/alerts", "alerts"),
         path("/api/v1/audit", "entries"),
+        path("/api/v1/audit/streams", "streams"),
         path("/api/v1/integrations/apikeys", "apikeys"),
         path("/api/v1/invitations", "invitations"),
         path("/api/v1/membership/invoices", "invoices"),
@@ -90,6 +91,8 @@ async fn populate(app: &App, ann: &User, receiver: &Receiver) -> (String, String
     for name in ["a", "b", "c"] {
         ann.new_keys(&app.anonymous()).await;
         client.post("service/save", &json!({"name": name, "role": "viewer"})).await.ok();
+        let stream = json!({"url": receiver.url, "isactive": false});
+        client.post("audit/stream/save", &stream).await.ok();
         ann.log_in(&app.anonymous()).await;
         client.post("team/new", &json!({"name": name})).await.ok();
         let invitation = json!({"email": format!("{name}@example.com"), "role": "viewer"});

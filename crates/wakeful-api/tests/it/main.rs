@@ -5,6 +5,7 @@
 mod account_notifier;
 mod api_keys;
 mod audit;
+mod audit_streams;
 mod concurrent_saves;
 mod connections;
 mod contact;

@@ -52,7 +52,7 @@ both_databases! {
         bob.client.get("users/me").await.ok();
     }
 
-    async fn a_stolen_database_shows_no_secret_of_a_monitor_or_notifier(setup: Setup) {
+    async fn a_stolen_database_shows_no_secret_of_a_monitor_notifier_or_stream(setup: Setup) {
         let app = setup.start().await;
         let ann = app.sign_up("ann@example.com").await;
         let monitor = json!({"type": "http", "name": "site", "heartbeat_interval": 60,
@@ -66,8 +66,12 @@ both_databases! {
             "password": "sentinel-of-the-mailbox", "from_email": "a@example.com",
             "to_email": "b@example.com", "to_cc": "", "to_bcc": "", "subject": ""}});
         assert_eq!(ann.client.post("notifier/save", &notifier).await.status, 200);
+        let stream = json!({"url": "https://siem.example/sentinel-of-the-path", "isactive": false});
+        let stream = ann.client.post("audit/stream/save", &stream).await.ok();
+        let signing = stream["secret"].as_str().unwrap();
         assert!(app.database.contains_bytes(b"https://target.example/").await, "the search finds plain text");
         assert!(!app.database.contains_bytes(b"sentinel").await);
+        assert!(!app.database.contains_bytes(&signing.as_bytes()["whsec_".len()..]).await);
         let path = format!("monitor/{}/get", saved["monitorid"].as_str().unwrap());
         let read = ann.client.get(&path).await.ok()["monitor"].clone();
         assert_eq!(read, saved);

@@ -55,7 +55,7 @@ permissions! {
     Bills = "bills",
     /// Change the plan and cards.
     Pay = "pay",
-    /// Manage owners, policies and the team itself.
+    /// Manage owners, policies, streams of the audit log, and the team itself.
     Own = "own",
     /// Manage one's own account and see the members of the team.
     Myself = "myself",

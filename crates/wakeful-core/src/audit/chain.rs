@@ -85,13 +85,13 @@ impl Verifier {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::audit::{Change, Person, Reference};
     use crate::time::Millis;
     use serde_json::json;
 
-    fn entry(seq: i64) -> Entry {
+    pub(in crate::audit) fn entry(seq: i64) -> Entry {
         let person = Person {
             actor: "ann@example.com".into(),
             address: "192.0.2.7".into(),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::chain::Hash;
 use super::diff::{Change, shorten};
+use crate::id::TeamId;
 use crate::named_enum;
 use crate::time::Millis;
 
@@ -40,6 +41,8 @@ named_enum! {
         Card = "card",
         Plan = "plan",
         Team = "team",
+        /// A webhook that receives the audit log.
+        Stream = "stream",
     }
 }
 
@@ -95,6 +98,8 @@ named_enum! {
         CardUpdate = "card.update",
         CardDelete = "card.delete",
         AuditExport = "audit.export",
+        /// A stream was created, changed or deleted.
+        AuditStream = "audit.stream",
     }
 }
 
@@ -216,6 +221,11 @@ impl Entry {
         line["salt"] = json!(self.person.as_ref().map(|(_, salt)| hex(salt)));
         line["hash"] = json!(hash.to_string());
         line
+    }
+
+    /// The same as a line among those of other teams; `None` is the installation.
+    pub fn exported_with_team(&self, team: Option<TeamId>, hash: &Hash) -> Value {
+        json!({"groupid": team, "entry": self.exported(hash)})
     }
 }
 

@@ -156,6 +156,19 @@ pub(crate) fn key_expires(settings: &Settings, key: &ExpiringKey) -> EmailText {
     }
 }
 
+pub(crate) fn stream_disabled(settings: &Settings, receiver: &str, why: &str) -> EmailText {
+    let url = &settings.public_url;
+    let receiver = one_line(receiver, usize::MAX);
+    EmailText {
+        subject: "A stream of the audit log was turned off".into(),
+        text: format!(
+            "Wakeful has turned off the stream of your team's audit log to {receiver}: {why}.\n\n\
+             No entry is lost: when you turn it on again, it continues where it stopped:\n\n    \
+             {url}/team/audit\n"
+        ),
+    }
+}
+
 pub(crate) fn notifier_disabled(settings: &Settings, name: &str, why: &str) -> EmailText {
     let url = &settings.public_url;
     let name = one_line(name, usize::MAX);

@@ -5,6 +5,7 @@ pub mod account;
 pub mod email;
 pub mod email_template;
 pub mod renderers;
+pub mod signed_post;
 pub mod template;
 pub mod webhook;
 
@@ -30,7 +31,7 @@ pub use account::ServiceMail;
 pub const fn timeout(kind: Kind) -> Duration {
     match kind {
         Kind::Email => email::TIMEOUT,
-        Kind::Webhook => webhook::TIMEOUT,
+        Kind::Webhook => signed_post::TIMEOUT,
         Kind::Account => account::TIMEOUT,
     }
 }

@@ -12,7 +12,7 @@ use wakeful_core::heartbeat::Phases;
 use wakeful_core::id::MonitorId;
 
 use crate::Record;
-use crate::dialect::Tx;
+use crate::dialect::{OpenTx, Tx};
 use crate::monitors::json;
 
 /// The numbers of rows that a statement for SQLite can take.
@@ -34,14 +34,14 @@ pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error
     let states: Vec<StateRow<'_>> = last_of_each(records).map(StateRow::of).collect();
     let heartbeats: Vec<HeartbeatRow<'_>> =
         records.iter().map(|record| HeartbeatRow::of(record)).collect();
-    match tx {
-        Tx::Sqlite(db) => {
+    match &mut tx.db {
+        OpenTx::Sqlite(db) => {
             let known = sqlite_states(db, &states).await?;
             let all_known = usize::try_from(known).is_ok_and(|known| known == states.len());
             let insert = if all_known { &INSERT_HEARTBEATS } else { &INSERT_KNOWN_HEARTBEATS };
             sqlite_heartbeats(db, insert, &heartbeats).await
         }
-        Tx::Postgres(db) => {
+        OpenTx::Postgres(db) => {
             postgres_states(db, &states).await?;
             postgres_heartbeats(db, &heartbeats).await
         }
@@ -52,7 +52,7 @@ pub(crate) async fn write(tx: &mut Tx, records: &[&Record]) -> Result<u64, Error
 /// on PostgreSQL, a deletion that has locked the monitor and waits for its state
 /// would deadlock with this transaction. SQLite has one writer at a time.
 pub(crate) async fn lock_monitors(tx: &mut Tx, records: &[Record]) -> Result<(), Error> {
-    let Tx::Postgres(db) = tx else { return Ok(()) };
+    let OpenTx::Postgres(db) = &mut tx.db else { return Ok(()) };
     let ids: Vec<Uuid> = records.iter().map(|record| record.monitor.uuid()).collect();
     sqlx::query("select 1 from monitors where id = any($1) order by id for key share")
         .bind(ids)
@@ -64,7 +64,7 @@ pub(crate) async fn lock_monitors(tx: &mut Tx, records: &[Record]) -> Result<(),
 /// Locks monitors that are about to be changed or deleted in the order of their ids:
 /// concurrent transactions on PostgreSQL wait for each other instead of deadlocking.
 pub(crate) async fn lock_monitors_to_change(tx: &mut Tx, ids: &[MonitorId]) -> Result<(), Error> {
-    let Tx::Postgres(db) = tx else { return Ok(()) };
+    let OpenTx::Postgres(db) = &mut tx.db else { return Ok(()) };
     let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
     sqlx::query("select 1 from monitors where id = any($1) order by id for update")
         .bind(ids)

@@ -8,7 +8,7 @@ use wakeful_core::token::Digest;
 use super::schema::Table;
 use super::value::Value;
 use super::{CHECKPOINT_NAME, Checkpoint, checkpoint_json};
-use crate::dialect::{Pool, Tx, read, within};
+use crate::dialect::{OpenTx, Pool, Tx, read, within};
 use crate::{Result, Store};
 
 type Row = Vec<Value>;
@@ -162,9 +162,9 @@ async fn insert(tx: &mut Tx, table: &Table, rows: &[Row]) -> Result<()> {
             (0..rows.len()).map(|row| format!("({})", placeholders(row * width, width))).collect();
         let sql =
             format!("insert into {} ({}) values {}", table.name, table.list(), tuples.join(", "));
-        match tx {
-            Tx::Sqlite(tx) => insert_sqlite(tx, sql, rows).await?,
-            Tx::Postgres(tx) => insert_postgres(tx, sql, table, rows).await?,
+        match &mut tx.db {
+            OpenTx::Sqlite(tx) => insert_sqlite(tx, sql, rows).await?,
+            OpenTx::Postgres(tx) => insert_postgres(tx, sql, table, rows).await?,
         }
     }
     Ok(())

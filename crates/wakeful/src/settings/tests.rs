@@ -198,6 +198,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.signup, SignupMode::Open);
     assert_eq!((settings.sessions.idle_days, settings.sessions.max_days), (30, 180));
     assert_eq!(settings.audit.days, 365);
+    assert!(!settings.audit.log);
 
     let limits = &settings.limits;
     assert_eq!(limits.attempts, AttemptLimits::default());

@@ -92,8 +92,10 @@ async fn an_unavailable_database_or_port_is_reported_without_the_password() {
 }
 
 /// The commands that require an installation and never create one.
-const READ_ONLY_COMMANDS: [&[&str]; 10] = [
+const READ_ONLY_COMMANDS: [&[&str]; 12] = [
     &["doctor"],
+    &["audit", "verify"],
+    &["audit", "export"],
     &["nodes"],
     &["user", "list"],
     &["user", "reset-password", "ann@example.com"],
@@ -125,14 +127,14 @@ async fn an_empty_postgres_remains_empty_and_a_missing_key_is_not_created() {
     let key = installation.data().join("master.key");
     let tables = "select count(*) from information_schema.tables
                   where table_schema not in ('pg_catalog', 'information_schema')";
-    for command in &READ_ONLY_COMMANDS[..9] {
+    for command in &READ_ONLY_COMMANDS[..11] {
         let why = installation.run(command).await.refused();
         assert!(why.starts_with("the database in database.url is empty"), "{why}");
         assert_eq!((installation.number(tables).await, key.exists()), (0, false), "{command:?}");
     }
     installation.serve().await.stop().await;
     std::fs::remove_file(&key).unwrap();
-    for command in &READ_ONLY_COMMANDS[..9] {
+    for command in &READ_ONLY_COMMANDS[..11] {
         let why = installation.run(command).await.refused();
         assert!(why.starts_with("the master key") && !key.exists(), "{command:?}: {why}");
     }

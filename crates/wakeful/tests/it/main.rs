@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail loudly")]
 
 mod alerts;
+mod audit;
 mod backup;
 mod cards;
 mod cli;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use tokio::process::Command;
-use wakeful_testkit::{Client, DatabaseKind, User};
+use wakeful_testkit::{Client, DatabaseKind, Receiver, User};
 
 use crate::mail::token_in;
 use crate::mfa::MfaUser;
@@ -21,6 +21,7 @@ const WRONG_PASSWORD: &str = "wrong-Sentinel-4714";
 const WRONG_CODE: &str = "code-Sentinel-4715";
 const NEW_PASSWORDS: [&str; 3] = ["new-Sentinel-4716", "new-Sentinel-4717", "new-Sentinel-4718"];
 const TORN_PASSWORD: &str = "torn-Sentinel-4719";
+const STREAM_PATH: &str = "stream-Sentinel-4720";
 
 /// The minimum length of a secret in this test.
 const BEGIN: usize = 8;
@@ -190,12 +191,26 @@ async fn team_and_end(anonymous: &Client, ann: &User, secret: &mut Sentinels) {
     let made = cid.user.client.post("integrations/apikey/save", &json!({"name": "ci"})).await.ok();
     secret.add("an API key that is in use", text(&made, "apikey"));
     secret.add("an Enc key that is in use", text(&made, "enckey"));
+    stream(&cid.user.client, secret).await;
     ann.client.post_nothing("logout").await.ok();
     let answer = anonymous.post("login", &log_in).await.ok();
     let ann = anonymous.with_token(text(&answer, "token"));
     ann.post_nothing("logoutall").await.ok();
     let answer = anonymous.post("login", &log_in).await.ok();
     anonymous.with_token(text(&answer, "token")).post_nothing("user/delete").await.ok();
+}
+
+/// A stream that has sent entries, and one whose receiver fails.
+async fn stream(owner: &Client, secret: &mut Sentinels) {
+    let (working, failing) = (Receiver::start().await, Receiver::start().await);
+    failing.answer_with(500, "", "");
+    secret.add("the path of a stream", STREAM_PATH);
+    for receiver in [&working, &failing] {
+        let body = json!({"url": format!("{}/{STREAM_PATH}", receiver.url)});
+        let saved = owner.post("audit/stream/save", &body).await.ok();
+        secret.add("the secret of a stream", text(&saved, "secret"));
+        receiver.wait_for_hooks(1).await;
+    }
 }
 
 /// All bytes of the database.
@@ -221,6 +236,7 @@ async fn no_secret_is_left_anywhere(kind: DatabaseKind) {
     let mut mail_server = MailServer::start("none", None, Some(MAIL_PASSWORD)).await;
     let mut installation = mail_server.settings(Installation::new(kind).await.without_limits());
     installation = installation.set("LOG", "trace").set("SERVER_METRICS_TOKEN", METRICS_TOKEN);
+    installation = installation.set("AUDIT_LOG", "true");
     if kind == DatabaseKind::Postgres {
         // The test's server requires no password and accepts any.
         let url = installation.database_url().replacen('@', &format!(":{DATABASE_PASSWORD}@"), 1);
@@ -237,6 +253,7 @@ async fn no_secret_is_left_anywhere(kind: DatabaseKind) {
     server.kill().await;
     let log = installation.log();
     assert!(log.contains("\"level\":\"DEBUG\""), "the log is not verbose");
+    assert!(log.contains("\"target\":\"audit\""), "the log has no entries of the audit log");
     assert_eq!(secret.found_in(log.as_bytes()), BTreeSet::new());
     assert_eq!(secret.found_in(&stored), BTreeSet::new());
     // The search finds plain text.

@@ -1,11 +1,12 @@
 /** The audit log: who changed what, from where and when. */
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { GET, unwrap } from "../../shared/api/client";
+import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
+import { DELETE, GET, POST, unwrap } from "../../shared/api/client";
 import { valuesOfSet } from "../../shared/api/closed-sets";
 import type { components } from "../../shared/api/schema";
 
 export type Entry = components["schemas"]["AuditEntry"];
 export type Change = components["schemas"]["AuditChange"];
+export type Stream = components["schemas"]["ListedStream"];
 export type Action = components["schemas"]["KnownAuditAction"];
 
 /** What entries can be about: the part of an action before its dot. */
@@ -49,4 +50,35 @@ export function verify() {
 
 export function exportOf(format: "jsonl" | "csv"): string {
   return `/api/v1/audit/export?format=${format}`;
+}
+
+export const streamsQuery = queryOptions({
+  queryKey: ["audit-streams"],
+  queryFn: ({ signal }) => unwrap(GET("/api/v1/audit/streams", { signal })).then((answer) => answer.streams),
+  // The service delivers, and turns a stream off when its receiver is gone, which the page should show.
+  refetchInterval: 5_000,
+});
+
+type SaveStream = components["schemas"]["SaveStream"];
+
+/** Creates or changes a stream; returns its signing secret, which is empty unless it is new. */
+export async function saveStream(client: QueryClient, body: SaveStream): Promise<string> {
+  const { secret = "" } = await unwrap(POST("/api/v1/audit/stream/save", { body }));
+  await renew(client);
+  return secret;
+}
+
+/** Returns the response of the receiver. */
+export async function testStream(streamid: string): Promise<string> {
+  return (await unwrap(POST("/api/v1/audit/stream/test", { body: { streamid } }))).message;
+}
+
+export async function removeStream(client: QueryClient, streamid: string): Promise<void> {
+  await unwrap(DELETE("/api/v1/audit/stream/{streamid}/delete", { params: { path: { streamid } } }));
+  await renew(client);
+}
+
+/** A change of a stream is an entry, too. */
+async function renew(client: QueryClient): Promise<void> {
+  await Promise.all([streamsQuery.queryKey, ["audit"]].map((queryKey) => client.invalidateQueries({ queryKey })));
 }

@@ -1,4 +1,4 @@
-/** The team's audit log, with filters, the changed fields, an export and a verification. */
+/** The team's audit log, with filters, the changed fields, an export, a verification and streams. */
 import { Button, Menu, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
@@ -8,10 +8,12 @@ import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Chevron } from "../../shared/ui/icons";
 import { LoadMore } from "../../shared/ui/load-more";
 import { Loading } from "../../shared/ui/loading";
+import { May } from "../../shared/ui/may";
 import { Page, Panel } from "../../shared/ui/page";
 import styles from "./audit.module.css";
 import { auditQuery, exportOf, things, type Thing } from "./data";
 import { EntryRow } from "./entry";
+import { Streams } from "./streams";
 import { Verification } from "./verification";
 
 /** How many are shown at first, and after "Show older". */
@@ -56,6 +58,9 @@ export function Component() {
         {data && <LoadMore shown={data.length} limit={limit} steps={LIMITS} show={setLimit} />}
       </Panel>
       <Verification />
+      <May do="own">
+        <Streams />
+      </May>
     </Page>
   );
 }

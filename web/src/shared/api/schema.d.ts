@@ -96,6 +96,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit/stream/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a stream, which begins with the entry about its own creation, or changes the one with
+         *     the given `streamid`. A stream that is turned on continues where it stopped.
+         */
+        post: operations["post_audit_stream_save"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/stream/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a request without entries, of the type `audit.test`, and returns the receiver's response
+         *     in `message`. The receiver is that of a saved stream (`streamid`), or the given `url`.
+         */
+        post: operations["post_audit_stream_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/stream/{streamid}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a stream. */
+        delete: operations["delete_audit_stream_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/streams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the team's streams: webhooks that receive its audit log. */
+        get: operations["get_audit_streams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit/verify": {
         parameters: {
             query?: never;
@@ -2100,12 +2174,12 @@ export interface components {
          * @description The known values of AuditAction.
          * @enum {string}
          */
-        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export";
+        KnownAuditAction: "monitor.create" | "monitor.update" | "monitor.delete" | "notifier.create" | "notifier.update" | "notifier.delete" | "member.invite" | "member.uninvite" | "member.join" | "member.update" | "member.role" | "member.suspend" | "member.revoke" | "member.remove" | "member.leave" | "member.verify" | "service.create" | "service.update" | "service.delete" | "key.create" | "key.update" | "key.delete" | "session.end" | "login.ok" | "login.failed" | "mfa.enable" | "mfa.disable" | "password.link" | "password.reset" | "team.create" | "team.update" | "team.remove" | "plan.change" | "card.create" | "card.update" | "card.delete" | "audit.export" | "audit.stream";
         /**
          * @description The known values of AuditObjectKind.
          * @enum {string}
          */
-        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team";
+        KnownAuditObjectKind: "monitor" | "monitors" | "notifier" | "person" | "invitation" | "service" | "key" | "session" | "card" | "plan" | "team" | "stream";
         /**
          * @description The known values of ErrorCode.
          * @enum {string}
@@ -2241,6 +2315,27 @@ export interface components {
             last_used: string;
             /** Format: uuid */
             sessionid: string;
+        };
+        ListedStream: {
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: int64
+             * @description The `seq` of the last entry that was delivered.
+             */
+            cursor: number;
+            /** @description Whether the stream is off: by an owner, or because its receiver failed for too long. */
+            disabled: boolean;
+            /**
+             * Format: date-time
+             * @description Since when no attempt has succeeded; null if the last one has.
+             */
+            failing_since?: string | null;
+            /** @description Why the last attempt failed; empty if it succeeded. */
+            last_error: string;
+            /** Format: uuid */
+            streamid: string;
+            url: string;
         };
         ListedTeam: {
             /** @description Whether this call acts in it. */
@@ -3354,6 +3449,19 @@ export interface components {
             /** @description Must equal password1. */
             password2?: string | null;
         };
+        /**
+         * @description A stream to create (without `streamid`), which needs a URL, or to change; fields that are
+         *     omitted stay as they are.
+         */
+        SaveStream: {
+            /** @description Nothing is sent while it is false; entries wait. */
+            isactive?: boolean | null;
+            /** @description The signing secret: `whsec_` and base64. If omitted, a new stream gets one. */
+            secret?: string | null;
+            streamid?: string | null;
+            /** @description http or https, without a user name and password. */
+            url?: string | null;
+        };
         /** @description A change to the team; fields that are omitted stay as they are. */
         SaveTeamSettings: {
             default_role?: components["schemas"]["Role"] | null;
@@ -3530,6 +3638,25 @@ export interface components {
              */
             uptime_checks?: number | null;
         };
+        StreamList: {
+            /** @description Only with `limit`: the cursor of the next page; null on the last page. */
+            next_cursor?: string | null;
+            streams: components["schemas"]["ListedStream"][];
+            success: boolean;
+        };
+        StreamSaved: {
+            message: string;
+            /** @description The signing secret; shown only when it is new. */
+            secret?: string;
+            /** Format: uuid */
+            streamid: string;
+            success: boolean;
+        };
+        StreamTested: {
+            /** @description The receiver's response. */
+            message: string;
+            success: boolean;
+        };
         Summaries: {
             success: boolean;
             summaries: components["schemas"]["Summary"][];
@@ -3597,6 +3724,13 @@ export interface components {
             next_cursor?: string | null;
             success: boolean;
             teams: components["schemas"]["ListedTeam"][];
+        };
+        /** @description What to test: `streamid` or `url`. With both, the secret of the stream signs. */
+        TestStream: {
+            /** @description Signs the request; random if there is none. */
+            secret?: string | null;
+            streamid?: string | null;
+            url?: string | null;
         };
         TextOrList: string | unknown[];
         TextOrNumber: string | number;
@@ -4548,6 +4682,462 @@ export interface operations {
                 content: {
                     "application/x-ndjson": string;
                     "text/csv": string;
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A query parameter is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_audit_stream_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveStream"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamSaved"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such stream */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has 5 streams */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_audit_stream_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestStream"];
+            };
+        };
+        responses: {
+            /** @description Accepted by the receiver */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamTested"];
+                };
+            };
+            /** @description The body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such stream */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is not sent as application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Fields are invalid; `errors` lists all of them */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not accepted by the receiver */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete_audit_stream_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The stream's id */
+                streamid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No valid credentials were sent */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The role of the caller, or the scope of the API key, does not include the permission */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The team has no such stream */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests; Retry-After says when to retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request has too many headers */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal error; the operator can find the cause in the log by the X-Request-Id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The service is unavailable or busy; Retry-After says when to retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_audit_streams: {
+        parameters: {
+            query?: {
+                /** @description Streams per page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The streams */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamList"];
                 };
             };
             /** @description No valid credentials were sent */

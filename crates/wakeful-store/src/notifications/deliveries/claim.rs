@@ -408,6 +408,12 @@ impl Store {
             .await
             .map(|done| done.rows_affected())
         })?;
-        Ok(mails + deliveries + payments)
+        let streams = write!(self, |db| {
+            sqlx::query("update audit_streams set lease_until = 0 where lease_until > 0")
+                .execute(db)
+                .await
+                .map(|done| done.rows_affected())
+        })?;
+        Ok(mails + deliveries + payments + streams)
     }
 }

@@ -1,12 +1,19 @@
 //! The audit log of a team, for those who may read it. The entries are written by the store, in
 //! the transaction of each change.
 
+pub mod delivery;
+mod heads;
+mod operator;
+mod streams;
+
 use wakeful_core::access::permission;
 use wakeful_core::audit::{Action, Change, Object, ObjectKind};
 use wakeful_core::time::Millis;
 use wakeful_store::NewEntry;
 
-pub use wakeful_store::{AuditQuery, AuditVerification, StoredEntry};
+pub use operator::AuditChain;
+pub use streams::{SaveStream, SavedStream, StreamTest};
+pub use wakeful_store::{AuditQuery, AuditVerification, StoredEntry, StreamChange};
 
 use crate::caller::Authorized;
 use crate::{Engine, Page, Result};
