@@ -168,6 +168,22 @@ both_databases! {
         assert_eq!(sign_up("2001:db8:1:3::1").await.wrong_fields(), ["password"]);
     }
 
+    async fn the_addresses_of_one_site_have_four_times_the_sign_ups_of_one(setup: Setup) {
+        let mut setup = setup;
+        setup.settings.limits.signups_per_hour = 2;
+        let app = setup.start_behind_proxy().await;
+        let sign_up = async |address: &str| {
+            let body = json!({"email": "ann@example.com", "password": "password"});
+            app.caller_from(address).post("signup", &body).await
+        };
+        for host in 1..=8 {
+            let answer = sign_up(&format!("198.51.100.{host}")).await;
+            assert_eq!(answer.wrong_fields(), ["password"]);
+        }
+        sign_up("198.51.100.99").await.refused(429, "too_many_requests");
+        assert_eq!(sign_up("198.51.101.1").await.wrong_fields(), ["password"]);
+    }
+
     async fn sign_ups_are_limited_per_hour_and_address(setup: Setup) {
         let mut setup = setup;
         setup.settings.limits.signups_per_hour = 3;

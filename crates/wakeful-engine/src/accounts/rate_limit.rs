@@ -1,7 +1,8 @@
 //! Rate limits. Failed logins count per account and client network, so that guessing is slow
 //! and a user cannot be locked out by others, and per network, so that one password cannot be
-//! tried on every account. The networks of an IPv6 site count together as well. Declined cards count per team and per network, so that stolen
-//! numbers are not tested here. Everything else counts per network.
+//! tried on every account; the networks of an IPv6 site count together as well. Declined cards
+//! count per team and per network, so that stolen numbers are not tested here. Everything else
+//! counts per network and per site.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use crate::{Engine, Error, Result};
 const MINUTE: Duration = Duration::from_secs(60);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const HOUR: Duration = Duration::from_secs(3600);
-/// How many times as many attempts an IPv6 site may have as one of its 65,536 networks.
+/// How many times as many attempts a site may have as one of its networks: 65,536 of an IPv6
+/// site, 256 addresses of an IPv4 site.
 const SITE_FACTOR: u32 = 4;
 /// For one account or API key.
 const LOGIN_ENTRIES_PER_HOUR: u32 = 60;
@@ -43,6 +45,8 @@ impl Engine {
         };
         let network = ClientNetwork::of(from);
         let mut of_client = Vec::from(failed_logins(network, 1));
+        // Not of an IPv4 site: the addresses of a /24 belong to many customers of a provider, and
+        // one of them could keep the others from logging in. It has only 256 addresses anyway.
         if from.to_canonical().is_ipv6() {
             of_client.extend(failed_logins(network.site(), SITE_FACTOR));
         }
@@ -169,14 +173,13 @@ impl Engine {
     }
 }
 
-/// The attempts of a client per hour, and those of all clients of its IPv6 site.
+/// The attempts of a client per hour, and those of all clients of its site.
 fn network_limits(what: &str, from: IpAddr, max: u32) -> Vec<Limit> {
-    let mut limits = vec![limit(what, &[&network(from)], max, HOUR)];
-    if from.to_canonical().is_ipv6() {
-        let site = ClientNetwork::of(from).site().to_string();
-        limits.push(limit(what, &[&site], max.saturating_mul(SITE_FACTOR), HOUR));
-    }
-    limits
+    let site = ClientNetwork::of(from).site().to_string();
+    vec![
+        limit(what, &[&network(from)], max, HOUR),
+        limit(what, &[&site], max.saturating_mul(SITE_FACTOR), HOUR),
+    ]
 }
 
 fn network(address: IpAddr) -> String {

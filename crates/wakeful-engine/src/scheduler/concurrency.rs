@@ -1,14 +1,16 @@
 //! Limits how many checks run concurrently: in total, per team and per target host. Other
 //! checks wait, first come first served within their team, and the team with the fewest
-//! running checks is next. When all places are taken, a check that has run for a second gives
-//! way to a team that has far fewer, and is queued again: teams whose targets hang cannot
-//! delay another team.
+//! running checks is next; of those with equally many, the one that has waited the longest
+//! for its turn. When all places are taken, a check that has run for a second gives way to a
+//! team that has far fewer, and is queued again, behind the teams that wait: teams whose
+//! targets hang, however many, cannot keep another team from its turn.
 //!
 //! A host gets four checks at a time, and the teams that check it take turns. A team that has
 //! no check of the host running need not wait for others: however many teams check a host,
 //! none delays another. A check that takes longer than a quarter of a second no longer counts,
 //! because otherwise a single hanging page would delay the checks of its healthy neighbors.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -51,8 +53,13 @@ pub(super) struct ConcurrencyLimiter {
     max_running: usize,
     running: usize,
     teams: HashMap<TeamId, TeamQueue>,
-    /// The teams with waiting jobs, by their number of running jobs.
-    ready_teams: BTreeSet<(usize, TeamId)>,
+    /// The teams with waiting jobs, by their number of running jobs and their turns.
+    ready_teams: BTreeSet<(usize, u64, TeamId)>,
+    /// The teams with running jobs, by how many they have; of equals, the one with the oldest
+    /// job last.
+    busy_teams: BTreeSet<(usize, Reverse<u64>, TeamId)>,
+    /// Counts the turns that teams were given.
+    turns: u64,
     hosts: HashMap<u64, HostQueue>,
     /// How many jobs wait for their host.
     waiting_for_host: usize,
@@ -66,6 +73,16 @@ struct TeamQueue {
     /// By their numbers, so in the order of their start.
     running: BTreeMap<u64, RunPermit>,
     waiting: VecDeque<Job>,
+    /// The team's turn: a number that is larger, the later the team began to wait for it.
+    turn: u64,
+}
+
+impl TeamQueue {
+    /// The place among the busy teams, if any job is running.
+    fn load(&self, id: TeamId) -> Option<(usize, Reverse<u64>, TeamId)> {
+        let (oldest, _) = self.running.first_key_value()?;
+        Some((self.running.len(), Reverse(*oldest), id))
+    }
 }
 
 #[derive(Default)]
@@ -85,6 +102,8 @@ impl ConcurrencyLimiter {
             running: 0,
             teams: HashMap::new(),
             ready_teams: BTreeSet::new(),
+            busy_teams: BTreeSet::new(),
+            turns: 0,
             hosts: HashMap::new(),
             waiting_for_host: 0,
             next_search: 0,
@@ -170,7 +189,7 @@ impl ConcurrencyLimiter {
     }
 
     fn admit(&mut self, now: u64, start: &mut Vec<RunPermit>) {
-        while let Some((running, id)) = self.ready_teams.first().copied() {
+        while let Some((running, _, id)) = self.ready_teams.first().copied() {
             if self.running >= self.max_running {
                 if !self.make_way(running, now) {
                     return;
@@ -193,30 +212,56 @@ impl ConcurrencyLimiter {
             let number = self.started_jobs;
             let permit = RunPermit { job, stop: Arc::default(), started: now, number };
             start.push(permit.clone());
-            self.change(id, |team| drop(team.running.insert(number, permit)));
+            let turn = self.next_turn();
+            self.change(id, |team| {
+                team.turn = turn;
+                team.running.insert(number, permit);
+            });
         }
     }
 
-    /// Stops the oldest job of the team with the most running ones and queues it again, if it
-    /// has run for a while and its team has far more than one with `running`.
+    /// Stops a job for a team with `running` jobs and queues it again. Its team waits for its
+    /// next turn like one that has just begun to wait.
     fn make_way(&mut self, running: usize, now: u64) -> bool {
         if now < self.next_search {
             return false;
         }
-        let most = self.teams.iter().max_by_key(|(_, team)| team.running.len());
-        let oldest =
-            most.and_then(|(id, team)| Some((*id, team.running.first_key_value()?.1, team)));
-        let Some((id, oldest, _)) = oldest.filter(|(_, oldest, team)| {
-            oldest.started + MIN_RUN_MS <= now && team.running.len() > running * GIVE_WAY_FACTOR
-        }) else {
+        let Some(permit) = self.job_to_stop(running, now) else {
             self.next_search = now + SEARCH_INTERVAL_MS;
             return false;
         };
-        let oldest = oldest.clone();
-        oldest.stop.notify_one();
-        self.remove_running(id, oldest.number);
-        self.enqueue(oldest.job);
+        permit.stop.notify_one();
+        let (job, turn) = (permit.job, self.next_turn());
+        self.remove_running(job.team, permit.number);
+        self.change(job.team, |team| {
+            team.turn = turn;
+            team.waiting.push_back(job);
+        });
         true
+    }
+
+    /// The oldest job of the teams with the most running ones, if it has run for a while and
+    /// they have far more than `running`. If it has not, those of teams with fewer jobs may
+    /// have. A step skips all teams with equally many, so there are few steps.
+    fn job_to_stop(&self, running: usize, now: u64) -> Option<RunPermit> {
+        let mut busiest = self.busy_teams.last();
+        while let Some((jobs, Reverse(oldest), id)) = busiest {
+            if *jobs <= running * GIVE_WAY_FACTOR {
+                return None;
+            }
+            let permit = self.teams.get(id)?.running.get(oldest)?;
+            if permit.started + MIN_RUN_MS <= now {
+                return Some(permit.clone());
+            }
+            let fewer = (*jobs, Reverse(u64::MAX), TeamId::from(uuid::Uuid::nil()));
+            busiest = self.busy_teams.range(..fewer).next_back();
+        }
+        None
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
     }
 
     /// Removes a running job of a team; false if there is none such.
@@ -234,13 +279,28 @@ impl ConcurrencyLimiter {
         running == 0 || running < 3 * (self.max_running - self.running)
     }
 
-    /// Changes a team and its place among the ready ones.
+    /// Changes a team and its places among the ready and the busy ones. A team that begins to
+    /// wait gets a new turn.
     fn change(&mut self, id: TeamId, change: impl FnOnce(&mut TeamQueue)) {
         let team = self.teams.entry(id).or_default();
-        self.ready_teams.remove(&(team.running.len(), id));
+        let (was_ready, load) = (!team.waiting.is_empty(), team.load(id));
+        if was_ready {
+            self.ready_teams.remove(&(team.running.len(), team.turn, id));
+        }
         change(team);
         if !team.waiting.is_empty() {
-            self.ready_teams.insert((team.running.len(), id));
+            if !was_ready {
+                self.turns += 1;
+                team.turn = self.turns;
+            }
+            self.ready_teams.insert((team.running.len(), team.turn, id));
+        }
+        let new_load = team.load(id);
+        if new_load != load {
+            if let Some(load) = load {
+                self.busy_teams.remove(&load);
+            }
+            self.busy_teams.extend(new_load);
         }
         if team.running.is_empty() && team.waiting.is_empty() {
             self.teams.remove(&id);
@@ -338,6 +398,7 @@ mod tests {
         assert!(
             limiter.teams.is_empty() && limiter.hosts.is_empty() && limiter.ready_teams.is_empty()
         );
+        assert!(limiter.busy_teams.is_empty());
     }
 
     #[test]
@@ -402,6 +463,79 @@ mod tests {
         }
         assert!(done > 0);
         assert!(limiter.teams.is_empty() && limiter.hosts.is_empty(), "all of them ended");
+    }
+
+    /// Teams in the order of their creation, as ids are ordered by time.
+    fn nth_team(number: i64) -> TeamId {
+        TeamId::new(Millis(number), [0; 10])
+    }
+
+    fn nth_job(number: i64, host: u64) -> Job {
+        Job { team: nth_team(number), ..job(0, host) }
+    }
+
+    #[test]
+    fn more_older_teams_than_places_whose_targets_hang_leave_a_younger_team_its_turn() {
+        const TEAMS: i64 = 620;
+        let mut limiter = ConcurrencyLimiter::new(512);
+        let mut start = Vec::new();
+        for number in 0..TEAMS {
+            for monitor in 0..2 {
+                limiter.submit(nth_job(number, 2 * number.unsigned_abs() + monitor), 0, &mut start);
+            }
+        }
+        assert_eq!(start.len(), 512);
+        let victim = nth_job(9_999, 99_999);
+        let mut waited = Vec::new();
+        for round in 1..=5 {
+            let due = round * 10_000;
+            limiter.submit(victim, due, &mut start);
+            // The others' targets hang: nothing is released but the victim's check.
+            let started = (due..due + 10_000).step_by(50).find_map(|now| {
+                let mut start = Vec::new();
+                limiter.release_waiting(now, &mut start);
+                let of_victim = start.into_iter().find(|permit| permit.job == victim);
+                of_victim.map(|permit| (now, permit))
+            });
+            let (now, permit) = started.expect("it gets its turn");
+            waited.push(now - due);
+            limiter.release(&permit, now, &mut start);
+        }
+        // All others have one turn before it at the most: 620 of them, 512 a second.
+        assert!(waited.iter().all(|waited| *waited <= 2 * MIN_RUN_MS), "{waited:?}");
+    }
+
+    #[test]
+    fn every_team_has_its_turn_before_any_has_two() {
+        let mut limiter = ConcurrencyLimiter::new(4);
+        let mut start = Vec::new();
+        for number in (0..12).rev() {
+            limiter.submit(nth_job(number, number.unsigned_abs()), 0, &mut start);
+        }
+        for second in 1..=2 {
+            limiter.release_waiting(second * MIN_RUN_MS, &mut start);
+        }
+        let teams: Vec<TeamId> = start.iter().map(|permit| permit.job.team).collect();
+        assert_eq!(teams, (0..12).rev().map(nth_team).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_busy_team_whose_checks_have_just_begun_does_not_protect_older_ones_of_others() {
+        let mut limiter = ConcurrencyLimiter::new(8);
+        let mut hanging = Vec::new();
+        for number in 0..5 {
+            limiter.submit(nth_job(number, number.unsigned_abs()), 0, &mut hanging);
+        }
+        let mut busy = Vec::new();
+        for host in 100..103 {
+            limiter.submit(nth_job(50, host), MIN_RUN_MS, &mut busy);
+        }
+        assert_eq!((hanging.len(), busy.len()), (5, 3));
+        let mut start = Vec::new();
+        limiter.submit(nth_job(60, 200), MIN_RUN_MS + 1, &mut start);
+        assert_eq!(start.first().map(|permit| permit.job.team), Some(nth_team(60)));
+        assert!(busy.iter().all(|permit| permit.stop.notified().now_or_never().is_none()));
+        assert!(hanging[0].stop.notified().now_or_never().is_some());
     }
 
     #[test]
