@@ -1,6 +1,6 @@
-//! Decides which message is sent next: teams take turns, and so do the notifiers of a team.
-//! Each has a limited number of messages in flight. A message whose receiver takes long leaves
-//! its place to others: receivers that never respond, of however many teams, delay nobody else.
+//! Claims and sends the messages whose turn it is (`turns.rs`), and separately those that
+//! other processes crashed with. A message whose receiver takes long leaves its place to
+//! others.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use wakeful_core::backoff::MAX_CRASHES;
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{DeliveryId, NotifierId, TeamId};
-use wakeful_core::notifications::notifier::{DeliveryMode, Kind, Notifier};
+use wakeful_core::notifications::notifier::{DeliveryMode, Notifier};
 use wakeful_core::time::Millis;
 use wakeful_store::DueDelivery;
 
@@ -17,22 +17,9 @@ use super::LEASE;
 use super::attempt::{self, ClaimedMessage, Completion};
 use super::email::MINUTE;
 use super::survive::without_crashed;
+use super::turns::{Digest, InFlightCounts, Message, Picked, SLOW_AFTER, Turns};
 use crate::{Engine, Result};
 
-/// Messages in flight at a time: per notifier, per team, and in total, slow ones aside.
-const MAX_PER_NOTIFIER: usize = 10;
-const MAX_PER_TEAM: usize = 50;
-const MAX_IN_FLIGHT: usize = 512;
-/// A message in flight for longer is slow.
-const SLOW_AFTER: Duration = Duration::from_secs(5);
-/// Slow messages at a time of a team, which sends no other ones meanwhile.
-const MAX_SLOW_PER_TEAM: usize = 16;
-/// Messages in total, slow or not: enough for 160 teams with `MAX_PER_TEAM`, more than one
-/// client can sign up in an hour.
-const MAX_WITH_SLOW: usize = 8_192;
-/// A team gets at most this fraction of the free places, so that a few teams whose receivers
-/// never respond cannot delay the others.
-const FREE_PART_PER_TEAM: usize = 8;
 /// The number of messages in flight during which a process has crashed before: after the
 /// next crash, only these few are suspect.
 const MAX_SUSPECTS: usize = 32;
@@ -49,8 +36,7 @@ const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
 
 pub(super) struct Dispatcher {
     engine: Engine,
-    /// Teams in the order of their turns, with their waiting messages.
-    waiting: VecDeque<(TeamId, VecDeque<NotifierQueue>)>,
+    waiting: Turns,
     /// Messages that other processes crashed with.
     suspects: VecDeque<DueDelivery>,
     /// Notifiers with more due messages than were fetched.
@@ -90,84 +76,12 @@ fn is_last_chance(crashes: u32) -> bool {
     (ALONE_AFTER..MAX_CRASHES).contains(&crashes)
 }
 
-struct NotifierQueue {
-    notifier: NotifierId,
-    kind: Kind,
-    ids: VecDeque<DeliveryId>,
-}
-
-/// What is sent next.
-#[derive(Default)]
-struct Picked {
-    messages: Vec<Message>,
-    digests: Vec<Digest>,
-}
-
-/// A message that is sent separately.
-struct Message {
-    id: DeliveryId,
-    notifier: NotifierId,
-}
-
-/// All due messages of a notifier that have this number of crashes.
-struct Digest {
-    team: TeamId,
-    notifier: NotifierId,
-    crashes: u32,
-}
-
-/// The numbers of deliveries in flight.
-#[derive(Default)]
-struct InFlightCounts {
-    per_team: HashMap<TeamId, usize>,
-    per_notifier: HashMap<NotifierId, usize>,
-    slow_per_team: HashMap<TeamId, usize>,
-    suspects: usize,
-    slow: usize,
-    all: usize,
-}
-
-impl InFlightCounts {
-    fn add(&mut self, team: TeamId, notifier: NotifierId, crashes: u32) {
-        *self.per_team.entry(team).or_default() += 1;
-        *self.per_notifier.entry(notifier).or_default() += 1;
-        self.suspects += usize::from(crashes > 0);
-        self.all += 1;
-    }
-
-    /// One of those that were added is slow.
-    fn add_slow(&mut self, team: TeamId) {
-        *self.slow_per_team.entry(team).or_default() += 1;
-        self.slow += 1;
-    }
-
-    /// The number of places for more.
-    fn free(&self) -> usize {
-        let places = MAX_IN_FLIGHT.saturating_sub(self.all - self.slow);
-        places.min(MAX_WITH_SLOW.saturating_sub(self.all))
-    }
-
-    /// Whether one more may be sent.
-    fn has_room(&self, team: TeamId, notifier: NotifierId, mode: DeliveryMode) -> bool {
-        let max = match mode {
-            DeliveryMode::Single => MAX_PER_NOTIFIER,
-            DeliveryMode::Digest => 1,
-        };
-        let free = self.free();
-        let share = (free / FREE_PART_PER_TEAM).clamp(1, MAX_PER_TEAM);
-        free > 0
-            && self.per_team.get(&team).is_none_or(|number| *number < share)
-            && self.slow_per_team.get(&team).is_none_or(|number| *number < MAX_SLOW_PER_TEAM)
-            && self.per_notifier.get(&notifier).is_none_or(|number| *number < max)
-    }
-}
-
 impl Dispatcher {
     pub(super) fn new(engine: Engine) -> Self {
         let last_poll = engine.now();
         Self {
             engine,
-            waiting: VecDeque::new(),
+            waiting: Turns::default(),
             suspects: VecDeque::new(),
             truncated: HashSet::new(),
             paused: HashMap::new(),
@@ -190,8 +104,10 @@ impl Dispatcher {
         self.handle_clock_jump(now).await;
         // No pause is longer than that, unless the clock was set back.
         self.paused.retain(|_, until| now < *until && *until <= now.after(MINUTE));
+        self.waiting.slow.expire();
         match self.engine.store().due_deliveries(now, NOTIFIER_BATCH, POLL_BATCH).await {
             Ok(mut due) => {
+                let full = due.len() >= POLL_BATCH as usize;
                 // Their leases seem to have expired if the clock was set forward.
                 let in_flight: HashSet<DeliveryId> =
                     self.in_flight.values().filter_map(|attempt| attempt.message).collect();
@@ -199,7 +115,7 @@ impl Dispatcher {
                 let (suspects, due): (Vec<_>, Vec<_>) =
                     due.into_iter().partition(|row| row.crashes > 0);
                 self.suspects = suspects.into();
-                self.group_by_team(due);
+                self.replace_waiting(due, full);
             }
             Err(error) => {
                 tracing::warn!(
@@ -223,54 +139,31 @@ impl Dispatcher {
         self.last_poll = now;
     }
 
-    fn group_by_team(&mut self, due: Vec<DueDelivery>) {
-        let mut teams: Vec<(TeamId, Vec<NotifierQueue>)> = Vec::new();
-        let mut place: HashMap<NotifierId, (usize, usize)> = HashMap::new();
-        let mut team_place: HashMap<TeamId, usize> = HashMap::new();
-        let all = due.len();
-        for DueDelivery { id, team, notifier, kind, .. } in due {
-            let at = *team_place.entry(team).or_insert_with(|| {
-                teams.push((team, Vec::new()));
-                teams.len() - 1
-            });
-            let (_, queues) = &mut teams[at];
-            let (_, queue) = *place.entry(notifier).or_insert_with(|| {
-                queues.push(NotifierQueue { notifier, kind, ids: VecDeque::new() });
-                (at, queues.len() - 1)
-            });
-            queues[queue].ids.push_back(id);
-        }
-        let full = all >= POLL_BATCH as usize;
-        let queues = teams.iter().flat_map(|(_, queues)| queues);
-        let truncated = queues.filter(|queue| full || queue.ids.len() >= NOTIFIER_BATCH as usize);
-        self.truncated = truncated.map(|queue| queue.notifier).collect();
-        self.waiting = teams.into_iter().map(|(team, queues)| (team, queues.into())).collect();
+    /// `full`: more may be due than were fetched.
+    fn replace_waiting(&mut self, due: Vec<DueDelivery>, full: bool) {
+        self.waiting.replace(due, !full);
+        let notifiers = self.waiting.notifiers();
+        let truncated = notifiers.filter(|(_, number)| full || *number >= NOTIFIER_BATCH as usize);
+        self.truncated = truncated.map(|(notifier, _)| notifier).collect();
     }
 
     /// Adds hints of new messages, behind the waiting ones.
     pub(super) fn add(&mut self, new: Vec<DueDelivery>) {
-        for DueDelivery { id, team, notifier, kind, .. } in new {
-            let place = self.waiting.iter().position(|(of, _)| *of == team);
-            let place = place.unwrap_or_else(|| {
-                self.waiting.push_back((team, VecDeque::new()));
-                self.waiting.len() - 1
-            });
-            let (_, queues) = &mut self.waiting[place];
-            match queues.iter_mut().find(|queue| queue.notifier == notifier) {
-                Some(queue) => queue.ids.push_back(id),
-                None => queues.push_back(NotifierQueue { notifier, kind, ids: [id].into() }),
-            }
-        }
+        new.into_iter().for_each(|row| self.waiting.add(row));
     }
 
     /// Whether the hints of a notifier with more messages are used up, or a finished attempt
     /// may have released other messages.
     pub(super) fn needs_poll(&self) -> bool {
-        let has_hints = |notifier: &NotifierId| {
-            let mut queues = self.waiting.iter().flat_map(|(_, queues)| queues);
-            queues.any(|queue| queue.notifier == *notifier && !queue.ids.is_empty())
-        };
-        self.waiting.is_empty() || self.truncated.iter().any(|notifier| !has_hints(notifier))
+        if self.waiting.is_empty() {
+            return true;
+        }
+        if self.truncated.is_empty() {
+            return false;
+        }
+        let with_hints: HashSet<NotifierId> =
+            self.waiting.notifiers().map(|(notifier, _)| notifier).collect();
+        self.truncated.iter().any(|notifier| !with_hints.contains(notifier))
     }
 
     /// Claims and sends as many messages as may be in flight.
@@ -296,9 +189,14 @@ impl Dispatcher {
 
     /// Picks messages in turn, until the limits are reached.
     fn pick(&mut self) -> Picked {
+        for attempt in self.in_flight.values() {
+            let waited = attempt.begun.elapsed();
+            self.waiting.slow.record_waiting(attempt.team, attempt.notifier, waited);
+        }
         let mut counts = InFlightCounts::default();
         for attempt in self.in_flight.values() {
-            counts.add(attempt.team, attempt.notifier, attempt.crashes);
+            let slow = self.waiting.slow.is_slow(attempt.team);
+            counts.add(attempt.team, attempt.notifier, attempt.crashes, slow);
             if attempt.is_slow() {
                 counts.add_slow(attempt.team);
             }
@@ -307,52 +205,9 @@ impl Dispatcher {
         if self.pick_suspects(&mut counts, &mut picked) {
             return picked;
         }
-        let mut idle_turns = 0;
-        while idle_turns < self.waiting.len() && counts.free() > 0 {
-            let Some((team, mut queues)) = self.waiting.pop_front() else { break };
-            let took_turn = self.pick_for_team(team, &mut queues, &mut counts, &mut picked);
-            idle_turns = if took_turn { 0 } else { idle_turns + 1 };
-            if !queues.is_empty() {
-                self.waiting.push_back((team, queues));
-            }
-        }
+        let paused = &self.paused;
+        self.waiting.pick(&mut counts, |notifier| paused.contains_key(&notifier), &mut picked);
         picked
-    }
-
-    /// Picks for the first notifier of a team that may send; false if none may. All notifiers
-    /// go round once, so that another one is first at the next turn.
-    fn pick_for_team(
-        &self,
-        team: TeamId,
-        queues: &mut VecDeque<NotifierQueue>,
-        counts: &mut InFlightCounts,
-        picked: &mut Picked,
-    ) -> bool {
-        let mut took_turn = false;
-        for _ in 0..queues.len() {
-            let Some(mut queue) = queues.pop_front() else { break };
-            let (notifier, mode) = (queue.notifier, queue.kind.delivery_mode());
-            let free =
-                counts.has_room(team, notifier, mode) && !self.paused.contains_key(&notifier);
-            if free && !took_turn {
-                took_turn = true;
-                counts.add(team, notifier, 0);
-                match mode {
-                    DeliveryMode::Single => {
-                        let id = queue.ids.pop_front();
-                        picked.messages.extend(id.map(|id| Message { id, notifier }));
-                    }
-                    DeliveryMode::Digest => {
-                        queue.ids.clear();
-                        picked.digests.push(Digest { team, notifier, crashes: 0 });
-                    }
-                }
-            }
-            if !queue.ids.is_empty() {
-                queues.push_back(queue);
-            }
-        }
-        took_turn
     }
 
     /// Picks from the messages that other processes crashed with, oldest first: either one
@@ -366,16 +221,16 @@ impl Dispatcher {
         self.suspects.make_contiguous().sort_by_key(|row| !is_last_chance(row.crashes));
         while let Some(row) = self.suspects.pop_front() {
             let DueDelivery { id, team, notifier, kind, crashes } = row;
-            let mode = kind.delivery_mode();
+            let (mode, slow) = (kind.delivery_mode(), self.waiting.slow.is_slow(team));
             let max = if is_last_chance(crashes) { 1 } else { MAX_SUSPECTS };
-            let free = counts.has_room(team, notifier, mode)
+            let free = counts.has_room(team, notifier, mode, slow)
                 && counts.suspects < max
                 && !self.paused.contains_key(&notifier);
             if !free {
                 later.push_back(row);
                 continue;
             }
-            counts.add(team, notifier, crashes);
+            counts.add(team, notifier, crashes, slow);
             match mode {
                 DeliveryMode::Single => picked.messages.push(Message { id, notifier }),
                 DeliveryMode::Digest => {
@@ -459,18 +314,25 @@ impl Dispatcher {
     }
 
     fn finish(&mut self, ended: std::result::Result<(Id, Completion), JoinError>) {
-        let id = match ended {
-            Ok((id, Completion::Done)) => id,
+        let (id, is_done) = match ended {
+            Ok((id, Completion::Done)) => (id, true),
             Ok((id, Completion::Paused(notifier, until))) => {
                 self.paused.insert(notifier, until);
-                id
+                (id, false)
             }
             Err(error) => {
                 tracing::error!(error = %ErrorChain(&error), "a delivery was aborted");
-                error.id()
+                (error.id(), false)
             }
         };
-        self.in_flight.remove(&id);
+        let Some(attempt) = self.in_flight.remove(&id) else { return };
+        let (team, notifier, took) = (attempt.team, attempt.notifier, attempt.begun.elapsed());
+        if is_done {
+            self.waiting.slow.record(team, notifier, took);
+        } else {
+            // It may not have reached its receiver.
+            self.waiting.slow.record_waiting(team, notifier, took);
+        }
     }
 
     /// Aborts all attempts and releases the claims of this node.
@@ -484,59 +346,5 @@ impl Dispatcher {
         while !self.tasks.is_empty() {
             self.next_completion().await;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use uuid::Uuid;
-
-    #[test]
-    fn eleven_teams_whose_receivers_never_respond_leave_room_for_a_twelfth() {
-        let mut counts = InFlightCounts::default();
-        let mut send = |team: u128, number: u128| {
-            let (team, to) = (Uuid::from_u128(team), Uuid::from_u128((team << 64) | number));
-            let room = counts.has_room(team.into(), to.into(), DeliveryMode::Single);
-            if room {
-                counts.add(team.into(), to.into(), 0);
-            }
-            room
-        };
-        let sent = |team, send: &mut dyn FnMut(u128, u128) -> bool| {
-            (0..200).filter(|number| send(team, *number)).count()
-        };
-        assert_eq!(sent(1, &mut send), MAX_PER_TEAM, "a single team gets its full share");
-        for team in 2..=11 {
-            sent(team, &mut send);
-        }
-        assert!(sent(12, &mut send) >= MAX_PER_NOTIFIER);
-    }
-
-    #[test]
-    fn a_hundred_teams_whose_receivers_never_respond_leave_room_once_they_are_slow() {
-        let mut counts = InFlightCounts::default();
-        let id = |team: u128, number: u128| Uuid::from_u128((team << 64) | number);
-        let mut number = 0;
-        // Until the first ones of a digest time out.
-        for _ in 0..180 / SLOW_AFTER.as_secs() {
-            let mut sent = Vec::new();
-            for team in 1..=100 {
-                let hanging = TeamId::from(id(team, 0));
-                for _ in 0..200 {
-                    number += 1;
-                    let notifier = NotifierId::from(id(team, number));
-                    if counts.has_room(hanging, notifier, DeliveryMode::Single) {
-                        counts.add(hanging, notifier, 0);
-                        sent.push(hanging);
-                    }
-                }
-            }
-            sent.into_iter().for_each(|team| counts.add_slow(team));
-        }
-        assert!(counts.all <= MAX_WITH_SLOW);
-        let newcomer = (TeamId::from(id(999, 0)), NotifierId::from(id(999, 1)));
-        assert!(counts.has_room(newcomer.0, newcomer.1, DeliveryMode::Single));
-        assert!(counts.free() >= MAX_IN_FLIGHT / 4, "{}", counts.free());
     }
 }

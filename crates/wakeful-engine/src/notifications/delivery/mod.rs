@@ -9,6 +9,7 @@ mod email;
 mod outcome;
 mod single;
 pub(crate) mod survive;
+mod turns;
 
 use std::time::Duration;
 use tokio::time::Instant;
