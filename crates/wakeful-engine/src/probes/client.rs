@@ -28,7 +28,7 @@ const MAX_BATCH: usize = 64;
 /// Well below the default message limit of a NATS server, 1 MiB.
 const MAX_BATCH_BYTES: usize = 512 * 1024;
 /// How much longer than the check itself its reply may take.
-const REPLY_MARGIN: Duration = Duration::from_secs(2);
+pub(super) const REPLY_MARGIN: Duration = Duration::from_secs(2);
 
 /// The connection to the probes.
 pub struct Probes {

@@ -7,13 +7,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, Observation};
 use wakeful_core::one_line::one_line;
 use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::secret::Secret;
+use wakeful_core::token::Digest;
 use zeroize::Zeroizing;
 
 use crate::random;
@@ -129,6 +130,11 @@ pub(super) struct Batch {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct CheckRequest {
     pub(super) monitor: MonitorId,
+    /// The same for all monitors of a team, so that teams take turns on the probe; what the
+    /// team is remains unknown to it. Nodes of earlier versions leave it out: all their checks
+    /// are one group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<Uuid>,
     /// In milliseconds, like `interval`.
     pub(super) timeout: u64,
     pub(super) interval: u64,
@@ -140,14 +146,20 @@ pub(super) struct CheckRequest {
 
 impl CheckRequest {
     pub(super) fn new(
+        team: TeamId,
         monitor: MonitorId,
         spec: &Spec,
         timeout: Duration,
         interval: Duration,
     ) -> Self {
         let secret = spec.secret().map(|secret| Zeroizing::new(secret.expose().to_owned()));
-        let spec = spec.clone();
-        Self { monitor, timeout: millis(timeout), interval: millis(interval), spec, secret }
+        let (spec, group) = (spec.clone(), Some(group_of(team)));
+        Self { monitor, group, timeout: millis(timeout), interval: millis(interval), spec, secret }
+    }
+
+    /// Those who take turns on the probe.
+    pub(super) fn group(&self) -> TeamId {
+        self.group.unwrap_or_default().into()
     }
 
     /// The spec, secret included.
@@ -199,6 +211,13 @@ impl Hello {
     }
 }
 
+fn group_of(team: TeamId) -> Uuid {
+    let Digest(digest) = Digest::of(&format!("probe group\n{team}"));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    Uuid::from_bytes(bytes)
+}
+
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
@@ -223,8 +242,26 @@ mod tests {
         http.password = Secret::new("hunter2-in-the-bus");
         let monitor = MonitorId::new(Millis(0), [1; 10]);
         let second = Duration::from_secs(1);
-        let request = CheckRequest::new(monitor, &Spec::Http(http), second, second);
+        let team = Uuid::from_u128(42).into();
+        let request = CheckRequest::new(team, monitor, &Spec::Http(http), second, second);
         Batch { id: Uuid::from_u128(7), at: 0, asks: vec![request] }
+    }
+
+    #[test]
+    fn the_checks_of_a_team_are_a_group_and_those_of_an_older_node_another() {
+        let of = |team: u128| {
+            let mut batch = batch();
+            batch.asks[0].group = Some(group_of(Uuid::from_u128(team).into()));
+            let sealed = keys(1, "eu", "one").seal_batch(&batch);
+            keys(1, "eu", "one").open_batch(&sealed).expect("opens").asks[0].group()
+        };
+        assert_eq!(of(42), batch().asks[0].group());
+        assert_ne!(of(42), of(43));
+        assert_ne!(of(42).uuid(), Uuid::from_u128(42), "it does not name the team");
+        let mut older = serde_json::to_value(batch()).expect("serializes");
+        assert!(older["asks"][0].as_object_mut().expect("a check").remove("group").is_some());
+        let older: Batch = serde_json::from_value(older).expect("it is still accepted");
+        assert_eq!(older.asks[0].group().uuid(), Uuid::nil());
     }
 
     #[test]

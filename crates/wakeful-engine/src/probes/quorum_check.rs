@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
 use wakeful_core::heartbeat::RegionBeat;
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::{Fault, FaultKind, Observation};
 use wakeful_core::quorum::{RegionResult, RegionResults};
@@ -36,6 +36,7 @@ impl RegionQuorum {
 /// The parameters of one check.
 #[derive(Clone, Copy)]
 struct RegionCheck<'a> {
+    team: TeamId,
     monitor: MonitorId,
     spec: &'a Spec,
     timeout: Duration,
@@ -46,18 +47,18 @@ struct RegionCheck<'a> {
 impl RegionCheck<'_> {
     /// The same check as a request to a probe.
     fn request(&self) -> CheckRequest {
-        CheckRequest::new(self.monitor, self.spec, self.timeout, self.interval)
+        CheckRequest::new(self.team, self.monitor, self.spec, self.timeout, self.interval)
     }
 }
 
 /// Checks a target from all regions of its monitor.
 pub(crate) async fn check(engine: &Engine, monitor: MonitorId, params: &CheckParams) -> Input {
-    let CheckParams { timeout, interval, upside_down, .. } = *params;
+    let CheckParams { team, timeout, interval, upside_down, .. } = *params;
     let spec = &*params.spec;
     let Some(region_quorum) = &params.region_quorum else {
         return check_from_here(engine, monitor, spec, timeout, interval).await;
     };
-    let check = RegionCheck { monitor, spec, timeout, interval, upside_down };
+    let check = RegionCheck { team, monitor, spec, timeout, interval, upside_down };
     // Boxed, so that the many checks without regions do not take its space.
     match Box::pin(check_regions(engine, check, region_quorum)).await {
         Ok(seen) => Input::Observation(seen),

@@ -1,14 +1,16 @@
 //! The side of the probe: it receives requests, runs the checks with its own network policy,
 //! and replies. It stores nothing and needs no database. A request that is not sealed for
-//! it, is too old or repeated is rejected.
+//! it, is too old or repeated is rejected. The teams of its nodes take turns: the slow checks
+//! of one cannot keep those of another from running.
 
 use async_nats::Message;
 use futures_util::StreamExt as _;
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,16 +21,21 @@ use wakeful_core::time::{Clock, Millis};
 use wakeful_core::verdict::Input;
 use wakeful_outbound::net::Net;
 
+use super::client::REPLY_MARGIN;
 use super::protocol::{
     self, Batch, CheckRequest, HELLO_INTERVAL, Hello, MAX_CLOCK_SKEW, ProbeKey, Reply,
 };
 use crate::bus::nats::Nats;
-use crate::scheduler::{CheckResult, Connectivity, check_through};
+use crate::scheduler::{CheckResult, Connectivity, FairPlaces, check_through};
 
 /// How long results of one batch are collected.
 const REPLY_WINDOW: Duration = Duration::from_millis(3);
 /// How long running checks may take when the probe stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
+/// How much longer than its timeout a check may take, turns included. Nodes wait a little
+/// longer.
+const TURN_MARGIN: Duration = Duration::from_secs(1);
+const _: () = assert!(TURN_MARGIN.as_millis() < REPLY_MARGIN.as_millis());
 /// How often a probe answers requests for a hello at most.
 const MIN_HELLO_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -48,7 +55,7 @@ pub struct Probe {
     net: Arc<Net>,
     connectivity: Connectivity,
     clock: Arc<dyn Clock>,
-    permits: Semaphore,
+    places: FairPlaces,
     since: Millis,
     /// The longest wait for a turn since the last hello, in milliseconds.
     lag: AtomicU64,
@@ -75,7 +82,7 @@ impl Probe {
             connectivity: Connectivity::new(sentinels),
             since: clock.now(),
             clock,
-            permits: Semaphore::new(max_concurrent_checks.max(1)),
+            places: FairPlaces::new(max_concurrent_checks),
             lag: AtomicU64::new(0),
             seen_batches: Mutex::default(),
         }
@@ -119,14 +126,21 @@ impl Probe {
     /// Runs one check when it is its turn.
     async fn run_check(&self, request: &CheckRequest) -> CheckResult {
         let (waited, limit) = (Instant::now(), Duration::from_millis(request.timeout));
-        let Ok(Ok(_permit)) = timeout(limit, self.permits.acquire()).await else {
+        let (spec, interval) = (request.spec(), Duration::from_millis(request.interval));
+        let mut has_begun = false;
+        let check = || {
+            if !std::mem::replace(&mut has_begun, true) {
+                self.lag.fetch_max(protocol::millis(waited.elapsed()), Ordering::Relaxed);
+            }
+            let (net, connectivity) = (&self.net, &self.connectivity);
+            check_through(net, connectivity, request.monitor, &spec, limit, interval)
+        };
+        let until = waited + limit + TURN_MARGIN;
+        let result = self.places.run(request.group(), request.monitor, until, check).await;
+        let Some(result) = result else {
             return Err(Fault::new(FaultKind::Resources, "the probe is overloaded"));
         };
-        self.lag.fetch_max(protocol::millis(waited.elapsed()), Ordering::Relaxed);
-        let (spec, interval) = (request.spec(), Duration::from_millis(request.interval));
-        let result =
-            check_through(&self.net, &self.connectivity, request.monitor, &spec, limit, interval);
-        match result.await {
+        match result {
             Input::Observation(seen) => Ok(seen),
             Input::Fault(fault) => Err(fault),
             Input::Report(_) | Input::Missed(_) => {
@@ -151,6 +165,7 @@ pub async fn run(
     let mut connection = probe.nats.connection();
     let tasks = TaskTracker::new();
     let mut last_hello: Option<Instant> = None;
+    let mut releasing = pin!(probe.places.release_waiting());
     loop {
         tokio::select! {
             Some(message) = requests.next() => start_batch(&probe, &tasks, message),
@@ -162,6 +177,7 @@ pub async fn run(
             }
             Ok(()) = connection.changed() => probe.send_hello(false).await,
             _ = tick.tick() => probe.send_hello(false).await,
+            () = &mut releasing => {}
             () = shutdown.cancelled() => break,
         }
     }

@@ -143,6 +143,11 @@ impl ConcurrencyLimiter {
         }
     }
 
+    /// Removes a job that waits for its team's turn.
+    pub(super) fn cancel_waiting(&mut self, team: TeamId, host: u64) {
+        self.change(team, |team| team.waiting.retain(|job| job.host != host));
+    }
+
     /// Starts jobs that wait for a host whose running jobs have become slow, or for a job
     /// that gives way.
     pub(super) fn release_waiting(&mut self, now: u64, start: &mut Vec<RunPermit>) {

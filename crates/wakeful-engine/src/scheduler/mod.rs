@@ -6,6 +6,7 @@
 mod concurrency;
 mod connectivity;
 mod entry;
+mod fair_places;
 mod metrics;
 mod registry;
 mod report_gaps;
@@ -16,6 +17,7 @@ mod worker;
 mod writer;
 
 pub(crate) use connectivity::Connectivity;
+pub(crate) use fair_places::FairPlaces;
 pub(crate) use worker::{CheckResult, catch_panic, check_from_here, check_through};
 pub use worker::{run, run_without_checks};
 
@@ -28,7 +30,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use wakeful_core::cluster::slot::Slot;
 use wakeful_core::heartbeat::Heartbeat;
-use wakeful_core::id::MonitorId;
+use wakeful_core::id::{MonitorId, TeamId};
 use wakeful_core::monitors::Spec;
 use wakeful_core::observation::Certificate;
 use wakeful_core::time::Millis;
@@ -106,6 +108,7 @@ struct ShardState {
 
 /// The parameters of a check.
 pub(crate) struct CheckParams {
+    pub(crate) team: TeamId,
     /// `judge` drops results for another version.
     pub(crate) target_version: u32,
     pub(crate) spec: Arc<Spec>,
@@ -118,6 +121,7 @@ pub(crate) struct CheckParams {
 impl CheckParams {
     fn of(entry: &Entry) -> Self {
         Self {
+            team: entry.team,
             target_version: entry.target_version,
             spec: Arc::clone(&entry.spec),
             timeout: entry.timeout(),
