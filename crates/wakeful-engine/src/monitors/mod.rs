@@ -443,7 +443,7 @@ impl Engine {
         if matches!(*params.spec, Spec::Api(_)) {
             return Err(Error::PushMonitor);
         }
-        let seen = permit.run(probes::check(self, id, &params)).await;
+        let seen = permit.run(probes::check(self, id, &params)).await?;
         self.judge(id, Some(params.target_version), seen, None).await
     }
 
@@ -465,7 +465,7 @@ impl Engine {
         let left = end.saturating_duration_since(Instant::now());
         let deadline = Deadline::within(timeout.min(left));
         let check = catch_panic(checks::check(self.net(), spec, deadline));
-        let result: CheckResult = permit.run(check).await;
+        let result: CheckResult = permit.run(check).await?;
         let seen = match result {
             Ok(seen) if !seen.up && timeout > left && Instant::now() >= end => {
                 Input::Fault(cut_short(timeout))
