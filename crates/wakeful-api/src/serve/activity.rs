@@ -39,6 +39,8 @@ pub(super) struct Activity {
     arrivals: AtomicU32,
     /// Since when there have been any.
     arriving_since: AtomicU64,
+    /// Requests whose handlers wait for more of their bodies.
+    waiting_bodies: AtomicU32,
     /// Since when a write has been pending because the client does not read.
     blocked_since: AtomicU64,
     read_since_request: AtomicU64,
@@ -79,6 +81,7 @@ impl Activity {
             progress_at: AtomicU64::new(now),
             arrivals: AtomicU32::new(0),
             arriving_since: AtomicU64::new(now),
+            waiting_bodies: AtomicU32::new(0),
             blocked_since: AtomicU64::new(NOT_BLOCKED),
             read_since_request: AtomicU64::new(0),
             close: CancellationToken::new(),
@@ -143,6 +146,23 @@ impl Activity {
                     arriving.then_some(Evictable::SlowBody { since })
                 }),
         }
+    }
+
+    /// Since when the connection has been waiting for its client, if it is not the client that
+    /// waits for the server. A new request of the client, or the end of one, is a new wait.
+    pub(super) fn waiting_since(&self) -> Option<u64> {
+        if self.at_work.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        match self.in_progress.load(Ordering::Acquire) {
+            0 => Some(self.idle_since.load(Ordering::Relaxed)).filter(|since| *since != NOT_BEGUN),
+            _ => Some(self.progress_at.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// The number of requests that wait for more of their bodies.
+    pub(super) fn waiting_bodies(&self) -> usize {
+        self.waiting_bodies.load(Ordering::Acquire) as usize
     }
 
     /// The socket accepted no bytes; its task is woken when it does.
@@ -216,11 +236,18 @@ impl Arrival {
     }
 
     pub(super) fn set_waiting(&mut self, waiting: bool) {
+        let Activity { at_work, waiting_bodies, .. } = &*self.activity;
         match (std::mem::replace(&mut self.waiting, waiting), waiting) {
-            (false, true) => self.activity.at_work.fetch_sub(1, Ordering::AcqRel),
-            (true, false) => self.activity.at_work.fetch_add(1, Ordering::AcqRel),
-            _ => return,
-        };
+            (false, true) => {
+                waiting_bodies.fetch_add(1, Ordering::AcqRel);
+                at_work.fetch_sub(1, Ordering::AcqRel);
+            }
+            (true, false) => {
+                at_work.fetch_add(1, Ordering::AcqRel);
+                waiting_bodies.fetch_sub(1, Ordering::AcqRel);
+            }
+            _ => {}
+        }
     }
 }
 

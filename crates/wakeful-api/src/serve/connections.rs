@@ -1,10 +1,12 @@
 //! The open connections by site, and the admission of new ones. A client at its limit
 //! loses its own longest-idle connection, a site one of its clients; when all slots are
-//! taken, the longest-idle connection of any client is closed. If none can be closed, the
-//! new connection gets a reserved slot, which serves reports and health checks only.
+//! taken, the longest-idle connection of any client is closed, or else one that waits for its
+//! client, of the site that has by far the most. If none can be closed, the new connection
+//! gets a reserved slot, which serves reports and health checks only.
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +24,11 @@ const EVICTION_BATCH: usize = 256;
 /// How many connections without progress are closed at once when there are too many
 /// requests.
 const STALLED_BATCH: usize = 32;
+/// A site is crowded if it has more than this part of all, and this many times as many as the
+/// site of the newcomer. However its clients keep their connections from becoming idle, they
+/// cannot keep others out.
+const CROWD_PART: usize = 32;
+const CROWD_FACTOR: usize = 4;
 /// The minimum time between two passes; a pass takes too long to run for every new
 /// connection.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -47,8 +54,17 @@ struct Table {
     /// To be closed next, the longest-idle last.
     candidates: Vec<(Evictable, Connection)>,
     searched: Option<Instant>,
+    crowd: Crowd,
     searched_stalled: Option<Instant>,
     warned: Option<Instant>,
+}
+
+/// The connections that wait for their clients, of the site with the most of these.
+#[derive(Default)]
+struct Crowd {
+    /// With the beginnings of their waits, the longest wait last.
+    waiting: Vec<(u64, Connection)>,
+    searched: Option<Instant>,
 }
 
 #[derive(Clone)]
@@ -108,7 +124,7 @@ impl Connections {
         }
         if !reserved && table.general() >= limits.connections {
             table.warn(limits);
-            reserved = !table.evict(limits);
+            reserved = !table.evict(limits) && !table.evict_from_crowd(client, trusted, limits);
         }
         if reserved && !table.has_reserved_slot(client, trusted, limits) {
             refused("all_taken");
@@ -264,6 +280,46 @@ impl Table {
         }
     }
 
+    /// Closes a connection that waits for its client, of the most crowded site. It need not
+    /// have waited for long: its clients could prevent that.
+    fn evict_from_crowd(&mut self, client: ClientNetwork, trusted: bool, limits: &Limits) -> bool {
+        let own = if trusted { 0 } else { self.in_general_slots(client.site()) };
+        self.find_crowd();
+        let Some((_, first)) = self.crowd.waiting.last() else { return false };
+        if !is_crowded(self.in_general_slots(first.client.site()), own, limits.connections) {
+            return false;
+        }
+        while let Some((since, connection)) = self.crowd.waiting.pop() {
+            let activity = &connection.activity;
+            if activity.waiting_since() == Some(since) && !activity.is_closed() {
+                self.close(&connection);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// One pass finds the connections to close for many newcomers.
+    fn find_crowd(&mut self) {
+        if is_recent(self.crowd.searched) {
+            return;
+        }
+        let waiting = |site: &Vec<Connection>| -> Vec<(u64, Connection)> {
+            let general = site.iter().filter(|other| !other.trusted && !other.reserved);
+            let waiting =
+                general.filter_map(|other| Some((other.activity.waiting_since()?, other)));
+            waiting.map(|(since, connection)| (since, connection.clone())).collect()
+        };
+        let mut waiting = self.sites.values().map(waiting).max_by_key(Vec::len).unwrap_or_default();
+        waiting.sort_unstable_by_key(|(since, _)| Reverse(*since));
+        self.crowd = Crowd { waiting, searched: Some(Instant::now()) };
+    }
+
+    /// The connections of a site in general slots, those of trusted proxies aside.
+    fn in_general_slots(&self, site: ClientNetwork) -> usize {
+        self.of_site(site).filter(|other| !other.reserved).count()
+    }
+
     /// Closes some of the connections whose requests make no progress, or that send a body
     /// for long: the longest-stalled first.
     fn evict_stalled(&mut self, limits: &Limits) {
@@ -321,6 +377,11 @@ impl Table {
     }
 }
 
+/// Whether a site with `crowd` of `all` makes room for one of a site that has `own`.
+fn is_crowded(crowd: usize, own: usize, all: usize) -> bool {
+    crowd > all / CROWD_PART && crowd >= CROWD_FACTOR * (own + 1)
+}
+
 fn is_recent(search: Option<Instant>) -> bool {
     search.is_some_and(|at| at.elapsed() < SEARCH_INTERVAL)
 }
@@ -366,5 +427,104 @@ mod tests {
         connections.evict_stalled();
         assert!(activity.is_closed());
         assert!(!idle.iter().any(|slot| slot.activity().is_closed()));
+    }
+
+    fn from(site: u8, host: usize) -> IpAddr {
+        [10, 0, site, u8::try_from(host + 1).unwrap()].into()
+    }
+
+    /// A request whose handler waits for the rest of its body.
+    struct Upload(Arrival, #[expect(dead_code, reason = "dropped")] (Work, Exchange));
+
+    impl Upload {
+        fn begin(activity: &Arc<Activity>) -> Self {
+            let exchange = Exchange::begin(Arc::clone(activity));
+            let work = Work::begin(Arc::clone(activity));
+            let mut arrival = Arrival::new(Arc::clone(activity));
+            arrival.set_waiting(true);
+            Self(arrival, (work, exchange))
+        }
+    }
+
+    /// All general slots, taken by the clients of four sites.
+    fn crowded(trusted: Vec<IpNet>) -> (Arc<Connections>, Vec<Slot>) {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new(limits.clone(), trusted));
+        let slots: Vec<Slot> = (0..limits.connections)
+            .map(|at| connections.admit(from((at % 4) as u8, at / 4 / limits.per_client)).unwrap())
+            .collect();
+        slots.iter().for_each(|slot| slot.activity().begin());
+        (connections, slots)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_end_in_time_again_and_again_do_not_keep_other_sites_out() {
+        let (connections, slots) = crowded(Vec::new());
+        let mut uploads: Vec<_> =
+            slots.iter().map(|slot| Some(Upload::begin(slot.activity()))).collect();
+        for round in 0..5 {
+            // Each request ends shortly before its connection could be closed.
+            tokio::time::advance(Duration::from_millis(2_200)).await;
+            for (upload, slot) in uploads.iter_mut().zip(&slots) {
+                *upload = None;
+                *upload = Some(Upload::begin(slot.activity()));
+            }
+            for host in 0..20 {
+                tokio::time::advance(SEARCH_INTERVAL).await;
+                let victim = connections.admit(from(100 + round, host)).unwrap();
+                assert!(!victim.is_reserved(), "{round} {host}");
+                // The crowd cannot take the slot back.
+                let again = connections.admit(from(host as u8 % 4, 9)).unwrap();
+                assert!(again.is_reserved());
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn new_streams_do_not_protect_those_that_are_not_read() {
+        let (connections, slots) = crowded(Vec::new());
+        let mut streams: Vec<_> =
+            slots.iter().map(|slot| Exchange::begin(Arc::clone(slot.activity()))).collect();
+        for _ in 0..3 {
+            tokio::time::advance(Duration::from_millis(2_200)).await;
+            streams.extend(slots.iter().map(|slot| Exchange::begin(Arc::clone(slot.activity()))));
+        }
+        let victim = connections.admit(from(100, 1)).unwrap();
+        assert!(!victim.is_reserved());
+        assert_eq!(slots.iter().filter(|slot| slot.activity().is_closed()).count(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_crowd_the_longest_wait_ends_and_no_request_that_is_being_handled() {
+        let (connections, slots) = crowded(Vec::new());
+        let (waiting, handled) = slots.split_at(8);
+        let _handled: Vec<_> =
+            handled.iter().map(|slot| Work::begin(Arc::clone(slot.activity()))).collect();
+        // Two connections of each site wait, the first one for longest.
+        let mut uploads = Vec::new();
+        for slot in waiting {
+            uploads.push(Upload::begin(slot.activity()));
+            tokio::time::advance(Duration::from_millis(10)).await;
+        }
+        let mut victims = Vec::new();
+        for host in 0..10 {
+            tokio::time::advance(SEARCH_INTERVAL).await;
+            victims.push(connections.admit(from(100, host)).unwrap());
+        }
+        assert!(waiting.iter().all(|slot| slot.activity().is_closed()));
+        assert!(!handled.iter().any(|slot| slot.activity().is_closed()));
+        let reserved: Vec<_> = victims.iter().map(Slot::is_reserved).collect();
+        assert_eq!(reserved, [vec![false; 8], vec![true; 2]].concat());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn neither_a_trusted_proxy_nor_a_site_like_others_is_a_crowd() {
+        let proxies = (0..4).map(|site| format!("10.0.{site}.0/24").parse().unwrap()).collect();
+        let (connections, slots) = crowded(proxies);
+        let _uploads: Vec<_> = slots.iter().map(|slot| Upload::begin(slot.activity())).collect();
+        assert!(connections.admit(from(100, 1)).unwrap().is_reserved());
+        assert!(!slots.iter().any(|slot| slot.activity().is_closed()));
+        assert!(is_crowded(1_024, 255, 4_096) && !is_crowded(1_024, 256, 4_096));
+        assert!(!is_crowded(128, 0, 4_096), "a crowd has more than its part");
     }
 }
