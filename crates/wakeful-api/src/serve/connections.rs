@@ -242,19 +242,50 @@ impl Table {
         true
     }
 
-    /// Whether a client gets a reserved slot. When all are taken, the oldest connection is
-    /// closed, whatever it does: a report or a health check takes less time.
+    /// Whether a client gets a reserved slot. A site that has its part of them, or the most when
+    /// all are taken, makes room: its oldest connection is closed, whatever it does, because a
+    /// report or a health check takes less time.
     fn has_reserved_slot(&mut self, client: ClientNetwork, trusted: bool, limits: &Limits) -> bool {
         let of_client = self.reserved.iter().filter(|other| other.client == client).count();
         if !trusted && of_client >= limits.reserved_per_client {
             return false;
         }
+        let mut sites: HashMap<ClientNetwork, usize> = HashMap::new();
+        for other in self.reserved.iter().filter(|other| !other.trusted) {
+            *sites.entry(other.client.site()).or_default() += 1;
+        }
+        let site = client.site();
+        let own = if trusted { 0 } else { sites.get(&site).copied().unwrap_or(0) };
+        if own >= max_per_site(limits.reserved, limits.reserved_per_client) {
+            return self.close_reserved(Some(site), RESERVED_MIN_AGE, limits);
+        }
         if self.reserved.len() < limits.reserved {
             return true;
         }
-        let idle = first_to_close(&self.reserved, RESERVED_MIN_IDLE, limits);
-        let oldest = || self.reserved.iter().min_by_key(|other| other.accepted).cloned();
-        let oldest = || oldest().filter(|oldest| oldest.accepted.elapsed() >= RESERVED_MIN_AGE);
+        let most = sites.into_iter().max_by_key(|(_, number)| *number);
+        let from_most = most.is_some_and(|(site, number)| {
+            let crowded = is_crowded(number, own, limits.reserved);
+            let min_age = if crowded { Duration::ZERO } else { RESERVED_MIN_AGE };
+            self.close_reserved(Some(site), min_age, limits)
+        });
+        from_most || self.close_reserved(None, RESERVED_MIN_AGE, limits)
+    }
+
+    /// Closes an idle connection in a reserved slot, of one site or of any, or else the oldest
+    /// one, if it is old enough.
+    fn close_reserved(
+        &mut self,
+        site: Option<ClientNetwork>,
+        min_age: Duration,
+        limits: &Limits,
+    ) -> bool {
+        let is_of_site = |other: &&Connection| {
+            site.is_none_or(|site| !other.trusted && other.client.site() == site)
+        };
+        let among = || self.reserved.iter().filter(is_of_site);
+        let idle = first_to_close(among(), RESERVED_MIN_IDLE, limits);
+        let oldest = || among().min_by_key(|other| other.accepted).cloned();
+        let oldest = || oldest().filter(|oldest| oldest.accepted.elapsed() >= min_age);
         let Some(connection) = idle.or_else(oldest) else { return false };
         self.close(&connection);
         true
@@ -526,5 +557,36 @@ mod tests {
         assert!(!slots.iter().any(|slot| slot.activity().is_closed()));
         assert!(is_crowded(1_024, 255, 4_096) && !is_crowded(1_024, 256, 4_096));
         assert!(!is_crowded(128, 0, 4_096), "a crowd has more than its part");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clients_of_one_site_cannot_take_all_reserved_slots() {
+        let (connections, slots) = crowded(Vec::new());
+        // Nothing can be closed.
+        let _work: Vec<_> =
+            slots.iter().map(|slot| Work::begin(Arc::clone(slot.activity()))).collect();
+        let limits = Limits::default();
+        let take = |site: u8| -> Vec<Slot> {
+            let clients =
+                (0..limits.reserved).map(|at| from(site, at / limits.reserved_per_client));
+            let slots: Vec<Slot> = clients.filter_map(|client| connections.admit(client)).collect();
+            slots.iter().for_each(|slot| slot.activity().begin());
+            assert!(slots.iter().all(Slot::is_reserved));
+            slots
+        };
+        let held = take(50);
+        assert_eq!(held.len(), limits.reserved / 4);
+        let others: Vec<_> = (51..54).flat_map(take).collect();
+        assert_eq!(held.len() + others.len(), limits.reserved, "all are taken");
+        let victim = connections.admit(from(100, 1)).expect("a reserved slot");
+        assert!(victim.is_reserved());
+        // A site at its limit replaces its own connections, and only after a while.
+        assert!(connections.admit(from(50, 99)).is_none());
+        tokio::time::advance(RESERVED_MIN_AGE).await;
+        assert!(connections.admit(from(50, 99)).is_some());
+        let closed =
+            |slots: &[Slot]| slots.iter().filter(|slot| slot.activity().is_closed()).count();
+        assert_eq!(closed(&held) + closed(&others), 2);
+        assert!(!victim.activity().is_closed());
     }
 }
