@@ -66,9 +66,18 @@ impl ClientShares {
 impl Reservation {
     /// Reserves more; false if a limit would be exceeded.
     pub(crate) fn grow(&mut self, amount: usize) -> bool {
+        self.grow_within(amount, self.shares.0.max)
+    }
+
+    /// Reserves more although everything may be taken, for one that others make room for.
+    pub(crate) fn grow_beyond_total(&mut self, amount: usize) -> bool {
+        self.grow_within(amount, usize::MAX)
+    }
+
+    fn grow_within(&mut self, amount: usize, max_total: usize) -> bool {
         let shares = &self.shares.0;
         let mut usage = self.shares.usage();
-        if usage.total + amount > shares.max {
+        if usage.total.saturating_add(amount) > max_total {
             return false;
         }
         if let Some(client) = self.client {

@@ -55,6 +55,8 @@ struct Table {
     candidates: Vec<(Evictable, Connection)>,
     searched: Option<Instant>,
     crowd: Crowd,
+    /// The same with requests whose bodies have not arrived.
+    uploads: Crowd,
     searched_stalled: Option<Instant>,
     warned: Option<Instant>,
 }
@@ -141,6 +143,12 @@ impl Connections {
     /// Closes the connection that has been idle the longest, if one is idle.
     pub(super) fn evict_longest_idle(&self) {
         self.table().evict(&self.limits);
+    }
+
+    /// Closes a connection with requests whose bodies have not arrived, in favor of a request
+    /// of another site.
+    pub(super) fn make_room_for(&self, client: Option<ClientNetwork>) -> bool {
+        self.table().evict_uploads(client, &self.limits)
     }
 
     /// Closes connections whose requests make no progress.
@@ -314,36 +322,49 @@ impl Table {
     /// Closes a connection that waits for its client, of the most crowded site. It need not
     /// have waited for long: its clients could prevent that.
     fn evict_from_crowd(&mut self, client: ClientNetwork, trusted: bool, limits: &Limits) -> bool {
+        if !is_recent(self.crowd.searched) {
+            self.crowd = self.find_crowd(|_| 1);
+        }
         let own = if trusted { 0 } else { self.in_general_slots(client.site()) };
-        self.find_crowd();
-        let Some((_, first)) = self.crowd.waiting.last() else { return false };
-        if !is_crowded(self.in_general_slots(first.client.site()), own, limits.connections) {
-            return false;
-        }
-        while let Some((since, connection)) = self.crowd.waiting.pop() {
-            let activity = &connection.activity;
-            if activity.waiting_since() == Some(since) && !activity.is_closed() {
-                self.close(&connection);
-                return true;
-            }
-        }
-        false
+        let crowd = self.crowd.site().map_or(0, |site| self.in_general_slots(site));
+        let first = is_crowded(crowd, own, limits.connections).then(|| self.crowd.next()).flatten();
+        first.inspect(|connection| self.close(connection)).is_some()
     }
 
-    /// One pass finds the connections to close for many newcomers.
-    fn find_crowd(&mut self) {
-        if is_recent(self.crowd.searched) {
-            return;
+    /// The same for a request: the sites are compared by requests that wait for their bodies.
+    fn evict_uploads(&mut self, client: Option<ClientNetwork>, limits: &Limits) -> bool {
+        if !is_recent(self.uploads.searched) {
+            self.uploads = self.find_crowd(Activity::waiting_bodies);
         }
-        let waiting = |site: &Vec<Connection>| -> Vec<(u64, Connection)> {
+        let own = client.map_or(0, |client| self.uploads_of(client.site()));
+        let crowd = self.uploads.site().map_or(0, |site| self.uploads_of(site));
+        let first =
+            is_crowded(crowd, own, limits.connections).then(|| self.uploads.next()).flatten();
+        first.inspect(|connection| self.close(connection)).is_some()
+    }
+
+    /// One pass finds the connections to close for many newcomers: of the site with the largest
+    /// sum of what `counted` returns, those of which it returns anything.
+    fn find_crowd(&self, counted: impl Fn(&Activity) -> usize) -> Crowd {
+        let count_site = |site: &Vec<Connection>| {
             let general = site.iter().filter(|other| !other.trusted && !other.reserved);
-            let waiting =
-                general.filter_map(|other| Some((other.activity.waiting_since()?, other)));
-            waiting.map(|(since, connection)| (since, connection.clone())).collect()
+            let waiting = general.filter_map(|other| {
+                let since = other.activity.waiting_since()?;
+                let number = counted(&other.activity);
+                (number > 0).then(|| (number, (since, other.clone())))
+            });
+            let (numbers, waiting): (Vec<usize>, Vec<_>) = waiting.unzip();
+            (numbers.into_iter().sum::<usize>(), waiting)
         };
-        let mut waiting = self.sites.values().map(waiting).max_by_key(Vec::len).unwrap_or_default();
+        let most = self.sites.values().map(count_site).max_by_key(|(sum, _)| *sum);
+        let (_, mut waiting) = most.unwrap_or_default();
         waiting.sort_unstable_by_key(|(since, _)| Reverse(*since));
-        self.crowd = Crowd { waiting, searched: Some(Instant::now()) };
+        Crowd { waiting, searched: Some(Instant::now()) }
+    }
+
+    /// The requests of a site that wait for their bodies.
+    fn uploads_of(&self, site: ClientNetwork) -> usize {
+        self.of_site(site).map(|other| other.activity.waiting_bodies()).sum()
     }
 
     /// The connections of a site in general slots, those of trusted proxies aside.
@@ -413,6 +434,23 @@ fn is_crowded(crowd: usize, own: usize, all: usize) -> bool {
     crowd > all / CROWD_PART && crowd >= CROWD_FACTOR * (own + 1)
 }
 
+impl Crowd {
+    fn site(&self) -> Option<ClientNetwork> {
+        self.waiting.last().map(|(_, connection)| connection.client.site())
+    }
+
+    /// The connection with the longest wait, if that has not ended meanwhile.
+    fn next(&mut self) -> Option<Connection> {
+        while let Some((since, connection)) = self.waiting.pop() {
+            let activity = &connection.activity;
+            if activity.waiting_since() == Some(since) && !activity.is_closed() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+}
+
 fn is_recent(search: Option<Instant>) -> bool {
     search.is_some_and(|at| at.elapsed() < SEARCH_INTERVAL)
 }
@@ -465,16 +503,12 @@ mod tests {
     }
 
     /// A request whose handler waits for the rest of its body.
-    struct Upload(Arrival, #[expect(dead_code, reason = "dropped")] (Work, Exchange));
-
-    impl Upload {
-        fn begin(activity: &Arc<Activity>) -> Self {
-            let exchange = Exchange::begin(Arc::clone(activity));
-            let work = Work::begin(Arc::clone(activity));
-            let mut arrival = Arrival::new(Arc::clone(activity));
-            arrival.set_waiting(true);
-            Self(arrival, (work, exchange))
-        }
+    fn upload(activity: &Arc<Activity>) -> (Arrival, Work, Exchange) {
+        let exchange = Exchange::begin(Arc::clone(activity));
+        let work = Work::begin(Arc::clone(activity));
+        let mut arrival = Arrival::new(Arc::clone(activity));
+        arrival.set_waiting(true);
+        (arrival, work, exchange)
     }
 
     /// All general slots, taken by the clients of four sites.
@@ -491,24 +525,26 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn bodies_that_end_in_time_again_and_again_do_not_keep_other_sites_out() {
         let (connections, slots) = crowded(Vec::new());
-        let mut uploads: Vec<_> =
-            slots.iter().map(|slot| Some(Upload::begin(slot.activity()))).collect();
+        let mut uploads: Vec<_> = slots.iter().map(|slot| Some(upload(slot.activity()))).collect();
+        let mut victims = Vec::new();
         for round in 0..5 {
             // Each request ends shortly before its connection could be closed.
             tokio::time::advance(Duration::from_millis(2_200)).await;
-            for (upload, slot) in uploads.iter_mut().zip(&slots) {
-                *upload = None;
-                *upload = Some(Upload::begin(slot.activity()));
+            for (upload_of, slot) in uploads.iter_mut().zip(&slots) {
+                *upload_of = None;
+                *upload_of = Some(upload(slot.activity()));
             }
             for host in 0..20 {
                 tokio::time::advance(SEARCH_INTERVAL).await;
                 let victim = connections.admit(from(100 + round, host)).unwrap();
                 assert!(!victim.is_reserved(), "{round} {host}");
+                victims.push(victim);
                 // The crowd cannot take the slot back.
-                let again = connections.admit(from(host as u8 % 4, 9)).unwrap();
+                let again = connections.admit(from((host % 4) as u8, 9)).unwrap();
                 assert!(again.is_reserved());
             }
         }
+        assert!(!victims.iter().any(|victim| victim.activity().is_closed()));
     }
 
     #[tokio::test(start_paused = true)]
@@ -534,13 +570,15 @@ mod tests {
         // Two connections of each site wait, the first one for longest.
         let mut uploads = Vec::new();
         for slot in waiting {
-            uploads.push(Upload::begin(slot.activity()));
+            uploads.push(upload(slot.activity()));
             tokio::time::advance(Duration::from_millis(10)).await;
         }
         let mut victims = Vec::new();
         for host in 0..10 {
             tokio::time::advance(SEARCH_INTERVAL).await;
             victims.push(connections.admit(from(100, host)).unwrap());
+            let first = waiting.iter().take(4).filter(|slot| slot.activity().is_closed()).count();
+            assert_eq!(first, victims.len().min(4), "the longest wait of its site");
         }
         assert!(waiting.iter().all(|slot| slot.activity().is_closed()));
         assert!(!handled.iter().any(|slot| slot.activity().is_closed()));
@@ -552,7 +590,7 @@ mod tests {
     async fn neither_a_trusted_proxy_nor_a_site_like_others_is_a_crowd() {
         let proxies = (0..4).map(|site| format!("10.0.{site}.0/24").parse().unwrap()).collect();
         let (connections, slots) = crowded(proxies);
-        let _uploads: Vec<_> = slots.iter().map(|slot| Upload::begin(slot.activity())).collect();
+        let _uploads: Vec<_> = slots.iter().map(|slot| upload(slot.activity())).collect();
         assert!(connections.admit(from(100, 1)).unwrap().is_reserved());
         assert!(!slots.iter().any(|slot| slot.activity().is_closed()));
         assert!(is_crowded(1_024, 255, 4_096) && !is_crowded(1_024, 256, 4_096));

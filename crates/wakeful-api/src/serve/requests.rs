@@ -1,7 +1,9 @@
 //! The requests that are being received or handled. A client may have as many as
 //! connections: HTTP/2 would allow it many more, each with headers and a body in memory.
-//! Beyond the limits only reports and health checks are served, and few at a time. Those with
-//! a body, which may never arrive, cannot take the places of those without.
+//! When all places are taken, the site with by far the most requests whose bodies have not
+//! arrived makes room for others. Beyond the limits only reports and health checks are served,
+//! and few at a time. Those with a body, which may never arrive, cannot take the places of
+//! those without.
 
 use axum::http::HeaderMap;
 use std::net::IpAddr;
@@ -53,6 +55,9 @@ impl Requests {
         }
         if self.general.is_full() {
             self.connections.evict_stalled();
+            if let Some(reservation) = self.make_room(client) {
+                return Some(Admission { lifetime: None, _reservation: reservation });
+            }
         }
         let (shares, lifetime) = if has_body {
             (&self.reserved_with_body, self.reserved_lifetime / u32::from(BODY_PART))
@@ -61,6 +66,15 @@ impl Requests {
         };
         let reservation = one_of(shares, client)?;
         Some(Admission { lifetime: Some(lifetime), _reservation: reservation })
+    }
+
+    /// A place for a request beyond the total, if a crowded site loses a connection for it. The
+    /// requests of that one end in a moment, so the total is exceeded only for as long: if the
+    /// place had to become free first, those that take all places would take it as well.
+    fn make_room(&self, client: Option<ClientNetwork>) -> Option<Reservation> {
+        let mut reservation = self.general.reserve(client);
+        let admitted = reservation.grow_beyond_total(1) && self.connections.make_room_for(client);
+        admitted.then_some(reservation)
     }
 
     /// Makes room when clients have too many responses that they do not read.
@@ -78,4 +92,100 @@ impl Requests {
 fn one_of(shares: &ClientShares, client: Option<ClientNetwork>) -> Option<Reservation> {
     let mut reservation = shares.reserve(client);
     reservation.grow(1).then_some(reservation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::activity::{Arrival, Exchange, Work};
+    use crate::serve::connections::Slot;
+
+    const STREAMS: usize = 32;
+
+    /// A connection with as many requests as it may have, whose bodies do not arrive.
+    struct Held {
+        slot: Slot,
+        admissions: Vec<Admission>,
+        arrivals: Vec<(Arrival, Work, Exchange)>,
+    }
+
+    fn client(site: u8, host: u8) -> IpAddr {
+        [10, 0, site, host].into()
+    }
+
+    impl Held {
+        fn open(requests: &Requests, from: IpAddr) -> Option<Self> {
+            let slot = requests.connections.admit(from)?;
+            let mut held = Self { slot, admissions: Vec::new(), arrivals: Vec::new() };
+            held.fill(requests, from);
+            Some(held)
+        }
+
+        /// Begins another request for each that was refused.
+        fn fill(&mut self, requests: &Requests, from: IpAddr) {
+            let activity = self.slot.activity();
+            for _ in self.admissions.len()..STREAMS {
+                let admission = requests.admit(Some(ClientNetwork::of(from)), true);
+                let Some(admission) = admission.filter(|admitted| admitted.lifetime.is_none())
+                else {
+                    return;
+                };
+                let exchange = Exchange::begin(Arc::clone(activity));
+                let work = Work::begin(Arc::clone(activity));
+                let mut arrival = Arrival::new(Arc::clone(activity));
+                arrival.set_waiting(true);
+                self.arrivals.push((arrival, work, exchange));
+                self.admissions.push(admission);
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_sites_that_take_all_places_make_room_for_the_caller_and_do_not_take_it_back() {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new(limits.clone(), Vec::new()));
+        let requests = Requests::new(&limits, connections);
+        let from = |at: usize| client((at % 4) as u8, (1 + at / 4 % 8) as u8);
+        let mut held: Vec<(IpAddr, Held)> =
+            (0..160).filter_map(|at| Some((from(at), Held::open(&requests, from(at))?))).collect();
+        assert!(requests.general.is_full());
+        let mut victims = Vec::new();
+        for host in 1..=100 {
+            // They are far from stalled.
+            tokio::time::advance(Duration::from_millis(25)).await;
+            let victim = Some(ClientNetwork::of(client(100, host)));
+            let admission = requests.admit(victim, false).expect("it is admitted");
+            assert!(admission.lifetime.is_none(), "a general place, {host}");
+            victims.push(admission);
+            // The attackers open as many connections and streams as they can.
+            for (from, held) in &mut held {
+                if held.slot.activity().is_closed()
+                    && let Some(again) = Held::open(&requests, *from)
+                {
+                    *held = again;
+                }
+                held.fill(&requests, *from);
+            }
+        }
+        assert!(requests.general.is_full());
+        let attacker = requests.admit(Some(ClientNetwork::of(client(0, 200))), true);
+        assert!(attacker.is_none_or(|admission| admission.lifetime.is_some()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_are_being_handled_make_room_for_none() {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new(limits.clone(), Vec::new()));
+        let requests = Requests::new(&limits, connections);
+        let mut held: Vec<Held> = (0..128)
+            .filter_map(|at: u8| Held::open(&requests, client(at % 4, 1 + at / 4 % 8)))
+            .collect();
+        held.iter_mut().flat_map(|held| &mut held.arrivals).for_each(|(arrival, ..)| {
+            arrival.set_waiting(false);
+        });
+        assert!(requests.general.is_full());
+        let victim = Some(ClientNetwork::of(client(100, 1)));
+        assert!(requests.admit(victim, false).is_some_and(|admitted| admitted.lifetime.is_some()));
+        assert!(!held.iter().any(|held| held.slot.activity().is_closed()));
+    }
 }
