@@ -1,6 +1,7 @@
 //! The side of the node that owns a monitor. Checks for the same probe are collected for a
 //! moment and sent together, and every reply goes to the check that waits for it. A reply
-//! that was not requested from this probe, is late or repeated is dropped.
+//! that was not requested from this probe, is late or repeated is dropped. Checks that are no
+//! longer waited for, such as those of deleted monitors, are canceled.
 
 use async_nats::{Message, StatusCode};
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use wakeful_core::region::{ProbeName, Region};
 use wakeful_core::seal::Key;
 use wakeful_core::time::Clock;
 
-use super::protocol::{self, Batch, CheckRequest};
+use super::protocol::{self, Batch, Cancellation, CheckRequest};
 use super::registry::{ProbeRegistry, SelectedProbe};
 use crate::bus::nats::Nats;
 use crate::random;
@@ -270,6 +271,23 @@ impl Probes {
         }
     }
 
+    /// Cancels the checks that nobody waits for any more.
+    pub(super) async fn cancel_abandoned(&self) {
+        let mut cancellations = Vec::new();
+        for (id, batch) in lock(&self.in_flight).iter_mut() {
+            let asks = batch.take_abandoned();
+            if !asks.is_empty() {
+                cancellations.push((batch.probe.clone(), Cancellation { batch: *id, asks }));
+            }
+        }
+        for (probe, cancellation) in cancellations {
+            let subject = protocol::request_subject(&probe.region, &probe.name);
+            // The probe ends the checks itself, only later.
+            self.nats.publish(subject, probe.key.seal_cancellation(&cancellation)).await;
+        }
+        lock(&self.in_flight).retain(|_, batch| !batch.waiting.is_empty());
+    }
+
     /// Drops batches whose time has expired.
     pub(super) fn drop_expired(&self) {
         let now = Instant::now();
@@ -278,6 +296,12 @@ impl Probes {
 }
 
 impl SentBatch {
+    /// Removes the checks whose receivers are gone, and returns their positions.
+    fn take_abandoned(&mut self) -> Vec<usize> {
+        let abandoned = self.waiting.extract_if(|_, answer| answer.is_closed());
+        abandoned.map(|(position, _)| position).collect()
+    }
+
     fn resolve_all(self, reply: impl Fn() -> ProbeReply) {
         for (_, answer) in self.waiting {
             let _ = answer.send(reply());
@@ -324,8 +348,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probes::ProbeKey;
     use wakeful_core::observation::{Certificate, Evidence};
     use wakeful_core::time::Millis;
+
+    #[test]
+    fn a_check_that_nobody_waits_for_is_canceled_once() {
+        let (region, name) = (Region::parse("eu").unwrap(), ProbeName::parse("one").unwrap());
+        let key = ProbeKey::of_cluster(&[Key::new([1; 32])], &region, &name);
+        let (answers, mut receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel()).unzip();
+        let mut batch = SentBatch {
+            probe: SelectedProbe { region, name, key },
+            waiting: answers.into_iter().enumerate().collect(),
+            until: Instant::now(),
+        };
+        assert!(batch.take_abandoned().is_empty());
+        drop(receivers.remove(1));
+        assert_eq!(batch.take_abandoned(), [1]);
+        assert!(batch.take_abandoned().is_empty());
+        assert_eq!(batch.waiting.len(), 2);
+    }
 
     #[test]
     fn a_result_of_a_probe_is_bounded_and_printable() {

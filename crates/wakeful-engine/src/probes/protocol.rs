@@ -85,6 +85,14 @@ impl ProbeKey {
         self.open(&format!("ask {}", self.identity), message)
     }
 
+    pub(super) fn seal_cancellation(&self, cancellation: &Cancellation) -> Vec<u8> {
+        self.seal(&format!("cancel {}", self.identity), cancellation)
+    }
+
+    pub(super) fn open_cancellation(&self, message: &[u8]) -> Option<Cancellation> {
+        self.open(&format!("cancel {}", self.identity), message)
+    }
+
     pub(super) fn seal_reply(&self, batch: Uuid, reply: &Reply) -> Vec<u8> {
         self.seal(&format!("answer {} {batch}", self.identity), reply)
     }
@@ -177,6 +185,15 @@ impl CheckRequest {
             http.body.len() * 2 + http.headers.to_string().len() * 2 + http.url.to_string().len()
         })
     }
+}
+
+/// Checks of a batch whose results nobody waits for any more. It is sent like a batch, but
+/// without a subject for replies: earlier versions ignore such a message.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Cancellation {
+    pub(super) batch: Uuid,
+    /// Their positions in the batch.
+    pub(super) asks: Vec<usize>,
 }
 
 /// Some results of a batch, each with its position in it.

@@ -291,6 +291,7 @@ async fn maintain(engine: &Engine, probes: &Probes) {
     loop {
         tick.tick().await;
         refresh_revoked(engine, probes).await;
+        probes.cancel_abandoned().await;
         probes.drop_expired();
         probes.registry().publish_metrics();
     }

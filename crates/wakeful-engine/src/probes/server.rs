@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -23,7 +23,7 @@ use wakeful_outbound::net::Net;
 
 use super::client::REPLY_MARGIN;
 use super::protocol::{
-    self, Batch, CheckRequest, HELLO_INTERVAL, Hello, MAX_CLOCK_SKEW, ProbeKey, Reply,
+    self, Batch, Cancellation, CheckRequest, HELLO_INTERVAL, Hello, MAX_CLOCK_SKEW, ProbeKey, Reply,
 };
 use crate::bus::nats::Nats;
 use crate::scheduler::{CheckResult, Connectivity, FairPlaces, check_through};
@@ -60,6 +60,34 @@ pub struct Probe {
     /// The longest wait for a turn since the last hello, in milliseconds.
     lag: AtomicU64,
     seen_batches: Mutex<HashMap<Uuid, Instant>>,
+    running: RunningBatches,
+}
+
+/// The batches whose checks have not all ended, with a token for each check.
+#[derive(Default)]
+struct RunningBatches(Mutex<HashMap<Uuid, Vec<CancellationToken>>>);
+
+impl RunningBatches {
+    fn begin(&self, batch: Uuid, checks: usize) -> Vec<CancellationToken> {
+        let tokens: Vec<_> = (0..checks).map(|_| CancellationToken::new()).collect();
+        self.lock().insert(batch, tokens.clone());
+        tokens
+    }
+
+    fn cancel(&self, cancellation: &Cancellation) {
+        let running = self.lock();
+        let Some(tokens) = running.get(&cancellation.batch) else { return };
+        let canceled = cancellation.asks.iter().filter_map(|position| tokens.get(*position));
+        canceled.for_each(CancellationToken::cancel);
+    }
+
+    fn end(&self, batch: Uuid) {
+        self.lock().remove(&batch);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, Vec<CancellationToken>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Probe {
@@ -85,6 +113,7 @@ impl Probe {
             places: FairPlaces::new(max_concurrent_checks),
             lag: AtomicU64::new(0),
             seen_batches: Mutex::default(),
+            running: RunningBatches::default(),
         }
     }
 
@@ -190,14 +219,24 @@ pub async fn run(
 }
 
 fn start_batch(probe: &Arc<Probe>, tasks: &TaskTracker, message: Message) {
-    let Some(reply) = message.reply else { return };
+    let Some(reply) = message.reply else {
+        if let Some(cancellation) = probe.key.open_cancellation(&message.payload) {
+            probe.running.cancel(&cancellation);
+        }
+        return;
+    };
     let Some(batch) = probe.accept_batch(&message.payload) else { return };
     let (answers, answered) = mpsc::unbounded_channel();
-    for (position, request) in batch.asks.into_iter().enumerate() {
+    let canceled = probe.running.begin(batch.id, batch.asks.len());
+    for ((position, request), canceled) in batch.asks.into_iter().enumerate().zip(canceled) {
         let (probe, answers) = (Arc::clone(probe), answers.clone());
         tasks.spawn(async move {
-            let result = probe.run_check(&request).await;
-            let _ = answers.send((position, result));
+            tokio::select! {
+                result = probe.run_check(&request) => {
+                    let _ = answers.send((position, result));
+                }
+                () = canceled.cancelled() => {}
+            }
         });
     }
     tasks.spawn(send_replies(Arc::clone(probe), reply.to_string(), batch.id, answered));
@@ -220,5 +259,24 @@ async fn send_replies(
         if !probe.nats.publish(reply.clone(), message).await {
             tracing::warn!("sending results failed: not connected to NATS");
         }
+    }
+    probe.running.end(batch);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancellation_ends_the_checks_that_it_names() {
+        let (running, batch) = (RunningBatches::default(), Uuid::from_u128(7));
+        let tokens = running.begin(batch, 3);
+        let canceled = || [0, 1, 2].map(|at: usize| tokens[at].is_cancelled());
+        running.cancel(&Cancellation { batch: Uuid::from_u128(8), asks: vec![0, 1, 2] });
+        assert_eq!(canceled(), [false; 3]);
+        running.cancel(&Cancellation { batch, asks: vec![1, 99] });
+        assert_eq!(canceled(), [false, true, false]);
+        running.end(batch);
+        assert!(running.lock().is_empty());
     }
 }
