@@ -6,6 +6,7 @@ mod layers;
 mod plans;
 mod problem;
 mod reader;
+mod service_links;
 #[cfg(test)]
 mod tests;
 
