@@ -28,7 +28,7 @@ pub use accounts::{
 };
 pub use alerting::alerts::*;
 pub use audit::{AuditContext, AuditQuery, AuditVerification, NewEntry, StoredEntry};
-pub use backup::{BackupError, backup_sqlite, restore_sqlite};
+pub use backup::{BackupError, backup_before_upgrade, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};
 pub use doctor::{DamagedPart, HistoryInventory, Table};

@@ -20,7 +20,7 @@ use wakeful_engine::probes::Probes;
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_store::{Keyring, Location, Options, Store};
+use wakeful_store::{Keyring, Location, Options, Store, backup_before_upgrade};
 
 use crate::clock::SystemClock;
 use crate::settings::{DatabaseUrl, Egress, MailSecurity, PaymentProcessor, Settings};
@@ -99,6 +99,26 @@ pub async fn require_database(settings: &Settings) -> Outcome {
 pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
     let max_connections = settings.database.max_connections;
     let options = Options { location: location(settings)?, max_connections };
+    if let Location::Sqlite(path) = &options.location
+        && settings.database.backup_before_upgrade
+    {
+        match backup_before_upgrade(path).await {
+            Ok(None) => {}
+            Ok(Some(backup)) => {
+                tracing::info!(
+                    "backed up the database to {} before upgrading it",
+                    backup.display()
+                );
+            }
+            Err(error) => {
+                return Err(format!(
+                    "the database was not upgraded because its backup failed: {}; free disk space, or set database.backup_before_upgrade to false",
+                    ErrorChain(&error)
+                )
+                .into());
+            }
+        }
+    }
     Ok(Store::open(&options, keyring).await?)
 }
 
