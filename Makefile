@@ -1,14 +1,14 @@
 # The main targets are `run` and `test`; `make help` lists all of them.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) packaging/release $(wildcard packaging/build-*[!y] packaging/test-*) $(addprefix packaging/debian/,postinst prerm postrm)
+SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) $(filter-out %.py %.service,$(wildcard packaging/build-* packaging/release packaging/test-*)) $(addprefix packaging/debian/,postinst prerm postrm)
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
 .PHONY: help run web test test-web test-packages screenshots lint deny fmt dist release bench rust
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
 run: rust web ## build everything and serve http://127.0.0.1:8080, with data in ./data
 	cargo build --release --locked -p wakeful
