@@ -15,7 +15,7 @@ WORKDIR /src
 COPY . .
 COPY --from=web /src/web/dist web/dist
 # For `wakeful --version`; the clone's history is not part of the build.
-ARG WAKEFUL_BUILD_COMMIT=
+ARG SOURCE_COMMIT=
 ARG SOURCE_DATE_EPOCH=
 RUN cp "$(packaging/build-binary)" /wakeful && mkdir -m 700 /data
 

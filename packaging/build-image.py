@@ -119,7 +119,7 @@ def main():
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or sys.exit("build-image: set SOURCE_DATE_EPOCH"))
     manifest = (Path(__file__).parent.parent / "Cargo.toml").read_text()
     version = re.search(r'^version = "(.*)"', manifest, re.MULTILINE)[1]
-    commit = os.environ.get("WAKEFUL_BUILD_COMMIT", "")
+    commit = os.environ.get("SOURCE_COMMIT", "")
     created = datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     files = layer(binary, licenses, epoch)

@@ -102,7 +102,7 @@ def npm_packages():
 def sbom(version, components, epoch):
     created = datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     main = f"pkg:generic/wakeful@{version}"
-    commit = os.environ.get("WAKEFUL_BUILD_COMMIT", "")
+    commit = os.environ.get("SOURCE_COMMIT", "")
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

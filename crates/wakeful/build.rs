@@ -1,4 +1,4 @@
-//! Passes the commit and its date to `wakeful --version`. They come from `WAKEFUL_BUILD_COMMIT`
+//! Passes the commit and its date to `wakeful --version`. They come from `SOURCE_COMMIT`
 //! and `SOURCE_DATE_EPOCH` or, for an optimized build in a clone, from git; without either, the
 //! version stands alone. No clock: two builds of one commit are identical. Debug builds do not
 //! ask git, because every commit would then compile this crate again.
@@ -6,7 +6,7 @@
 use std::process::Command;
 
 fn main() {
-    for variable in ["WAKEFUL_BUILD_COMMIT", "SOURCE_DATE_EPOCH"] {
+    for variable in ["SOURCE_COMMIT", "SOURCE_DATE_EPOCH"] {
         println!("cargo:rerun-if-env-changed={variable}");
     }
     println!("cargo:rerun-if-changed=build.rs");
@@ -16,8 +16,7 @@ fn main() {
         println!("cargo:rerun-if-changed={log}");
     }
     let given = |variable: &str| std::env::var(variable).ok().filter(|value| !value.is_empty());
-    let commit =
-        given("WAKEFUL_BUILD_COMMIT").or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
+    let commit = given("SOURCE_COMMIT").or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
     let seconds = given("SOURCE_DATE_EPOCH").or_else(|| git(&["log", "-1", "--format=%ct"]));
     let date = seconds.and_then(|seconds| seconds.parse().ok()).map(date);
     let mut version = env!("CARGO_PKG_VERSION").to_owned();
@@ -28,6 +27,10 @@ fn main() {
         (None, None) => {}
     }
     println!("cargo:rustc-env=WAKEFUL_VERSION={version}");
+    // The static binary relocates itself; these relocations take 2 % of the space.
+    if std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|libc| libc == "musl") {
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
 }
 
 /// The output of git; `None` without git or outside of a clone.

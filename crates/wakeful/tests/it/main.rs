@@ -20,6 +20,7 @@ mod migrations;
 mod network;
 mod notifier_mail;
 mod openapi;
+mod packaging;
 mod payments;
 mod probes;
 mod process;
