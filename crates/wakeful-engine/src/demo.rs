@@ -5,6 +5,7 @@
 use std::f64::consts::TAU;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
+use wakeful_core::Invalid;
 use wakeful_core::access::permission;
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
@@ -307,8 +308,8 @@ impl Dice {
 }
 
 /// The constants above are valid, so this is a mistake in this file.
-fn invalid(why: impl std::fmt::Display) -> Error {
-    Error::Refused { field: "demo", why: why.to_string() }
+fn invalid(why: Invalid) -> Error {
+    Error::Refused { field: "demo", why: why.0 }
 }
 
 #[cfg(test)]
