@@ -1,14 +1,14 @@
 # The main targets are `run` and `test`; `make help` lists all of them.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*))
+SCRIPTS := .ci/run $(filter-out %.txt %.py,$(wildcard scripts/*)) $(filter-out %.py %.service,$(wildcard packaging/build-* packaging/release packaging/test-*)) $(addprefix packaging/debian/,postinst prerm postrm)
 DENY_VERSION := 0.20.2
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-.PHONY: help run web test test-web screenshots lint deny fmt dist bench rust
+.PHONY: help run web test test-web test-packages screenshots lint deny fmt dist release bench rust
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
 run: rust web ## build everything and serve http://127.0.0.1:8080, with data in ./data
 	cargo build --release --locked -p wakeful
@@ -27,6 +27,9 @@ test: rust ## run every test; installs missing dependencies
 
 test-web: rust ## run only the web app's tests, in a real browser
 	scripts/test-web
+
+test-packages: ## as root on Debian, install, upgrade and purge a package of the debug binary
+	packaging/test-packages
 
 screenshots: rust ## take the screenshots of the web app for the docs
 	scripts/test-web screenshots
@@ -48,6 +51,9 @@ fmt: rust ## format the Rust code
 
 dist: rust web ## build the release binary: slower to build, but smaller and faster
 	cargo build --profile dist --locked -p wakeful
+
+release: rust web ## write the static binary, tarball, Debian package, container image and their lists to dist/
+	packaging/release
 
 bench: rust ## measure cost, punctuality and memory, about 25 minutes; parts=full,paced runs only these, docs=docs updates docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench

@@ -50,10 +50,10 @@ export function listens(port: number): Promise<boolean> {
 
 export const binary = process.env.E2E_BINARY ?? join(process.env.CARGO_TARGET_DIR ?? "../target", "debug/wakeful");
 
-async function start(data: string, settings: Record<string, string>): Promise<{ process: ChildProcess; url: string }> {
+async function start(data: string, flags: string[], settings: Record<string, string>): Promise<{ process: ChildProcess; url: string }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`], {
+  const service = spawn(binary, ["serve", "--data", data, "--listen", `127.0.0.1:${port}`, ...flags], {
     stdio: ["ignore", "ignore", "pipe"],
     // Without the caller's own settings.
     env: { PATH: process.env.PATH, WAKEFUL_LOG: "warn", ...settings },
@@ -85,6 +85,8 @@ async function startTarget(): Promise<{ target: Target; close: () => void }> {
 interface Worker {
   /** Settings of the service, as environment variables. */
   settings: Record<string, string>;
+  /** More flags of `serve`. */
+  flags: string[];
   service: Service;
 }
 
@@ -106,10 +108,11 @@ let members = 0;
 
 export const test = base.extend<Fixtures, Worker>({
   settings: [{}, { option: true, scope: "worker" }],
+  flags: [[], { option: true, scope: "worker" }],
   service: [
-    async ({ settings }, use) => {
+    async ({ settings, flags }, use) => {
       const data = mkdtempSync(join(tmpdir(), "wakeful-e2e."));
-      const { process: service, url } = await start(data, settings);
+      const { process: service, url } = await start(data, flags, settings);
       const { target, close } = await startTarget();
       const folder = join(data, "mail");
       const mails = () =>
@@ -195,6 +198,13 @@ export class Api {
 
 export async function signUp(request: APIRequestContext, email: string): Promise<Api> {
   const answer = await request.post("/api/v1/signup", { data: { email, password: PASSWORD } });
+  expect(answer.status(), await answer.text()).toBe(200);
+  return new Api(request, ((await answer.json()) as { token: string }).token);
+}
+
+/** The API with a new session of an account. */
+export async function apiOf(request: APIRequestContext, email: string, password: string): Promise<Api> {
+  const answer = await request.post("/api/v1/login", { data: { email, password } });
   expect(answer.status(), await answer.text()).toBe(200);
   return new Api(request, ((await answer.json()) as { token: string }).token);
 }

@@ -1,72 +1,24 @@
-import { execFileSync } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { expect, test, type Api } from "../e2e/service";
+import { apiOf, expect, logIn, test } from "../e2e/service";
 
 const FOLDER = "../docs/screenshots";
 
-test.use({ settings: { WAKEFUL_BILLING_ENABLED: "true" } });
+// The account, the monitors and their history are those of the demo.
+const DEMO = { email: "demo@example.com", password: "wakeful demo 1" };
 
-/** Name, host, tags and response time in ms. All of them are on loopback. */
-const things: [string, string, string, number][] = [
-  ["Storefront", "shop", "prod, eu", 84],
-  ["Checkout API", "checkout", "prod, eu", 46],
-  ["Payments webhook", "pay", "prod", 130],
-  ["Search", "search", "prod, us", 18],
-  ["Image CDN", "img", "prod", 22],
-  ["Login", "id", "prod, eu", 65],
-  ["Admin console", "admin", "internal", 210],
-  ["Docs", "docs", "", 31],
-  ["Invoice export", "invoices", "internal", 340],
-  ["Replica", "replica", "prod, us", 12],
-  ["Mail relay", "mx", "prod", 27],
-  ["Warehouse gateway", "gateway", "internal", 95],
-];
+test.use({ flags: ["--demo"], settings: { WAKEFUL_BILLING_ENABLED: "true" } });
 
-/** One server for all of them, distinguished by host name. */
-async function startThings() {
-  const broken = new Set<string>();
-  const server = createServer((request, response) => {
-    const host = request.headers.host?.split(".")[0] ?? "";
-    const usual = things.find(([, name]) => name === host)?.[3] ?? 20;
-    const answer = () => response.writeHead(broken.has(host) ? 503 : 200, { "content-type": "text/plain" }).end("hello");
-    setTimeout(answer, usual * (0.85 + 0.4 * Math.random()));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { broken, port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
-async function watchThings(api: Api, port: number, notifiers: string): Promise<Map<string, string>> {
-  const ids = new Map<string, string>();
-  for (const [name, host, tags] of things) {
-    const http = { url: `http://${host}.localhost:${port}/` };
-    const { monitorid } = await api.monitor({ type: "http", name, tags, http, heartbeat_interval: 60, retries: 0, notifiers });
-    ids.set(host, monitorid);
-  }
-  return ids;
-}
-
-test("screenshots", async ({ page, member, service }) => {
+test("screenshots", async ({ page, request }) => {
   test.setTimeout(240_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
+  await logIn(page, DEMO.email, DEMO.password);
+  const api = await apiOf(request, DEMO.email, DEMO.password);
   await page.goto("/monitor/new");
   await page.getByLabel("URL").blur();
   await page.screenshot({ path: `${FOLDER}/new.png` });
 
-  const { broken, port, close } = await startThings();
-  const pager = { name: "On-call pager", type: "webhook", webhook: { url: `http://pager.localhost:${port}/` } };
-  const { notifierid } = await member.api.post<{ notifierid: string }>("notifier/save", pager);
-  const ids = await watchThings(member.api, port, notifierid);
   const row = (name: string) => page.locator("[data-row]").filter({ hasText: name });
-  await page.goto("/");
-  for (const [name] of things) await expect(row(name)).toHaveAttribute("data-state", "up", { timeout: 30_000 });
-  broken.add("img");
-  await member.api.post(`monitor/${ids.get("img") ?? ""}/check`, {});
-  await member.api.post("monitor/save", { monitorid: ids.get("docs"), isactive: false });
-  const script = join(import.meta.dirname, "seed_history.py");
-  execFileSync("python3", [script, join(service.data, "wakeful.db"), ...things.map(([name, , , usual]) => `${name}=${usual}`)]);
+  const { monitors } = await api.get<{ monitors: { monitorid: string; name: string }[] }>("monitors");
+  const broken = monitors.find(({ name }) => name === "Image CDN")?.monitorid ?? "";
 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -77,7 +29,7 @@ test("screenshots", async ({ page, member, service }) => {
     await page.screenshot({ path: `${FOLDER}/dashboard-${colorScheme}.png` });
   }
   await page.emulateMedia({ colorScheme: "light" });
-  await page.goto(`/monitor/${ids.get("img") ?? ""}`);
+  await page.goto(`/monitor/${broken}`);
   await page.getByRole("button", { name: "30 d", exact: true }).click();
   await expect(page.locator("[data-old]")).toHaveCount(0);
   await expect(page.getByRole("row", { name: /^1 year/ })).toContainText("%", { timeout: 30_000 });
@@ -98,7 +50,7 @@ test("screenshots", async ({ page, member, service }) => {
     cvc: "123",
     zipCode: "1",
   };
-  await member.api.post("membership/save", { plan: "pro", method: "new", ...card });
+  await api.post("membership/save", { plan: "pro", method: "new", ...card });
   await page.goto("/billing");
   await expect(page.getByText("Paid", { exact: true })).toBeVisible();
   await page.screenshot({ path: `${FOLDER}/billing.png`, fullPage: true });
@@ -107,5 +59,4 @@ test("screenshots", async ({ page, member, service }) => {
   await page.goto("/");
   await expect(row("Image CDN")).toContainText("%", { timeout: 30_000 });
   await page.screenshot({ path: `${FOLDER}/phone.png` });
-  close();
 });

@@ -7,6 +7,7 @@ pub mod billing;
 pub mod bus;
 mod caller;
 mod cluster;
+pub mod demo;
 mod error;
 mod failpoint;
 pub mod history;

@@ -1,5 +1,6 @@
 //! Online backup and restore of a SQLite database. A backup is one consistent
-//! file, which is verified before it replaces anything.
+//! file, which is verified before it replaces anything. Another one is created
+//! before this version upgrades a database, because migrations cannot be reversed.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
@@ -10,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakeful_core::error_chain::ErrorChain;
 
-use crate::StoreError;
+use crate::{StoreError, migrate};
 
 /// How long the backup waits for a writer that has locked the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The suffix of backups before upgrades, without the version.
+const UPGRADE: &str = "before-";
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
@@ -32,6 +36,57 @@ pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
     if to.exists() {
         return Err(BackupError::Exists(to.to_owned()));
     }
+    copy_verified(from, to).await
+}
+
+/// Backs up a database that this version is about to migrate, next to it, in place of the
+/// backup of the previous upgrade. Returns the path, or `None` if nothing needs to be done.
+pub async fn backup_before_upgrade(path: &Path) -> Result<Option<PathBuf>, BackupError> {
+    let Some(applied) = applied_migrations(path).await else { return Ok(None) };
+    if !migrate::is_pending(&applied) {
+        return Ok(None);
+    }
+    let backup = sibling(path, &format!("{UPGRADE}{}", env!("CARGO_PKG_VERSION")));
+    // An upgrade to this version that was interrupted has backed up the older database.
+    if let Some(earlier) = applied_migrations(&backup).await
+        && earlier.len() < applied.len()
+    {
+        return Ok(None);
+    }
+    copy_verified(path, &backup).await?;
+    delete_earlier_upgrades(path, &backup)?;
+    Ok(Some(backup))
+}
+
+/// The migrations of a database, in order; `None` if there is no database of Wakeful.
+async fn applied_migrations(path: &Path) -> Option<Vec<String>> {
+    let options = SqliteConnectOptions::new().filename(path).create_if_missing(false);
+    let mut db = options.busy_timeout(BUSY_TIMEOUT).connect().await.ok()?;
+    let applied = sqlx::query_scalar("select name from schema_migrations order by name")
+        .fetch_all(&mut db)
+        .await;
+    db.close().await.ok()?;
+    applied.ok()
+}
+
+/// Deletes the backups of previous upgrades, `wakeful.db.before-0.1.0`, but not
+/// `wakeful.db.before-restore`.
+fn delete_earlier_upgrades(path: &Path, newest: &Path) -> Result<(), BackupError> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let prefix = format!("{}.{UPGRADE}", name.display());
+    let files = fs::read_dir(folder).map_err(|source| file(folder, source))?;
+    for found in files.flatten().map(|found| found.path()).filter(|found| found != newest) {
+        let name = found.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let version = name.strip_prefix(&prefix).unwrap_or_default();
+        if version.starts_with(|c: char| c.is_ascii_digit()) {
+            remove(&found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a database to a file that appears complete and verified, or not at all.
+async fn copy_verified(from: &Path, to: &Path) -> Result<(), BackupError> {
     let options = SqliteConnectOptions::new().filename(from).create_if_missing(false);
     let mut db = options.busy_timeout(BUSY_TIMEOUT).connect().await.map_err(StoreError::from)?;
     // Created empty with a private mode, so that no other user can read the data.

@@ -21,7 +21,7 @@ use wakeful_engine::probes::Probes;
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_store::{Keyring, Location, Options, Store};
+use wakeful_store::{Keyring, Location, Options, Store, backup_before_upgrade};
 
 use crate::clock::SystemClock;
 use crate::logging;
@@ -101,6 +101,26 @@ pub async fn require_database(settings: &Settings) -> Outcome {
 pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
     let max_connections = settings.database.max_connections;
     let options = Options { location: location(settings)?, max_connections };
+    if let Location::Sqlite(path) = &options.location
+        && settings.database.backup_before_upgrade
+    {
+        match backup_before_upgrade(path).await {
+            Ok(None) => {}
+            Ok(Some(backup)) => {
+                tracing::info!(
+                    "backed up the database to {} before upgrading it",
+                    backup.display()
+                );
+            }
+            Err(error) => {
+                return Err(format!(
+                    "the database was not upgraded because its backup failed: {}; free disk space, or set database.backup_before_upgrade to false",
+                    ErrorChain(&error)
+                )
+                .into());
+            }
+        }
+    }
     let store = Store::open(&options, keyring).await?;
     Ok(if settings.audit.log { store.with_audit_log(logging::audit_log()) } else { store })
 }

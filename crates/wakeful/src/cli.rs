@@ -10,7 +10,7 @@ use clap_complete::Shell;
 #[derive(Debug, Parser)]
 #[command(
     name = "wakeful",
-    version,
+    version = env!("WAKEFUL_VERSION"),
     arg_required_else_help = true,
     after_help = "Start with `wakeful serve` and open http://127.0.0.1:8080.\n\
                   All settings: `wakeful config default`."
@@ -57,7 +57,15 @@ pub struct Flags {
 pub enum Command {
     /// Run the service
     #[command(after_help = "Example: wakeful serve --listen 127.0.0.1:8080 --data ./data")]
-    Serve,
+    Serve {
+        /// Fill a new data folder with an account and a month of invented history
+        ///
+        /// The monitors check a site that Wakeful runs on loopback. Nothing else is reached:
+        /// neither other machines nor a mail server. To continue with the same demo, start
+        /// again with --demo.
+        #[arg(long)]
+        demo: bool,
+    },
     /// Run a probe: check monitors from this machine on behalf of a Wakeful service
     ///
     /// Requires a NATS server and a probe key (`wakeful cluster probe-key`), but no database.
@@ -125,6 +133,16 @@ pub enum Command {
     /// The service may be running. Exits with code 2 if something is wrong.
     #[command(after_help = "Example: wakeful doctor --data ./data")]
     Doctor,
+    /// Ask the running service whether it is alive; exits with code 1 if it is not
+    ///
+    /// For health checks of containers. Needs the same `--listen`, variable or settings file as
+    /// the service, waits up to three seconds, and prints nothing if all is well.
+    #[command(after_help = "Example: wakeful healthcheck --ready")]
+    Healthcheck {
+        /// Also require that storage is available and the monitors are loaded
+        #[arg(long)]
+        ready: bool,
+    },
     /// Print and validate settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -279,6 +297,7 @@ mod tests {
     fn every_documented_command_is_accepted() {
         for line in [
             "serve --listen 127.0.0.1:0 --database-url sqlite:x --nats-url nats://h --config f",
+            "serve --demo --data d",
             "migrate",
             "migrate --to postgres:///wakeful",
             "probe --nats-url nats://h --region eu --name one",
@@ -299,6 +318,8 @@ mod tests {
             "audit verify",
             "audit export --team 019a",
             "doctor",
+            "healthcheck",
+            "healthcheck --ready",
             "config default",
             "config check",
             "completions bash",

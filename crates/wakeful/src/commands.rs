@@ -29,8 +29,9 @@ pub async fn run(settings: &Settings, command: Command) -> Outcome {
         Command::Key(command) => key(settings, command).await,
         Command::Audit(command) => audit::run(settings, command).await,
         Command::Doctor => doctor::run(settings).await,
-        Command::Serve
+        Command::Serve { .. }
         | Command::Probe { .. }
+        | Command::Healthcheck { .. }
         | Command::Config(_)
         | Command::Completions { .. } => {
             unreachable!("handled before settings were read")

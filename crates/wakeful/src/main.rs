@@ -8,7 +8,9 @@ mod bootstrap;
 mod cli;
 mod clock;
 mod commands;
+mod demo;
 mod doctor;
+mod healthcheck;
 mod lock;
 mod logging;
 mod metrics;
@@ -40,16 +42,18 @@ const MAX_BLOCKING_THREADS: usize = 64;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if matches!(cli.command, Command::Serve | Command::Probe { .. }) {
+    if matches!(cli.command, Command::Serve { .. } | Command::Probe { .. }) {
         start_again_with_purge_delay();
     }
+    // Docker reserves all codes but 0 and 1 in a health check.
+    let failure = if matches!(cli.command, Command::Healthcheck { .. }) { 1 } else { 2 };
     let level = std::env::var(logging::VARIABLE).ok();
     let done = logging::start(level.as_deref()).map_err(Into::into).and_then(|()| run(cli));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             let _ = writeln!(std::io::stderr(), "wakeful: {}", ErrorChain(why.as_ref()));
-            ExitCode::from(if why.is::<audit::Broken>() { 1 } else { 2 })
+            ExitCode::from(if why.is::<audit::Broken>() { 1 } else { failure })
         }
     }
 }
@@ -98,7 +102,10 @@ fn run(cli: Cli) -> bootstrap::Outcome {
     if let Command::Probe { region, name } = &command {
         (flags.region, flags.name) = (region.clone(), name.clone());
     }
-    let settings = Settings::load(&flags, std::env::vars_os())?;
+    let mut settings = Settings::load(&flags, std::env::vars_os())?;
+    if let Command::Serve { demo: true } = command {
+        settings.stay_on_loopback();
+    }
     if let Command::Config(ConfigCommand::Check) = command {
         let summary = settings.network.summary();
         let report = settings.report();
@@ -111,13 +118,14 @@ fn run(cli: Cli) -> bootstrap::Outcome {
         .enable_all()
         .max_blocking_threads(MAX_BLOCKING_THREADS)
         .build()?;
-    if matches!(command, Command::Serve | Command::Probe { .. }) {
+    if matches!(command, Command::Serve { .. } | Command::Probe { .. }) {
         raise_open_file_limit();
     }
     runtime.block_on(async {
         match command {
-            Command::Serve => serve::run(&settings).await,
+            Command::Serve { demo } => serve::run(&settings, demo).await,
             Command::Probe { .. } => probe::run(&settings).await,
+            Command::Healthcheck { ready } => healthcheck::run(&settings, ready).await,
             command => commands::run(&settings, command).await,
         }
     })

@@ -14,12 +14,13 @@ use wakeful_api::{Api, ApiSettings, ServeSettings};
 use wakeful_engine::audit::delivery as audit_streams;
 use wakeful_engine::history::compactor;
 use wakeful_engine::{
-    Engine, billing, janitor, mail, notifications::delivery, notifications::reminders, probes,
-    scheduler,
+    Engine, billing, demo, janitor, mail, notifications::delivery, notifications::reminders,
+    probes, scheduler,
 };
 use wakeful_store::Store;
 
 use crate::bootstrap::{self, Failure, Outcome};
+use crate::demo::Demo;
 use crate::settings::{DatabaseUrl, PaymentProcessor, Settings};
 use crate::{commands, lock, metrics};
 
@@ -33,7 +34,7 @@ const MIN_GRACE: Duration = Duration::from_millis(500);
 /// The time to release the claims of background work that did not finish.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
-pub async fn run(settings: &Settings) -> Outcome {
+pub async fn run(settings: &Settings, demo: bool) -> Outcome {
     let shutdown = stop_signal()?;
     let listeners = Listeners::bind(settings)?;
     let address = listeners.main.local_addr()?;
@@ -41,6 +42,7 @@ pub async fn run(settings: &Settings) -> Outcome {
     bootstrap::make_data_folder(settings)?;
     // Declared before everything that uses the data, so that it is released after it.
     let lock = DataLock::take(settings)?;
+    let demo = if demo { Some(Demo::prepare(settings).await?) } else { None };
     let metrics = metrics::install()?;
     let nats = bootstrap::nats(settings).await?;
     let store = open_store(settings, &lock).await?;
@@ -50,6 +52,9 @@ pub async fn run(settings: &Settings) -> Outcome {
     let engine =
         bootstrap::engine(settings, store.clone(), public_url.clone(), nats.clone(), identity);
     engine.follow_shared_clock().await?;
+    if let Some(demo) = &demo {
+        demo.fill(&engine).await?;
+    }
     if let Some(nats) = &nats
         && let Some(probes) = bootstrap::probes(settings, nats)?
     {
@@ -58,12 +63,15 @@ pub async fn run(settings: &Settings) -> Outcome {
     let api_settings = api_settings(settings, &public_url);
     let api = Api::new(engine.clone(), api_settings, Some(metrics.clone()), shutdown.clone());
     warn_of_other_hosts(settings, address);
-    commands::print(&startup_message(&public_url, settings))?;
+    commands::print(&startup_message(&public_url, settings, demo.is_some()))?;
 
     let tasks = TaskTracker::new();
     let grace = grace_period(settings);
     tasks.spawn(metrics::run_upkeep(metrics, shutdown.clone()));
     spawn_loops(&tasks, &engine, &shutdown, grace);
+    if let Some(demo) = demo {
+        tasks.spawn(demo.serve_site(shutdown.clone()));
+    }
     let serve_settings = ServeSettings {
         trusted_proxies: settings.server.trusted_proxies.clone(),
         grace,
@@ -261,8 +269,11 @@ fn warn_of_other_hosts(settings: &Settings, address: SocketAddr) {
     }
 }
 
-fn startup_message(public_url: &str, settings: &Settings) -> String {
+fn startup_message(public_url: &str, settings: &Settings, demo: bool) -> String {
     let mut lines = format!("Wakeful is running.\n\n  web app   {public_url}\n");
+    if demo {
+        lines.push_str(&format!("  log in    {}, password: {}\n", demo::EMAIL, demo::PASSWORD));
+    }
     if settings.server.docs {
         lines.push_str(&format!("  API       {public_url}/api/docs\n"));
     }

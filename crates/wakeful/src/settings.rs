@@ -6,16 +6,17 @@ mod layers;
 mod plans;
 mod problem;
 mod reader;
+mod service_links;
 #[cfg(test)]
 mod tests;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 use wakeful_core::billing::Catalog;
 use wakeful_core::email_address::EmailAddress;
@@ -79,6 +80,7 @@ pub struct Database {
     pub url: DatabaseUrl,
     pub max_connections: u32,
     pub allow_unsafe: bool,
+    pub backup_before_upgrade: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,6 +261,16 @@ impl Settings {
         &self.report
     }
 
+    /// For the demo: whatever else is set, checks and notifications reach only this machine,
+    /// and mails become files.
+    pub fn stay_on_loopback(&mut self) {
+        let v4 = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
+        let v6 = Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128);
+        self.network.egress = Egress::Networks(vec![v4.into(), v6.into()]);
+        self.network.egress_reason = "because of --demo".to_owned();
+        self.mail.host = None;
+    }
+
     fn read(from: &mut Reader<'_>) -> Self {
         let data = from.path("data");
         Self {
@@ -267,6 +279,7 @@ impl Settings {
                 url: from.database_url("database.url", &data),
                 max_connections: from.number("database.max_connections", 1..=1_000),
                 allow_unsafe: from.flag("database.allow_unsafe"),
+                backup_before_upgrade: from.flag("database.backup_before_upgrade"),
             },
             nats: Nats::read(from),
             nodes: Nodes {

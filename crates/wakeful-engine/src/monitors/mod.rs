@@ -544,6 +544,6 @@ fn distinct(notifiers: Vec<NotifierId>) -> Vec<NotifierId> {
 }
 
 /// 192 random bits in 32 characters.
-fn new_push_token() -> Secret {
+pub(crate) fn new_push_token() -> Secret {
     Secret::new(BASE64URL_NOPAD.encode(&random::bytes::<24>()))
 }

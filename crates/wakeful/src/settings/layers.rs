@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use super::DEFAULT_TOML;
 use super::problem::Problem;
 use super::reader::shown;
+use super::service_links::is_service_link;
 use crate::cli::Flags;
 
 /// The prefix of all variables.
@@ -215,6 +216,7 @@ fn our_variables(
             continue;
         }
         match OsStr::to_str(&value) {
+            Some(value) if is_service_link(&name, value) => {}
             Some(value) => drop(ours.insert(name, value.to_owned())),
             None => problems.push(Problem::NotText { variable: name }),
         }

@@ -368,6 +368,30 @@ fn variables_of_other_programs_of_tests_and_of_logging_are_ignored() {
 }
 
 #[test]
+fn service_links_of_kubernetes_are_ignored_and_typos_beside_them_are_not() {
+    let linked = || {
+        start()
+            .variable("WAKEFUL_SERVICE_HOST", "10.96.12.7")
+            .variable("WAKEFUL_SERVICE_PORT", "8080")
+            .variable("WAKEFUL_PORT", "tcp://10.96.12.7:8080")
+            .variable("WAKEFUL_PORT_8080_TCP", "tcp://10.96.12.7:8080")
+            .variable("WAKEFUL_MAIL_PORT", "tcp://10.96.12.8:25")
+    };
+    let settings = linked().settings();
+    assert!(!settings.report().contains("# from "), "{}", settings.report());
+    assert_eq!(settings.mail.port, 587);
+    assert_eq!(
+        linked().variable("WAKEFUL_MAIL_PASWORD", "hunter2").refusal(),
+        "WAKEFUL_MAIL_PASWORD is not a setting; the nearest is WAKEFUL_MAIL_PASSWORD."
+    );
+    refused_variable(
+        "WAKEFUL_PORT",
+        "8080",
+        "WAKEFUL_PORT is not a setting; the nearest is WAKEFUL_DATA.",
+    );
+}
+
+#[test]
 fn two_variables_for_one_setting_are_rejected() {
     let start = start()
         .variable("WAKEFUL_LISTEN", "127.0.0.1:1")

@@ -166,3 +166,37 @@ async fn parse(shell: &str, script: &str) -> Option<bool> {
     child.stdin.take()?.write_all(script.as_bytes()).await.unwrap();
     Some(child.wait().await.unwrap().success())
 }
+
+#[tokio::test]
+async fn the_health_check_asks_the_running_service() {
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    let server = installation.serve().await;
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let check = ["healthcheck", "--listen", &address];
+    let ready = ["healthcheck", "--ready", "--listen", &address];
+    for arguments in [&check[..], &ready] {
+        let done = installation.run(arguments).await;
+        assert_eq!((done.code, done.stdout.as_str(), done.stderr.as_str()), (Some(0), "", ""));
+    }
+    server.stop().await;
+    for arguments in [&check[..], &ready] {
+        let done = installation.run(arguments).await;
+        assert_eq!(done.code, Some(1), "{done:?}");
+        let sentence = format!("wakeful: cannot reach {address}: ");
+        assert!(done.stderr.starts_with(&sentence) && done.stderr.lines().count() == 1, "{done:?}");
+    }
+    let invalid = installation.run(&["healthcheck", "--listen", "everywhere"]).await;
+    assert_eq!(invalid.code, Some(1), "{invalid:?}");
+}
+
+#[tokio::test]
+async fn the_health_check_does_not_wait_for_a_service_that_hangs() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let installation = Installation::new(DatabaseKind::Sqlite).await;
+    let begun = std::time::Instant::now();
+    let done = installation.run(&["healthcheck", "--listen", &address]).await;
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stderr.contains("did not respond within 3 seconds"), "{done:?}");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10));
+}

@@ -200,20 +200,25 @@ impl Installation {
 
     /// Starts the server and waits until it is ready.
     pub(crate) async fn serve(&self) -> Server {
+        self.serve_with(&[]).await
+    }
+
+    /// The same, with more flags.
+    pub(crate) async fn serve_with(&self, flags: &[&str]) -> Server {
         let log: File = OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap();
-        self.serve_with_log(log.into()).await
+        self.serve_with_log(log.into(), flags).await
     }
 
     /// The same, with a log pipe whose reader is gone.
     pub(crate) async fn serve_unread(&self) -> Server {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        self.serve_with_log(writer.into()).await
+        self.serve_with_log(writer.into(), &[]).await
     }
 
-    async fn serve_with_log(&self, log: Stdio) -> Server {
+    async fn serve_with_log(&self, log: Stdio, flags: &[&str]) -> Server {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.stderr(log).spawn().unwrap();
+        let mut child = command.args(flags).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let page = timeout(MAX_WAIT, async {
             loop {

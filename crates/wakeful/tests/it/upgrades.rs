@@ -1,0 +1,180 @@
+//! The data of every earlier version is upgraded: nothing is lost, and `doctor` finds no
+//! problems. `tests/upgrades/` has the data, created by `scripts/make-upgrade-fixture`.
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use wakeful_testkit::{DatabaseKind, PASSWORD, until};
+
+use crate::process::{Installation, Server};
+
+/// The folders with the data of earlier versions and this one, by version.
+fn versions() -> BTreeMap<String, PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades");
+    let folders = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let named = |path: PathBuf| (path.file_name().unwrap().to_str().unwrap().to_owned(), path);
+    let versions: BTreeMap<_, _> = folders.map(named).collect();
+    for version in ["0.1.0", env!("CARGO_PKG_VERSION")] {
+        assert!(versions.contains_key(version), "{version}: run scripts/make-upgrade-fixture");
+    }
+    versions
+}
+
+/// An installation with the data of a version. Its heartbeats are never too old.
+async fn installation_of(folder: &Path, kind: DatabaseKind) -> Installation {
+    let installation = Installation::new(kind).await.set("HISTORY_RAW_DAYS", "36500");
+    let copy = |name: &str| {
+        let to = installation.data().join(name);
+        fs::copy(folder.join(name), &to).unwrap();
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    // `doctor` requires a private folder.
+    fs::set_permissions(installation.data(), fs::Permissions::from_mode(0o700)).unwrap();
+    copy("master.key");
+    match kind {
+        DatabaseKind::Sqlite => copy("wakeful.db"),
+        DatabaseKind::Postgres => {
+            let dump = fs::read_to_string(folder.join("postgres.sql")).unwrap();
+            installation.execute(&dump).await;
+        }
+    }
+    installation
+}
+
+async fn migrations_of(file: &Path) -> Vec<String> {
+    let mut db = SqliteConnectOptions::new().filename(file).connect().await.unwrap();
+    let names = sqlx::query_scalar("select name from schema_migrations order by name")
+        .fetch_all(&mut db)
+        .await
+        .unwrap();
+    db.close().await.unwrap();
+    names
+}
+
+/// What `make-upgrade-fixture` has created.
+async fn assert_complete(server: &Server) {
+    let login = serde_json::json!({"email": "ann@example.com", "password": PASSWORD});
+    let token = server.anonymous().post("login", &login).await.ok();
+    let ann = server.anonymous().with_token(token["token"].as_str().unwrap());
+    let monitors = ann.get("monitors").await.ok();
+    let monitors = monitors["monitors"].as_array().unwrap();
+    let find = |name: &str| monitors.iter().find(|monitor| monitor["name"] == name).unwrap();
+    assert_eq!(find("nightly backup")["status"], "down");
+    assert_eq!(find("site")["tags"], serde_json::json!(["prod", "eu"]));
+    let id = find("nightly backup")["monitorid"].as_str().unwrap();
+    let heartbeats = ann.get(&format!("monitor/{id}/heartbeats")).await.ok();
+    let messages: Vec<&str> = heartbeats["heartbeats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|heartbeat| heartbeat["message"].as_str().unwrap())
+        .filter(|message| message.starts_with("it is"))
+        .collect();
+    assert_eq!(messages, ["it is down", "it is up", "it is down", "it is up", "it is up"]);
+    let alerts = ann.get("alerts").await.ok();
+    assert_eq!(alerts["alerts"].as_array().unwrap().len(), 2, "{alerts}");
+    let notifiers = ann.get("notifiers").await.ok();
+    assert_eq!(notifiers["notifiers"][0]["webhook"]["url"], "http://127.0.0.1:9/hook");
+}
+
+async fn every_version_is_upgraded(kind: DatabaseKind) {
+    for (version, folder) in versions() {
+        let installation = installation_of(&folder, kind).await;
+        let server = installation.serve().await;
+        assert_complete(&server).await;
+        // Old heartbeats are compacted after the start; until then, `doctor` complains.
+        until("a clean doctor", || async {
+            let doctor = installation.run(&["doctor"]).await;
+            (doctor.code == Some(0)).then_some(())
+        })
+        .await;
+        server.stop().await;
+        let report = installation.run(&["doctor"]).await.ok();
+        assert!(report.ends_with("No problems found.\n"), "{version}: {report}");
+    }
+}
+
+#[tokio::test]
+async fn every_version_is_upgraded_on_sqlite() {
+    every_version_is_upgraded(DatabaseKind::Sqlite).await;
+}
+
+#[tokio::test]
+async fn every_version_is_upgraded_on_postgres() {
+    every_version_is_upgraded(DatabaseKind::Postgres).await;
+}
+
+#[tokio::test]
+async fn an_upgrade_backs_up_the_database_first() {
+    let folder = &versions()["0.1.0"];
+    let old = migrations_of(&folder.join("wakeful.db")).await;
+    let installation = installation_of(folder, DatabaseKind::Sqlite).await;
+    let backup =
+        |version| PathBuf::from(format!("{}.before-{version}", installation.file().display()));
+    let (ours, others) = (backup(env!("CARGO_PKG_VERSION")), ["0.0.9", "restore"].map(backup));
+    for other in &others {
+        fs::write(other, "old").unwrap();
+    }
+    installation.run(&["migrate"]).await.ok();
+    let new = migrations_of(&installation.file()).await;
+    assert!(new.len() > old.len(), "{old:?}");
+    assert_eq!(migrations_of(&ours).await, old);
+    assert_eq!(fs::metadata(&ours).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(others.each_ref().map(|other| other.exists()), [false, true]);
+
+    // Nothing is upgraded, so nothing is backed up.
+    fs::remove_file(&ours).unwrap();
+    installation.run(&["migrate"]).await.ok();
+    assert!(!ours.exists());
+}
+
+#[tokio::test]
+async fn an_interrupted_upgrade_does_not_replace_its_backup() {
+    let folder = &versions()["0.1.0"];
+    let old = migrations_of(&folder.join("wakeful.db")).await;
+    let installation = installation_of(folder, DatabaseKind::Sqlite).await;
+    installation.run(&["migrate"]).await.ok();
+    // As if the process had been killed before the last migration.
+    installation
+        .execute(
+            "delete from schema_migrations where name = (select max(name) from schema_migrations)",
+        )
+        .await;
+    let _fails_because_the_tables_exist = installation.run(&["migrate"]).await;
+    let ours = format!("{}.before-{}", installation.file().display(), env!("CARGO_PKG_VERSION"));
+    assert_eq!(migrations_of(Path::new(&ours)).await, old);
+}
+
+#[tokio::test]
+async fn a_database_is_not_upgraded_if_its_backup_fails() {
+    let folder = &versions()["0.1.0"];
+    let installation = installation_of(folder, DatabaseKind::Sqlite).await;
+    let ours = format!("{}.before-{}", installation.file().display(), env!("CARGO_PKG_VERSION"));
+    // A folder that is not empty cannot be replaced by a file.
+    fs::create_dir_all(Path::new(&ours).join("full")).unwrap();
+    let old = migrations_of(&installation.file()).await;
+    let why = installation.run(&["migrate"]).await.refused();
+    assert!(why.starts_with("the database was not upgraded because its backup failed: "), "{why}");
+    assert!(why.ends_with("or set database.backup_before_upgrade to false"), "{why}");
+    assert_eq!(migrations_of(&installation.file()).await, old);
+    let without = installation.set("DATABASE_BACKUP_BEFORE_UPGRADE", "false");
+    without.run(&["migrate"]).await.ok();
+    assert!(migrations_of(&without.file()).await.len() > old.len());
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_in_one_sentence() {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+        let installation = Installation::new(kind).await;
+        installation.run(&["migrate"]).await.ok();
+        installation
+            .execute("insert into schema_migrations (name, checksum) values ('9999_future', 'x')")
+            .await;
+        let why = installation.run(&["serve", "--listen", "127.0.0.1:0"]).await.refused();
+        let sentence = "the database has the migration 9999_future, which this version does not know: start the newer version";
+        assert!(why.ends_with(sentence), "{why}");
+    }
+}

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Lists the libraries in the release binary: an SBOM, and their licenses.
+
+    packaging/third-party.py FOLDER
+
+Writes wakeful-VERSION.cdx.json (CycloneDX 1.5) and THIRD-PARTY-LICENSES.txt to FOLDER. The
+libraries are those that cargo resolves for the binary, without those that only tests or build
+scripts need, and the npm packages that the web app ships, according to package-lock.json.
+Requires web/node_modules.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from datetime import datetime, timezone
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = "x86_64-unknown-linux-musl"
+LICENSE_FILES = ("license", "licence", "copying", "notice", "copyright", "unlicense")
+
+
+class Component:
+    def __init__(self, kind, name, version, license, folder, digest=None):
+        self.kind, self.name, self.version, self.license = kind, name, version, license
+        self.folder, self.digest = Path(folder), digest
+
+    @property
+    def purl(self):
+        return f"pkg:{self.kind}/{self.name.replace('@', '%40')}@{self.version}"
+
+    def texts(self):
+        """The license files of the library, in order."""
+        if not self.folder.is_dir():
+            sys.exit(f"third-party: {self.folder} is missing: run `make web` first")
+        files = sorted(path for path in self.folder.iterdir() if path.is_file())
+        named = [path for path in files if path.name.lower().startswith(LICENSE_FILES)]
+        return [path.read_text(errors="replace").strip() for path in named if path.suffix not in (".rs", ".py")]
+
+    def cyclonedx(self):
+        entry = {"type": "library", "bom-ref": self.purl, "name": self.name, "version": self.version}
+        entry |= {"licenses": [{"expression": self.license}], "purl": self.purl}
+        if self.digest:
+            entry["hashes"] = [self.digest]
+        return entry
+
+
+def metadata():
+    command = ["cargo", "metadata", "--locked", "--format-version=1", f"--filter-platform={TARGET}"]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def checksums():
+    """The SHA-256 sums in Cargo.lock, by name and version."""
+    found, entry = {}, {}
+    for line in (ROOT / "Cargo.lock").read_text().splitlines():
+        key, _, value = line.partition(" = ")
+        entry = {} if line == "[[package]]" else entry | {key: value.strip('"')}
+        if key == "checksum":
+            found[entry["name"], entry["version"]] = entry["checksum"]
+    return found
+
+
+def crates():
+    """The crates that are linked into the binary, and its version."""
+    data, sums = metadata(), checksums()
+    packages = {package["id"]: package for package in data["packages"]}
+    nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
+    root = next(package for package in data["packages"] if package["name"] == "wakeful")
+    seen, waiting = set(), [root["id"]]
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for dependency in nodes[current]["deps"]:
+            if any(kind["kind"] is None for kind in dependency["dep_kinds"]):
+                waiting.append(dependency["pkg"])
+    components = []
+    for package in (packages[id] for id in seen):
+        # Our own crates have no source.
+        if package["source"] is None:
+            continue
+        digest = {"alg": "SHA-256", "content": sums[package["name"], package["version"]]}
+        folder = Path(package["manifest_path"]).parent
+        license = package["license"].replace("/", " OR ")
+        components.append(Component("cargo", package["name"], package["version"], license, folder, digest))
+    return root["version"], components
+
+
+def npm_packages():
+    lock = json.loads((ROOT / "web/package-lock.json").read_text())
+    for path, package in lock["packages"].items():
+        # The dev dependencies build and test the web app; they are not part of it.
+        if path and not package.get("dev") and not package.get("optional"):
+            name = path.rpartition("node_modules/")[2]
+            yield Component("npm", name, package["version"], package["license"], ROOT / "web" / path)
+
+
+def sbom(version, components, epoch):
+    created = datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    main = f"pkg:generic/wakeful@{version}"
+    commit = os.environ.get("SOURCE_COMMIT", "")
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{main}#{commit}')}",
+        "version": 1,
+        "metadata": {
+            "timestamp": created,
+            "component": {
+                "type": "application",
+                "bom-ref": main,
+                "name": "wakeful",
+                "version": version,
+                "licenses": [{"expression": "AGPL-3.0-or-later"}],
+                "purl": main,
+            },
+        },
+        "components": [component.cyclonedx() for component in components],
+        "dependencies": [{"ref": main, "dependsOn": [component.purl for component in components]}],
+    }
+
+
+def licenses(components):
+    """Each text once, with the libraries that it applies to."""
+    by_text, without = {}, []
+    for component in components:
+        found = component.texts()
+        if not found:
+            without.append(component)
+        for text in found:
+            by_text.setdefault(text, []).append(component)
+    label = lambda component: f"{component.name} {component.version} ({component.license})"
+    lines = ["Libraries that are part of Wakeful, with their licenses.", ""]
+    lines += [f"  {label(component)}" for component in components]
+    if without:
+        lines += ["", "These name their license, but come without its text:", ""]
+        lines += [f"  {label(component)}" for component in without]
+    for text, users in by_text.items():
+        lines += ["", "=" * 80, *(label(component) for component in users), "-" * 80, "", text]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("third-party: usage: packaging/third-party.py FOLDER")
+    epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or sys.exit("third-party: set SOURCE_DATE_EPOCH"))
+    version, components = crates()
+    components.extend(npm_packages())
+    components.sort(key=lambda component: (component.kind, component.name, component.version))
+    for component in components:
+        if not component.license:
+            sys.exit(f"third-party: {component.name} names no license")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    bom = json.dumps(sbom(version, components, epoch), indent=1) + "\n"
+    (folder / f"wakeful-{version}.cdx.json").write_text(bom)
+    (folder / "THIRD-PARTY-LICENSES.txt").write_text(licenses(components))
+
+
+main()
