@@ -1,6 +1,6 @@
 //! Passes the commit and its date to `wakeful --version`. They come from `SOURCE_COMMIT`
 //! and `SOURCE_DATE_EPOCH` or, for an optimized build in a clone, from git; without either, the
-//! version stands alone. No clock: two builds of one commit are identical. Debug builds do not
+//! version stands alone. No clock, so that a build can be repeated. Debug builds do not
 //! ask git, because every commit would then compile this crate again.
 
 use std::process::Command;
