@@ -329,6 +329,7 @@ impl InFlightCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
     use uuid::Uuid;
 
     fn team(number: u128) -> TeamId {
@@ -355,7 +356,7 @@ mod tests {
     #[derive(Default)]
     struct Simulation {
         turns: Turns,
-        in_flight: Vec<(TeamId, NotifierId, DeliveryId, Instant)>,
+        in_flight: HashMap<DeliveryId, (TeamId, NotifierId, Instant)>,
         outbox: Vec<DueDelivery>,
     }
 
@@ -367,14 +368,14 @@ mod tests {
         /// timed out is due again at once.
         fn step(&mut self) -> Vec<TeamId> {
             let Self { turns, in_flight, outbox } = self;
-            in_flight.retain(|(team, notifier, _, begun)| {
+            in_flight.retain(|_, (team, notifier, begun)| {
                 turns.slow.record_waiting(*team, *notifier, begun.elapsed());
                 begun.elapsed() < TIMEOUT
             });
-            let is_due = |row: &&DueDelivery| !in_flight.iter().any(|(.., id, _)| *id == row.id);
+            let is_due = |row: &&DueDelivery| !in_flight.contains_key(&row.id);
             turns.replace(outbox.iter().filter(is_due).copied().collect(), true);
             let mut counts = InFlightCounts::default();
-            for (team, notifier, _, begun) in in_flight.iter() {
+            for (team, notifier, begun) in in_flight.values() {
                 counts.add(*team, *notifier, 0, turns.slow.is_slow(*team));
                 if begun.elapsed() >= SLOW_AFTER {
                     counts.add_slow(*team);
@@ -382,13 +383,13 @@ mod tests {
             }
             let mut picked = Picked::default();
             turns.pick(&mut counts, |_| false, &mut picked);
-            let sent = picked.messages.iter().map(|message| {
-                let row = outbox.iter().find(|row| row.id == message.id).expect("it is due");
-                (row.team, row.notifier, row.id, Instant::now())
-            });
-            let sent: Vec<_> = sent.collect();
-            in_flight.extend(&sent);
-            sent.into_iter().map(|(team, ..)| team).collect()
+            let rows: HashMap<DeliveryId, &DueDelivery> =
+                outbox.iter().map(|row| (row.id, row)).collect();
+            let sent: Vec<&DueDelivery> =
+                picked.messages.iter().map(|message| rows[&message.id]).collect();
+            let now = Instant::now();
+            in_flight.extend(sent.iter().map(|row| (row.id, (row.team, row.notifier, now))));
+            sent.into_iter().map(|row| row.team).collect()
         }
     }
 
@@ -398,7 +399,7 @@ mod tests {
         for of in 1..=620 {
             simulation.outbox.extend((1..=16).map(|to| due(of, to, 1)));
         }
-        for _ in 0..60 {
+        for _ in 0..40 {
             simulation.step();
             tokio::time::advance(Duration::from_secs(1)).await;
         }
@@ -408,7 +409,7 @@ mod tests {
             let sent = simulation.step();
             assert!(sent.contains(&team(victim)), "at once");
             simulation.outbox.pop();
-            simulation.in_flight.retain(|(of, ..)| *of != team(victim));
+            simulation.in_flight.retain(|_, (of, ..)| *of != team(victim));
             tokio::time::advance(Duration::from_secs(1)).await;
         }
     }
@@ -425,7 +426,7 @@ mod tests {
             sent.extend(simulation.step());
             tokio::time::advance(Duration::from_secs(1)).await;
         }
-        let teams: std::collections::HashSet<_> = sent[..2_000].iter().collect();
+        let teams: HashSet<_> = sent[..2_000].iter().collect();
         assert_eq!(teams.len(), 2_000);
     }
 
