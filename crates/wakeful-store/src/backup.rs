@@ -39,13 +39,33 @@ pub async fn backup_sqlite(from: &Path, to: &Path) -> Result<(), BackupError> {
     copy_verified(from, to).await
 }
 
+/// An upgrade that is about to begin. Hold it until the database is migrated: of processes that
+/// start together, one makes the backup, and the others wait.
+#[derive(Debug, Default)]
+pub struct Upgrade {
+    /// The backup, unless none was needed.
+    pub backup: Option<PathBuf>,
+    _lock: Option<fs::File>,
+}
+
 /// Backs up a database that this version is about to migrate, next to it, in place of the
-/// backup of the previous upgrade. Returns the path, or `None` if nothing needs to be done.
-pub async fn backup_before_upgrade(path: &Path) -> Result<Option<PathBuf>, BackupError> {
-    let Some(applied) = applied_migrations(path).await else { return Ok(None) };
-    if !migrate::is_pending(&applied) {
-        return Ok(None);
+/// backup of the previous upgrade.
+pub async fn backup_before_upgrade(path: &Path) -> Result<Upgrade, BackupError> {
+    if pending_migrations(path).await.is_none() {
+        return Ok(Upgrade::default());
     }
+    let lock = lock(sibling(path, "upgrade.lock")).await?;
+    let backup = match pending_migrations(path).await {
+        Some(applied) => back_up_migrations(path, &applied).await?,
+        None => None,
+    };
+    Ok(Upgrade { backup, _lock: Some(lock) })
+}
+
+async fn back_up_migrations(
+    path: &Path,
+    applied: &[String],
+) -> Result<Option<PathBuf>, BackupError> {
     let backup = sibling(path, &format!("{UPGRADE}{}", env!("CARGO_PKG_VERSION")));
     // An upgrade to this version that was interrupted has backed up the older database.
     if let Some(earlier) = applied_migrations(&backup).await
@@ -56,6 +76,20 @@ pub async fn backup_before_upgrade(path: &Path) -> Result<Option<PathBuf>, Backu
     copy_verified(path, &backup).await?;
     delete_earlier_upgrades(path, &backup)?;
     Ok(Some(backup))
+}
+
+/// The migrations of a database that lacks some of this version.
+async fn pending_migrations(path: &Path) -> Option<Vec<String>> {
+    applied_migrations(path).await.filter(|applied| migrate::is_pending(applied))
+}
+
+/// Waits until no other process has the file locked; the lock ends when it is closed.
+async fn lock(path: PathBuf) -> Result<fs::File, BackupError> {
+    let locking = tokio::task::spawn_blocking(move || {
+        let locked = fs::File::create(&path).and_then(|lock| lock.lock().map(|()| lock));
+        locked.map_err(|source| file(&path, source))
+    });
+    locking.await.expect("locking does not panic")
 }
 
 /// The migrations of a database, in order; `None` if there is no database of Wakeful.

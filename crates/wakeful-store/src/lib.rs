@@ -32,7 +32,7 @@ pub use audit::{
     AuditCheck, AuditContext, AuditLog, AuditQuery, AuditVerification, ChainHead, NewEntry,
     StoredEntry, streams::*,
 };
-pub use backup::{BackupError, backup_before_upgrade, backup_sqlite, restore_sqlite};
+pub use backup::{BackupError, Upgrade, backup_before_upgrade, backup_sqlite, restore_sqlite};
 pub use billing::{invoices::*, memberships::*, payment_attempts::*, payment_methods::*, usage::*};
 pub use cluster::{node_requests::*, nodes::*};
 pub use doctor::{DamagedPart, HistoryInventory, Table};

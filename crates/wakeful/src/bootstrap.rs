@@ -21,7 +21,7 @@ use wakeful_engine::probes::Probes;
 use wakeful_outbound::mail::{MailTransport, Smtp};
 use wakeful_outbound::net::Net;
 use wakeful_outbound::net::guard::Policy;
-use wakeful_store::{Keyring, Location, Options, Store, backup_before_upgrade};
+use wakeful_store::{Keyring, Location, Options, Store, Upgrade, backup_before_upgrade};
 
 use crate::clock::SystemClock;
 use crate::logging;
@@ -101,27 +101,22 @@ pub async fn require_database(settings: &Settings) -> Outcome {
 pub async fn store(settings: &Settings, keyring: Keyring) -> Result<Store, Failure> {
     let max_connections = settings.database.max_connections;
     let options = Options { location: location(settings)?, max_connections };
-    if let Location::Sqlite(path) = &options.location
-        && settings.database.backup_before_upgrade
-    {
-        match backup_before_upgrade(path).await {
-            Ok(None) => {}
-            Ok(Some(backup)) => {
-                tracing::info!(
-                    "backed up the database to {} before upgrading it",
-                    backup.display()
-                );
-            }
-            Err(error) => {
-                return Err(format!(
+    let upgrade = match &options.location {
+        Location::Sqlite(path) if settings.database.backup_before_upgrade => {
+            backup_before_upgrade(path).await.map_err(|error| {
+                format!(
                     "the database was not upgraded because its backup failed: {}; free disk space, or set database.backup_before_upgrade to false",
                     ErrorChain(&error)
                 )
-                .into());
-            }
+            })?
         }
+        _ => Upgrade::default(),
+    };
+    if let Some(backup) = &upgrade.backup {
+        tracing::info!("backed up the database to {} before upgrading it", backup.display());
     }
     let store = Store::open(&options, keyring).await?;
+    drop(upgrade);
     Ok(if settings.audit.log { store.with_audit_log(logging::audit_log()) } else { store })
 }
 

@@ -407,7 +407,7 @@ impl Store {
     async fn entries_to_send(&self, stream: &Stream, end: Option<i64>) -> Result<Vec<StoredEntry>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select * from audit
+                "select audit.*, cast(null as text) as actor from audit
                  where chain = $1 and seq > $2 and seq <= $3
                  order by seq
                  limit $4",
