@@ -42,7 +42,8 @@ export function RequireUser({ children }: { children: ReactNode }) {
   if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
   return (
     <>
-      <Shell>{children}</Shell>
+      {/* Nothing of one team remains in another. */}
+      <Shell key={data.groupid}>{children}</Shell>
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
     </>
   );

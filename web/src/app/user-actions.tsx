@@ -1,4 +1,4 @@
-/** The user's menu: appearance, language, shortcuts and logging out. */
+/** The user's menu: teams, appearance, language, shortcuts and logging out. */
 import { Menu } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { ComponentType, ReactElement } from "react";
@@ -9,6 +9,7 @@ import { useErrorMessage } from "../shared/ui/error-message";
 import { Globe, Keyboard, Moon, Out, Screen, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
+import { TeamItems } from "./team-items";
 
 const schemes: [Choice, ComponentType][] = [
   ["system", Screen],
@@ -18,7 +19,7 @@ const schemes: [Choice, ComponentType][] = [
 
 interface Props {
   button: ReactElement;
-  openDialog: (which: "help" | "everywhere") => void;
+  openDialog: (which: "help" | "everywhere" | "team") => void;
 }
 
 export default function UserActions({ button, openDialog }: Props) {
@@ -32,6 +33,8 @@ export default function UserActions({ button, openDialog }: Props) {
   };
   return (
     <ActionMenu defaultOpened position="top-start" width={220} button={button}>
+      <TeamItems create={() => openDialog("team")} />
+      <Menu.Divider />
       <Menu.Label>{t.nav.appearance}</Menu.Label>
       {schemes.map(([choice, Icon]) => (
         <Menu.Item

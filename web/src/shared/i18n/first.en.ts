@@ -41,6 +41,7 @@ export const first = {
     wallboard: "Wallboard",
     newMonitor: "New monitor",
     account: (email: string) => `Account menu of ${email}`,
+    roles: { owner: "Owner", admin: "Admin", editor: "Editor", responder: "Responder", viewer: "Viewer", billing: "Billing" },
     appearance: "Appearance",
     schemes: { system: "System", light: "Light", dark: "Dark" },
     keys: "Keyboard shortcuts",
