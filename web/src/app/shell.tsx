@@ -169,9 +169,14 @@ function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
             {shown.charAt(0).toUpperCase()}
           </span>
           <span className={styles.who}>
-            <span title={email}>{shown}</span>
-            <span title={groupname}>
-              {groupname} · {t.nav.roles[role]}
+            <span className={styles.cut} title={email}>
+              {shown}
+            </span>
+            <span className={styles.inTeam}>
+              <span className={styles.cut} title={groupname}>
+                {groupname}
+              </span>
+              <span> · {t.nav.roles[role]}</span>
             </span>
           </span>
           <Chevron />

@@ -48,7 +48,7 @@ export function TeamItems({ create }: { create: () => void }) {
 function TeamName({ name, details }: { name: string; details: string }) {
   return (
     <span className={styles.team}>
-      <span className={styles.teamName} title={name}>
+      <span className={styles.cut} title={name}>
         {name}
       </span>{" "}
       <span className={styles.teamRole}>{details}</span>

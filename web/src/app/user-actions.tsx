@@ -1,8 +1,9 @@
 /** The user's menu: teams, appearance, language, shortcuts and logging out. */
 import { Menu } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ComponentType, ReactElement } from "react";
 import { logOut } from "../shared/api/session";
+import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { ActionMenu } from "../shared/ui/action-menu";
 import { useErrorMessage } from "../shared/ui/error-message";
@@ -28,9 +29,12 @@ export default function UserActions({ button, openDialog }: Props) {
   const { chosen, choose } = useScheme();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
+  const { isLoading } = useQuery(teamsQuery);
   const leave = () => {
     logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
+  // The teams are its first items, so it opens with them.
+  if (isLoading) return button;
   return (
     <ActionMenu defaultOpened position="top-start" width={220} button={button}>
       <TeamItems create={() => openDialog("team")} />

@@ -9,6 +9,8 @@ export type Team = components["schemas"]["ListedTeam"];
 export const teamsQuery = queryOptions({
   queryKey: ["teams"],
   queryFn: ({ signal }) => unwrap(GET("/api/v1/teams", { signal })).then((answer) => answer.teams),
+  // The menu, which has other items too, waits for the response.
+  retry: false,
 });
 
 /** Shows a team in this tab. The session switches too, so that the next visit starts there. */

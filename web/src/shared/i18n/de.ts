@@ -278,7 +278,7 @@ export const de: Texts = {
     once: "Kopieren Sie den Link und geben Sie ihn weiter. Er gilt einmal, sieben Tage lang, und wird nicht noch einmal angezeigt.",
     done: "Fertig",
     delete: "Löschen",
-    deleteTitle: (email) => `Einladung von ${email} löschen?`,
+    deleteTitle: (email) => `Einladung an ${email} löschen?`,
     deleteHelp: "Der Link wird ungültig.",
   },
   join: {

@@ -133,7 +133,7 @@ export const en = {
       "notifier.update": "changed the notifier",
       "notifier.delete": "deleted the notifier",
       "member.invite": "invited",
-      "member.uninvite": "deleted the invitation of",
+      "member.uninvite": "deleted the invitation for",
       "member.join": "added",
       "member.update": "changed the account of",
       "member.role": "changed the role of",
@@ -289,7 +289,7 @@ export const en = {
     once: "Copy the link and pass it on. It works once, for seven days, and you won’t see it again.",
     done: "Done",
     delete: "Delete",
-    deleteTitle: (email: string) => `Delete the invitation of ${email}?`,
+    deleteTitle: (email: string) => `Delete the invitation for ${email}?`,
     deleteHelp: "Its link stops working.",
   },
   join: {
