@@ -23,9 +23,13 @@ const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
 watchSessionExpiry(client);
-onRefused(() => void client.invalidateQueries({ queryKey: meQuery.queryKey }));
+onRefused(() => {
+  // If it is being fetched, that may be the call that was refused.
+  if (client.isFetching({ queryKey: meQuery.queryKey }) === 0) void client.invalidateQueries({ queryKey: meQuery.queryKey });
+});
 onTeamLost(() => {
-  void router.navigate("/", { replace: true });
+  const route = router.state().shown?.route;
+  if (route && route.audience !== "everyone") void router.navigate("/", { replace: true });
   void loadTexts().then(({ teams }) => showToast(teams.lost, true), noop);
 });
 void prefetch();

@@ -1,24 +1,22 @@
 /** Creates a team and shows it. */
 import { useQueryClient } from "@tanstack/react-query";
 import { POST, unwrap } from "../shared/api/client";
-import { switchTeam } from "../shared/api/teams";
+import { teamsQuery } from "../shared/api/teams";
 import { useTexts } from "../shared/i18n";
-import { useNavigate } from "../shared/router";
 import { Dialog } from "../shared/ui/dialog";
 import { useForm } from "../shared/ui/form";
 import { FormLayout, RequiredField } from "../shared/ui/form-layout";
-import { showToast } from "../shared/ui/toast";
+import { useSwitchTeam } from "./use-switch-team";
 
 export default function NewTeam({ close }: { close: () => void }) {
   const { teams } = useTexts();
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const switchTeam = useSwitchTeam();
   const form = useForm({ name: "" }, async ({ name }) => {
     const { groupid } = await unwrap(POST("/api/v1/team/new", { body: { name } }));
+    void client.invalidateQueries({ queryKey: teamsQuery.queryKey });
     close();
-    await switchTeam(client, groupid);
-    await navigate("/");
-    showToast(teams.created(name));
+    await switchTeam({ groupid, name }, teams.created(name));
   });
   return (
     <Dialog title={teams.newTitle} close={close}>

@@ -49,6 +49,7 @@ export const first: FirstTexts = {
     appearance: "Darstellung",
     schemes: { system: "System", light: "Hell", dark: "Dunkel" },
     keys: "Tastenkürzel",
+    logIn: "Erneut anmelden",
     logOut: "Abmelden",
     logOutAll: "Überall abmelden",
   },

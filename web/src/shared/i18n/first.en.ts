@@ -45,6 +45,7 @@ export const first = {
     appearance: "Appearance",
     schemes: { system: "System", light: "Light", dark: "Dark" },
     keys: "Keyboard shortcuts",
+    logIn: "Log in again",
     logOut: "Log out",
     logOutAll: "Log out everywhere",
   },
