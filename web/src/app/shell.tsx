@@ -164,7 +164,7 @@ function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
   return (
     <LazyMenu
       button={(props) => (
-        <button type="button" className={styles.user} aria-label={t.nav.account(email)} {...props}>
+        <button type="button" className={styles.user} aria-label={t.nav.account(email, groupname)} {...props}>
           <span className={styles.face} aria-hidden="true">
             {shown.charAt(0).toUpperCase()}
           </span>
@@ -172,7 +172,7 @@ function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
             <span className={styles.cut} title={email}>
               {shown}
             </span>
-            <span className={styles.inTeam}>
+            <span className={styles.inTeam} aria-hidden="true">
               <span className={styles.cut} title={groupname}>
                 {groupname}
               </span>

@@ -63,11 +63,14 @@ export function reportUnauthenticated(): void {
   unauthenticated();
 }
 
+/** The message of a 404 that concerns the team of the tab, and not what was asked for. */
+const NO_TEAM = "No such team.";
+
 let refused = () => {};
 
 /**
  * Registers a callback for calls that the user's role does not allow, which are not offered, so the role has changed; and
- * for what does not exist, since that may be the team.
+ * for those in a team that the user is no longer in.
  */
 export function onRefused(callback: () => void): void {
   refused = callback;
@@ -91,6 +94,6 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   if (answer.response.ok && answer.data !== undefined) return withoutBidiControls(answer.data);
   const error = parseError(answer.response.status, withoutBidiControls(answer.error));
   if (error.signedOut) reportUnauthenticated();
-  if (error.has("forbidden") || error.has("suspended") || error.has("not_found")) refused();
+  if (error.has("forbidden") || error.has("suspended") || error.message === NO_TEAM) refused();
   throw error;
 }

@@ -37,7 +37,7 @@ export const first: FirstTexts = {
     search: "Suchen",
     wallboard: "Wandanzeige",
     newMonitor: "Neuer Monitor",
-    account: (email) => `Kontomenü von ${email}`,
+    account: (email, team) => `Kontomenü von ${email}, Team ${team}`,
     roles: {
       owner: "Inhaber",
       admin: "Administrator",

@@ -40,7 +40,7 @@ export const first = {
     search: "Search",
     wallboard: "Wallboard",
     newMonitor: "New monitor",
-    account: (email: string) => `Account menu of ${email}`,
+    account: (email: string, team: string) => `Account menu of ${email}, team ${team}`,
     roles: { owner: "Owner", admin: "Admin", editor: "Editor", responder: "Responder", viewer: "Viewer", billing: "Billing" },
     appearance: "Appearance",
     schemes: { system: "System", light: "Light", dark: "Dark" },
