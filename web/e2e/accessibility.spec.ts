@@ -29,7 +29,18 @@ for (const language of ["en", "de"]) {
     test(`axe finds nothing before login, ${language}`, async ({ page }) => {
       test.setTimeout(180_000);
       await page.addInitScript((chosen) => localStorage.setItem("wakeful.language", chosen), language);
-      for (const path of ["/login", "/signup", "/lost", "/password", "/password#tokenid=x", "/verify", "/verify#token=x", "/contact"]) {
+      for (const path of [
+        "/login",
+        "/signup",
+        "/lost",
+        "/password",
+        "/password#tokenid=x",
+        "/verify",
+        "/verify#token=x",
+        "/join",
+        "/join#token=x",
+        "/contact",
+      ]) {
         await openPage(page, path);
         await expect(page.locator("html")).toHaveAttribute("lang", language);
         await expectAccessible(page, path);

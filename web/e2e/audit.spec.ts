@@ -40,7 +40,7 @@ test("without the permission, the log is not offered", async ({ page, member }) 
   await page.context().clearCookies();
   await logIn(page, email);
   await openPage(page, "/team");
-  await expect(page.getByRole("heading", { level: 1, name: "Team" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Members" })).toBeVisible();
   await expect(page.getByRole("link", { name: "Open the audit log" })).toHaveCount(0);
   await openPage(page, "/team/audit");
   await expect(page.getByText("Admin", { exact: false }).first()).toBeVisible();

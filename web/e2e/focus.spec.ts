@@ -35,9 +35,10 @@ test("every change of the route moves the focus to the page and announces its ti
   await page.goBack();
   await expect(announced).toHaveText("job · Wakeful");
   await onPage(page);
+  const { groupname } = await member.api.get<{ groupname: string }>("users/me");
   for (const name of ["Alerts", "Notifiers", "Team", "Settings", "Monitors"]) {
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).press("Enter");
-    await expect(announced).toHaveText(`${name} · Wakeful`);
+    await expect(announced).toHaveText(`${name === "Team" ? groupname : name} · Wakeful`);
     await onPage(page);
   }
 });

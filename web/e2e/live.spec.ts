@@ -39,7 +39,7 @@ test("eight tabs of one browser: each loads, and the first is current when it is
 test("a refused connection is retried, and missed events are shown", async ({ page, member }) => {
   const { monitorid } = await member.api.monitor({ name: "job" });
   let refusals = 0;
-  await page.route("**/api/v1/events", (route) => (refusals++ < 2 ? route.fulfill({ status: 503, body: "" }) : route.continue()));
+  await page.route("**/api/v1/events?*", (route) => (refusals++ < 2 ? route.fulfill({ status: 503, body: "" }) : route.continue()));
   await page.goto("/");
   await expect(page.locator(row)).toHaveAttribute("data-state", "pending");
   await member.api.report(monitorid, "down");
@@ -53,7 +53,7 @@ test("what happens before the first connection is open is shown", async ({ page,
   const { monitorid } = await member.api.monitor({ name: "job" });
   let open: () => void = () => undefined;
   const mayOpen = new Promise<void>((resolve) => (open = resolve));
-  await page.route("**/api/v1/events", async (route) => {
+  await page.route("**/api/v1/events?*", async (route) => {
     await mayOpen;
     await route.continue();
   });

@@ -179,8 +179,8 @@ test("a viewer is offered neither service accounts nor the keys of the team", as
   const refused = await logInAs(page, member, "viewer");
   await openPage(page, "/team");
   await expect(rows(page, "members")).toHaveCount(2);
-  await expect(page.getByRole("heading", { level: 2 })).toHaveText(["Members"]);
-  await expect(page.getByRole("main").getByRole("button")).toHaveCount(0);
+  await expect(page.getByRole("heading", { level: 2 })).toHaveText(["Members", "Leave team"]);
+  await expect(page.getByRole("main").getByRole("button")).toHaveText(["Leave team"]);
   expect(refused).toEqual([]);
   await page.context().close();
 });
@@ -225,8 +225,8 @@ for (const language of ["en", "de"]) {
     await inspect("the lists");
     await expect(page.getByRole("heading", { level: 2 })).toHaveText(
       language === "en"
-        ? ["Members", "Service accounts", "API keys", "Audit log"]
-        : ["Mitglieder", "Dienstkonten", "API-Schlüssel", "Audit-Log"],
+        ? ["Members", "Invitations", "Service accounts", "API keys", "Audit log", "Leave team", "Delete team"]
+        : ["Mitglieder", "Einladungen", "Dienstkonten", "API-Schlüssel", "Audit-Log", "Team verlassen", "Team löschen"],
     );
 
     await page.getByRole("button", { name: word("New service account", "Neues Dienstkonto") }).click();

@@ -73,7 +73,7 @@ test("a page that cannot load offline says so, and opens when the network is bac
   await expect(page.getByText("This page couldn’t load")).toBeVisible();
   await expect(page.getByText("Something went wrong")).toHaveCount(0);
   await context.setOffline(false);
-  await expect(page.getByRole("heading", { name: "Team" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Members" })).toBeVisible();
 });
 
 test("a page whose files were removed by an update says that there is a new version", async ({ page, member }) => {

@@ -2,7 +2,7 @@ import { axeViolations, openPage, horizontalOverflow } from "./axe";
 import { createSampleData } from "./sample-data";
 import { expect, test } from "./service";
 
-const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/verify#token=x", "/contact"];
+const open = ["/login", "/signup", "/lost", "/password#tokenid=x", "/verify#token=x", "/join#token=x", "/contact"];
 
 for (const scheme of ["light", "dark"] as const) {
   test.describe(scheme, () => {
@@ -52,7 +52,7 @@ test("no page violates the content security policy", async ({ page, member }) =>
       console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
     });
   });
-  for (const path of [...(await createSampleData(member)), "/password#tokenid=x", "/verify#token=x", "/contact"])
+  for (const path of [...(await createSampleData(member)), "/password#tokenid=x", "/verify#token=x", "/join#token=x", "/contact"])
     await openPage(page, path);
   await page.goto("/settings");
   await page.getByRole("button", { name: "Set up two-factor authentication" }).click();

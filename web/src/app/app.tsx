@@ -1,16 +1,16 @@
 /** The providers around every page: texts, theme, query cache, router. */
 import { MantineProvider } from "@mantine/core";
 import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { onForbidden } from "../shared/api/client";
+import { onRefused } from "../shared/api/client";
 import { monitorsQuery } from "../shared/api/monitors";
-import { meQuery } from "../shared/api/session";
+import { meQuery, onTeamLost } from "../shared/api/session";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
-import { TextProvider } from "../shared/i18n";
+import { loadTexts, TextProvider } from "../shared/i18n";
 import { RouterProvider } from "../shared/router";
 import { useScheme } from "../shared/ui/scheme";
 import { theme } from "../shared/ui/theme";
-import { Toasts } from "../shared/ui/toast";
+import { showToast, Toasts } from "../shared/ui/toast";
 import { Pages } from "./pages";
 import { router } from "./routes";
 
@@ -23,7 +23,15 @@ const client = new QueryClient({
   defaultOptions: { queries: { retry: worthRetrying, staleTime: 10_000 } },
 });
 watchSessionExpiry(client);
-onForbidden(() => void client.invalidateQueries({ queryKey: meQuery.queryKey }));
+onRefused(() => {
+  // If it is being fetched, that may be the call that was refused.
+  if (client.isFetching({ queryKey: meQuery.queryKey }) === 0) void client.invalidateQueries({ queryKey: meQuery.queryKey });
+});
+onTeamLost(() => {
+  const route = router.state().shown?.route;
+  if (route && route.audience !== "everyone") void router.navigate("/", { replace: true });
+  void loadTexts().then(({ teams }) => showToast(teams.lost, true), noop);
+});
 void prefetch();
 
 /** Requests the user, and the monitors for the dashboard, while the texts are still loading. */

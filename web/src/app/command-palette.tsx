@@ -12,7 +12,7 @@ import { useCommands } from "./use-commands";
 
 interface Props {
   close: () => void;
-  openDialog: (which: "help" | "everywhere") => void;
+  openDialog: (which: "help" | "everywhere" | "team") => void;
 }
 
 export default function CommandPalette({ close, openDialog }: Props) {

@@ -1,7 +1,7 @@
 /** The commands of the palette, and which of them match a query. */
 import type { ReactNode } from "react";
 
-export const groups = ["views", "monitors", "notifiers", "actions", "pages", "settings"] as const;
+export const groups = ["views", "monitors", "notifiers", "teams", "actions", "pages", "settings"] as const;
 export type Group = (typeof groups)[number];
 
 export interface Command {

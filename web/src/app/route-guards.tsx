@@ -2,11 +2,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, type ReactNode } from "react";
 import { useSessionExpiry } from "../shared/api/session-expiry";
-import { Offline } from "../shared/api/error";
+import { ApiError, Offline } from "../shared/api/error";
 import { isFirstSignup, meQuery, useMay } from "../shared/api/session";
 import { isAfterReset } from "../shared/lib/after-reset";
+import { useFirstTexts } from "../shared/i18n";
 import { safeRedirect } from "../shared/lib/safe-redirect";
-import { Navigate, useLocation, useSearchParams } from "../shared/router";
+import { Link, Navigate, useLocation, useSearchParams } from "../shared/router";
 import { ErrorNotice } from "../shared/ui/error-notice";
 import { later } from "../shared/ui/later";
 import { Loading } from "../shared/ui/loading";
@@ -25,6 +26,7 @@ function retryWhileAway({ state }: { state: { error: unknown } }): number | fals
 }
 
 export function RequireUser({ children }: { children: ReactNode }) {
+  const t = useFirstTexts();
   const expiry = useSessionExpiry();
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({ ...meQuery, refetchInterval: retryWhileAway });
@@ -35,6 +37,8 @@ export function RequireUser({ children }: { children: ReactNode }) {
       <main>
         <Page title="Wakeful" narrow>
           <ErrorNotice error={error} retry={() => void refetch()} />
+          {/* A login starts in a team in which the user is not suspended. */}
+          {error instanceof ApiError && error.has("suspended") && <Link to="/login">{t.nav.logIn}</Link>}
         </Page>
       </main>
     );
@@ -42,7 +46,8 @@ export function RequireUser({ children }: { children: ReactNode }) {
   if (!data) return <Navigate to={entrance(isFirstSignup(client), pathname + search)} replace />;
   return (
     <>
-      <Shell>{children}</Shell>
+      {/* Nothing of one team remains in another. */}
+      <Shell key={data.groupid}>{children}</Shell>
       <Suspense>{expiry === "prompt" && <Reauthenticate />}</Suspense>
     </>
   );

@@ -15,6 +15,7 @@ const routes: AppRoute[] = [
   { path: "/lost", audience: "guests", load: later(() => import("../features/auth/forgot-password")) },
   { path: "/password", audience: "everyone", load: later(() => import("../features/auth/reset-password")) },
   { path: "/verify", audience: "everyone", load: later(() => import("../features/auth/verify-email")) },
+  { path: "/join", audience: "everyone", load: later(() => import("../features/auth/join")) },
   { path: "/contact", audience: "everyone", load: later(() => import("../features/auth/contact")) },
   { path: "/", audience: "view", load: () => import("../features/monitors/list/page") },
   { path: "/monitor/new", audience: "edit", load: later(() => import("../features/monitors/edit/page")) },

@@ -22,6 +22,7 @@ import styles from "./shell.module.css";
 const CommandPalette = lazy(later(() => import("./command-palette")));
 const KeyboardShortcuts = lazy(later(() => import("./keyboard-shortcuts")));
 const LogoutEverywhere = lazy(later(() => import("./logout-everywhere")));
+const NewTeam = lazy(later(() => import("./new-team")));
 const NotifierDialog = lazy(later(() => import("../features/notifiers/dialog")));
 const TeamReview = lazy(later(() => import("./team-review")));
 const UserActions = lazy(later(() => import("./user-actions")));
@@ -32,7 +33,7 @@ const notifierDialog = (props: NotifierDialogProps) => (
   </Suspense>
 );
 
-type Opened = "palette" | "help" | "everywhere";
+type Opened = "palette" | "help" | "everywhere" | "team";
 
 /** The page without navigation, for a screen on the wall. */
 const WALLBOARD = "/wallboard";
@@ -82,6 +83,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {dialog === "palette" && <CommandPalette close={close} openDialog={openDialog} />}
         {dialog === "help" && <KeyboardShortcuts close={close} />}
         {dialog === "everywhere" && <LogoutEverywhere close={close} />}
+        {dialog === "team" && <NewTeam close={close} />}
       </Suspense>
       <ScrollRestoration />
     </div>
@@ -157,17 +159,25 @@ function Item({ to, icon: Icon, label, one, badge, desktop = false }: ItemProps)
 
 function UserMenu({ openDialog }: { openDialog: (which: Opened) => void }) {
   const t = useFirstTexts();
-  const { email, name } = useMe();
+  const { email, name, groupname, role } = useMe();
   const shown = name || email;
   return (
     <LazyMenu
       button={(props) => (
-        <button type="button" className={styles.user} aria-label={t.nav.account(email)} {...props}>
+        <button type="button" className={styles.user} aria-label={t.nav.account(email, groupname)} {...props}>
           <span className={styles.face} aria-hidden="true">
             {shown.charAt(0).toUpperCase()}
           </span>
-          <span className={styles.email} title={email}>
-            {shown}
+          <span className={styles.who}>
+            <span className={styles.cut} title={email}>
+              {shown}
+            </span>
+            <span className={styles.inTeam} aria-hidden="true">
+              <span className={styles.cut} title={groupname}>
+                {groupname}
+              </span>
+              <span> · {t.nav.roles[role]}</span>
+            </span>
           </span>
           <Chevron />
         </button>

@@ -8,7 +8,8 @@ import { StatusMark } from "../features/monitors/status";
 import { useHasBilling } from "../shared/api/membership";
 import { monitorsQuery } from "../shared/api/monitors";
 import { notifierSummariesQuery } from "../shared/api/notifiers";
-import { logOut, useMay } from "../shared/api/session";
+import { logOut, useMay, useMe } from "../shared/api/session";
+import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { useNavigate } from "../shared/router";
 import { useErrorMessage } from "../shared/ui/error-message";
@@ -16,12 +17,16 @@ import { Bell, Card, Gear, Globe, Keyboard, Moon, Out, People, Plus, Pulse, Scre
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
 import type { Command, Group } from "./commands";
+import { useSwitchTeam } from "./use-switch-team";
 
-export function useCommands(openDialog: (which: "help" | "everywhere") => void): Command[] {
+type OpenDialog = (which: "help" | "everywhere" | "team") => void;
+
+export function useCommands(openDialog: OpenDialog): Command[] {
   const found = useFound();
   const pages = usePages();
+  const teams = useTeams();
   const actions = useActions(openDialog);
-  return [...found, ...actions, ...pages];
+  return [...found, ...teams, ...actions, ...pages];
 }
 
 /** Returns a function that makes a command which opens a page. */
@@ -59,6 +64,24 @@ function useFound(): Command[] {
   ];
 }
 
+/** The user's other teams. */
+function useTeams(): Command[] {
+  const t = useTexts();
+  const { groupid: current } = useMe();
+  const { data = [] } = useQuery(teamsQuery);
+  const switchTeam = useSwitchTeam();
+  return data
+    .filter(({ groupid, suspended }) => groupid !== current && !suspended)
+    .map((team) => ({
+      id: `team ${team.groupid}`,
+      group: "teams",
+      label: t.teams.switchTo(team.name),
+      hint: t.nav.roles[team.role],
+      icon: <People />,
+      run: () => void switchTeam(team),
+    }));
+}
+
 function usePages(): Command[] {
   const t = useTexts();
   const open = useOpener();
@@ -88,7 +111,7 @@ function usePages(): Command[] {
 
 const schemes = { system: <Screen />, light: <Sun />, dark: <Moon /> } satisfies Record<Choice, unknown>;
 
-function useActions(openDialog: (which: "help" | "everywhere") => void): Command[] {
+function useActions(openDialog: OpenDialog): Command[] {
   const t = useTexts();
   const { palette } = t;
   const open = useOpener();
@@ -108,6 +131,7 @@ function useActions(openDialog: (which: "help" | "everywhere") => void): Command
           open("actions", "/notifier/new", { label: palette.newNotifier, icon: <Plus /> }),
         ]
       : []),
+    act("team", t.teams.newTitle, <Plus />, () => openDialog("team")),
     act("help", t.nav.keys, <Keyboard />, () => openDialog("help")),
     act("language", palette.language, <Globe />, () => setLanguage(language === "en" ? "de" : "en")),
     ...(["system", "light", "dark"] as const).map((choice) =>

@@ -1,14 +1,16 @@
-/** The user's menu: appearance, language, shortcuts and logging out. */
+/** The user's menu: teams, appearance, language, shortcuts and logging out. */
 import { Menu } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ComponentType, ReactElement } from "react";
 import { logOut } from "../shared/api/session";
+import { teamsQuery } from "../shared/api/teams";
 import { useLanguage, useTexts } from "../shared/i18n";
 import { ActionMenu } from "../shared/ui/action-menu";
 import { useErrorMessage } from "../shared/ui/error-message";
 import { Globe, Keyboard, Moon, Out, Screen, Sun } from "../shared/ui/icons";
 import { useScheme, type Choice } from "../shared/ui/scheme";
 import { showToast } from "../shared/ui/toast";
+import { TeamItems } from "./team-items";
 
 const schemes: [Choice, ComponentType][] = [
   ["system", Screen],
@@ -18,7 +20,7 @@ const schemes: [Choice, ComponentType][] = [
 
 interface Props {
   button: ReactElement;
-  openDialog: (which: "help" | "everywhere") => void;
+  openDialog: (which: "help" | "everywhere" | "team") => void;
 }
 
 export default function UserActions({ button, openDialog }: Props) {
@@ -27,11 +29,16 @@ export default function UserActions({ button, openDialog }: Props) {
   const { chosen, choose } = useScheme();
   const client = useQueryClient();
   const errorMessage = useErrorMessage();
+  const { isLoading } = useQuery(teamsQuery);
   const leave = () => {
     logOut(client, false).catch((error: unknown) => showToast(errorMessage(error), true));
   };
+  // The teams are its first items, so it opens with them.
+  if (isLoading) return button;
   return (
     <ActionMenu defaultOpened position="top-start" width={220} button={button}>
+      <TeamItems create={() => openDialog("team")} />
+      <Menu.Divider />
       <Menu.Label>{t.nav.appearance}</Menu.Label>
       {schemes.map(([choice, Icon]) => (
         <Menu.Item

@@ -13,7 +13,7 @@ export function EntryRow({ entry }: { entry: Entry }) {
   return (
     <li className={styles.entry}>
       <span className={styles.what}>
-        <span className={styles.actor}>{actorText(entry, t)}</span> {actionText(entry.action, t)} <ObjectName entry={entry} />
+        <span className={styles.actor}>{actorText(entry, t)}</span> {actionText(entry, t)} <ObjectName entry={entry} />
       </span>
       <span className={styles.when}>
         <Moment at={entry.at} />
@@ -44,7 +44,9 @@ function actorText({ actor }: Entry, { audit }: Texts): string {
 }
 
 /** An action that this version does not know yet is shown as it is. */
-function actionText(action: string, { audit }: Texts): string {
+function actionText({ action, actor, object }: Entry, { audit }: Texts): string {
+  // With an invitation; otherwise someone else has added the member.
+  if (action === "member.join" && actor.id === object.id) return audit.joined;
   const known = find(Object.keys(audit.actions) as Action[], action);
   return known ? audit.actions[known] : action;
 }

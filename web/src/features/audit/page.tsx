@@ -10,6 +10,7 @@ import { LoadMore } from "../../shared/ui/load-more";
 import { Loading } from "../../shared/ui/loading";
 import { May } from "../../shared/ui/may";
 import { Page, Panel } from "../../shared/ui/page";
+import { TeamLink } from "../../shared/ui/team-link";
 import styles from "./audit.module.css";
 import { auditQuery, exportOf, things, type Thing } from "./data";
 import { EntryRow } from "./entry";
@@ -76,10 +77,10 @@ function Export() {
         </Button>
       }
     >
-      <Menu.Item component="a" href={exportOf("jsonl")} download>
+      <Menu.Item component={TeamLink} href={exportOf("jsonl")} download>
         JSON Lines
       </Menu.Item>
-      <Menu.Item component="a" href={exportOf("csv")} download>
+      <Menu.Item component={TeamLink} href={exportOf("csv")} download>
         CSV
       </Menu.Item>
     </ActionMenu>

@@ -4,7 +4,7 @@ import { useLanguage, useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import type { Form } from "../../shared/ui/form";
 import { Logo } from "../../shared/ui/logo";
-import { RequiredField } from "../../shared/ui/form-layout";
+import { PasswordField, RequiredField } from "../../shared/ui/form-layout";
 import { useTitle } from "../../shared/ui/page";
 import styles from "./auth.module.css";
 
@@ -51,6 +51,19 @@ export function AuthLayout({ title, lead, children, foot }: Props) {
 export function EmailField<V extends { email: string }>({ form }: { form: Form<V> }) {
   const t = useTexts();
   return <RequiredField form={form} field="email" type="email" label={t.auth.email} autoComplete="username" autoFocus size="md" />;
+}
+
+interface NewPasswordProps<V> {
+  form: Form<V>;
+  field: keyof V & string;
+  label: string;
+  autoFocus?: boolean;
+}
+
+/** The password of a new account, or a new one. */
+export function NewPasswordField<V extends object>(props: NewPasswordProps<V>) {
+  const t = useTexts();
+  return <PasswordField {...props} description={t.auth.passwordHelp} autoComplete="new-password" minLength={8} required size="md" />;
 }
 
 const ROWS = 16;

@@ -20,8 +20,9 @@ export default function Reauthenticate() {
   const form = useForm({ password: "", mfacode: "" }, async ({ password, mfacode }) => {
     try {
       const body = { email, password, ...(second && { mfacode }) };
-      const { user } = await unwrap(POST("/api/v1/login", { body }));
-      resumeSession(client, { ...me, ...user, mfa: second });
+      await unwrap(POST("/api/v1/login", { body }));
+      // The session may be in another team now, but the tab stays in its own.
+      resumeSession(client, { ...me, mfa: second });
     } catch (error) {
       if (!(error instanceof ApiError) || !error.has("mfa_required")) throw error;
       setSecond(true);

@@ -7,7 +7,7 @@ import { Link, useNavigate } from "../../shared/router";
 import { useForm } from "../../shared/ui/form";
 import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
 import { showToast } from "../../shared/ui/toast";
-import { EmailField, AuthLayout } from "./auth-layout";
+import { AuthLayout, EmailField, NewPasswordField } from "./auth-layout";
 
 export function Component() {
   const t = useTexts();
@@ -33,16 +33,7 @@ export function Component() {
     <AuthLayout title={t.auth.reset.title} lead={t.auth.reset.lead}>
       <FormLayout form={form} action={t.auth.reset.action}>
         <EmailField form={form} />
-        <PasswordField
-          form={form}
-          field="password1"
-          label={t.auth.newPassword}
-          description={t.auth.passwordHelp}
-          autoComplete="new-password"
-          minLength={8}
-          required
-          size="md"
-        />
+        <NewPasswordField form={form} field="password1" label={t.auth.newPassword} />
         <PasswordField form={form} field="password2" label={t.auth.confirmPassword} autoComplete="new-password" required size="md" />
       </FormLayout>
     </AuthLayout>

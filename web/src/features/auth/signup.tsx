@@ -6,8 +6,8 @@ import { signedIn } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { text, useForm } from "../../shared/ui/form";
-import { PasswordField, FormLayout } from "../../shared/ui/form-layout";
-import { EmailField, AuthLayout } from "./auth-layout";
+import { FormLayout } from "../../shared/ui/form-layout";
+import { AuthLayout, EmailField, NewPasswordField } from "./auth-layout";
 
 export function Component() {
   const t = useTexts();
@@ -30,16 +30,7 @@ export function Component() {
     >
       <FormLayout form={form} action={t.auth.signup.action}>
         <EmailField form={form} />
-        <PasswordField
-          form={form}
-          field="password"
-          label={t.auth.password}
-          description={t.auth.passwordHelp}
-          autoComplete="new-password"
-          minLength={8}
-          required
-          size="md"
-        />
+        <NewPasswordField form={form} field="password" label={t.auth.password} />
         <TextInput {...text(form, "name")} label={t.auth.signup.name} autoComplete="name" size="md" />
       </FormLayout>
     </AuthLayout>

@@ -9,6 +9,7 @@ import { GET, unwrap } from "../../shared/api/client";
 import type { MonitorStatus } from "../../shared/api/closed-sets";
 import { notifierSummariesQuery } from "../../shared/api/notifiers";
 import { meQuery } from "../../shared/api/session";
+import { tabTeam } from "../../shared/api/tab-team";
 import { withoutBidiControls } from "../../shared/lib/bidi";
 import { ALERTS, forget, monitorQuery, monitorsQuery, rowsWithStatus, show, type Heartbeat, type MonitorRow, type Shown } from "./data";
 import { openEventStream } from "./event-stream";
@@ -97,7 +98,7 @@ function listen(client: QueryClient): () => void {
       handle(withoutBidiControls(JSON.parse(event.data)));
       soon();
     });
-  const stop = openEventStream("/api/v1/events", {
+  const stop = openEventStream(`/api/v1/events?team=${tabTeam()}`, {
     listen: (source) => {
       on(source, "heartbeat", (data) => {
         const beat = data as Beat;
@@ -173,10 +174,12 @@ async function read(client: QueryClient, ids: string[]) {
     renew(client);
     return;
   }
+  const team = tabTeam();
   for (const id of ids) {
     try {
       const params = { path: { monitorid: id } };
-      show(client, (await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params }))).monitor);
+      const { monitor } = await unwrap(GET("/api/v1/monitor/{monitorid}/get", { params }));
+      if (team === tabTeam()) show(client, monitor);
     } catch {
       // Deleted meanwhile or unreachable: the next event or poll will show.
     }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useLanguage, useTexts } from "../../shared/i18n";
 import { ActionMenu } from "../../shared/ui/action-menu";
 import { Chevron } from "../../shared/ui/icons";
+import { TeamLink } from "../../shared/ui/team-link";
 import { lastMonths, reportOf } from "./months";
 
 const MONTHS = 4;
@@ -24,13 +25,13 @@ export function Reports() {
       }
     >
       {months.map((month) => (
-        <Menu.Item key={month} component="a" href={reportOf(month, "html")} target="_blank" rel="noreferrer">
+        <Menu.Item key={month} component={TeamLink} href={reportOf(month, "html")} target="_blank" rel="noreferrer">
           {name(month)}
         </Menu.Item>
       ))}
       <Menu.Divider />
       {months.slice(0, 2).map((month) => (
-        <Menu.Item key={month} component="a" href={reportOf(month, "csv")} download rightSection="CSV">
+        <Menu.Item key={month} component={TeamLink} href={reportOf(month, "csv")} download rightSection="CSV">
           {name(month)}
         </Menu.Item>
       ))}

@@ -1,7 +1,6 @@
 /** Adds a user or changes one; a blank password leaves the current one unchanged. */
 import { POST, unwrap } from "../../shared/api/client";
 import type { components } from "../../shared/api/schema";
-import type { Role } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Dialog } from "../../shared/ui/dialog";
 import { useForm } from "../../shared/ui/form";
@@ -9,15 +8,9 @@ import { FormLayout, PasswordField, RequiredField } from "../../shared/ui/form-l
 import { MonitorFilterField } from "../../shared/ui/monitor-filter-field";
 import { showToast } from "../../shared/ui/toast";
 import { RoleField } from "./role-field";
+import { mayHaveFilter, ROLES } from "./roles";
 
 export type User = components["schemas"]["ListedMember"];
-
-const ROLES: readonly Role[] = ["owner", "admin", "editor", "responder", "viewer", "billing"];
-
-/** Viewers and responders can be limited to some monitors. */
-function mayHaveFilter(role: Role): boolean {
-  return role === "viewer" || role === "responder";
-}
 
 interface Props {
   user?: User;

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiKeysQuery } from "../../shared/api/api-keys";
 import { POST, unwrap } from "../../shared/api/client";
-import { meQuery as currentUser, signedOut, useMay, useMe } from "../../shared/api/session";
+import { meQuery as currentUser, showTeam, signedOut, useMay, useMe } from "../../shared/api/session";
 import { teamQuery } from "../../shared/api/team";
 import { useTexts } from "../../shared/i18n";
 import { Badge } from "../../shared/ui/badge";
@@ -134,7 +134,8 @@ export function Members() {
           close={close}
           run={async () => {
             await unwrap(POST("/api/v1/team/delete", { body: { userids: [open.user.userid] } }));
-            if (open.user.userid === me.userid) signedOut(client);
+            // The account remains if it is in another team.
+            if (open.user.userid === me.userid) await showTeam(client, null);
             else await renew();
           }}
         >

@@ -1,22 +1,28 @@
-/** The team: its members and, for those who manage them, service accounts and API keys. */
+/** The team: its name, its members and, for those who manage them, invitations, service accounts and API keys. */
 import { Button } from "@mantine/core";
-import { Suspense } from "react";
+import { Suspense, useState } from "react";
+import { useMe } from "../../shared/api/session";
 import { useTexts } from "../../shared/i18n";
 import { Link } from "../../shared/router";
 import { Loading } from "../../shared/ui/loading";
 import { May } from "../../shared/ui/may";
 import { Page, Panel } from "../../shared/ui/page";
+import { Invitations } from "./invitations";
+import { DeleteTeam, LeaveTeam } from "./leave-team";
 import { Members } from "./members";
 import { ServiceAccounts } from "./service-accounts";
+import { TeamDialog } from "./team-dialog";
 import { TeamKeys } from "./team-keys";
 
 export function Component() {
   const t = useTexts();
+  const { groupname, role } = useMe();
   return (
-    <Page title={t.team.title} narrow>
+    <Page title={groupname} lead={t.teams.yourRole(t.team.roles[role])} narrow actions={<Edit />}>
       <Members />
       <May do="people">
         <Suspense fallback={<Loading />}>
+          <Invitations />
           <ServiceAccounts />
           <TeamKeys />
         </Suspense>
@@ -32,6 +38,23 @@ export function Component() {
           }
         />
       </May>
+      <LeaveTeam />
+      <May do="own">
+        <DeleteTeam />
+      </May>
     </Page>
+  );
+}
+
+function Edit() {
+  const t = useTexts();
+  const [open, setOpen] = useState(false);
+  return (
+    <May do="own">
+      <Button variant="default" onClick={() => setOpen(true)}>
+        {t.teams.edit}
+      </Button>
+      {open && <TeamDialog close={() => setOpen(false)} />}
+    </May>
   );
 }

@@ -7,6 +7,7 @@ import type { Client } from "openapi-fetch";
 import { withoutBidiControls } from "../lib/bidi";
 import { Offline, parseError } from "./error";
 import type { paths } from "./schema";
+import { tabTeam } from "./tab-team";
 
 interface Call {
   params?: { path?: Record<string, string>; query?: Record<string, string | number | boolean | undefined> };
@@ -17,7 +18,12 @@ interface Call {
 /** Calls with a method. The types are those of openapi-fetch; of its options, these are the ones in use. */
 function caller(method: "GET" | "POST" | "DELETE") {
   return async (path: string, { params, body, signal }: Call = {}): Promise<Answer<unknown>> => {
-    const headers = { "X-Wakeful-Page": "1", ...(body !== undefined && { "Content-Type": "application/json" }) };
+    const team = tabTeam();
+    const headers = {
+      "X-Wakeful-Page": "1",
+      ...(team !== null && { "X-Wakeful-Team": team }),
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    };
     const response = await fetch(urlOf(path, params), { method, headers, body: JSON.stringify(body), signal });
     const text = await response.text();
     return response.ok ? { data: JSON.parse(text) as unknown, response } : { error: parsed(text), response };
@@ -57,11 +63,17 @@ export function reportUnauthenticated(): void {
   unauthenticated();
 }
 
-let forbidden = () => {};
+/** The message of a 404 that concerns the team of the tab, and not what was asked for. */
+const NO_TEAM = "No such team.";
 
-/** Registers a callback for calls that the user's role does not allow. They are not offered, so the role has changed. */
-export function onForbidden(callback: () => void): void {
-  forbidden = callback;
+let refused = () => {};
+
+/**
+ * Registers a callback for calls that the user's role does not allow, which are not offered, so the role has changed; and
+ * for those in a team that the user is no longer in.
+ */
+export function onRefused(callback: () => void): void {
+  refused = callback;
 }
 
 interface Answer<T> {
@@ -82,6 +94,6 @@ export async function unwrap<T>(call: Promise<Answer<T>>): Promise<T> {
   if (answer.response.ok && answer.data !== undefined) return withoutBidiControls(answer.data);
   const error = parseError(answer.response.status, withoutBidiControls(answer.error));
   if (error.signedOut) reportUnauthenticated();
-  if (error.has("forbidden")) forbidden();
+  if (error.has("forbidden") || error.has("suspended") || error.message === NO_TEAM) refused();
   throw error;
 }

@@ -3,6 +3,7 @@ import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query"
 import { GET, POST, reportUnauthenticated, unwrap } from "./client";
 import { ApiError } from "./error";
 import type { components } from "./schema";
+import { setTabTeam, tabTeam } from "./tab-team";
 
 export type Me = components["schemas"]["Me"];
 export type Permission = components["schemas"]["Permission"];
@@ -12,12 +13,14 @@ export type Role = components["schemas"]["Role"];
 export const meQuery = queryOptions({
   queryKey: ["me"],
   queryFn: async ({ signal, client }): Promise<Me | null> => {
-    const { user, first_signup } = await unwrap(GET("/api/v1/session", { signal }));
+    const { user, first_signup, lost } = await fetchSession(signal);
     client.setQueryData(FIRST_SIGNUP, first_signup);
     if (user) {
       const known = client.getQueryData<Me | null>(["me"]);
+      if (lost) teamLost();
+      if (known && known.groupid !== user.groupid) client.removeQueries({ predicate: isOther });
       // What the service returns depends on the role: some roles do not see secrets.
-      if (known && known.role !== user.role) void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
+      else if (known && known.role !== user.role) void client.invalidateQueries({ predicate: isOther });
       return user;
     }
     reportUnauthenticated();
@@ -26,6 +29,40 @@ export const meQuery = queryOptions({
   },
   staleTime: 60_000,
 });
+
+/** All queries but that of the user. */
+function isOther({ queryKey }: { queryKey: readonly unknown[] }): boolean {
+  return queryKey[0] !== "me";
+}
+
+/** The session in the team of this tab, or in its own team if the user is no longer an active member of that one (`lost`). */
+export async function fetchSession(signal?: AbortSignal) {
+  const call = () => GET("/api/v1/session", { signal });
+  let answer = call();
+  const lost = tabTeam() !== null && (await isRefused(answer));
+  if (lost) {
+    setTabTeam(null);
+    answer = call();
+  }
+  const session = await unwrap(answer);
+  // From now on, the tab shows this team, even if the session switches to another one in another tab.
+  if (session.user) setTabTeam(session.user.groupid);
+  return { ...session, lost };
+}
+
+function isRefused(answer: Promise<{ response: Response }>): Promise<boolean> {
+  return answer.then(
+    ({ response: { status } }) => status === 403 || status === 404,
+    () => false,
+  );
+}
+
+let teamLost = () => {};
+
+/** Registers a callback for a tab whose team was deleted, or whose user has left it or is suspended there. */
+export function onTeamLost(callback: () => void): void {
+  teamLost = callback;
+}
 
 const FIRST_SIGNUP = ["first-signup"];
 
@@ -46,9 +83,16 @@ export function useMay(permission: Permission): boolean {
   return useMe().permissions.includes(permission);
 }
 
-/** Starts with an empty cache after a login: nothing of another user remains. */
+/** Starts with an empty cache after a login or in another team: nothing of another user or team remains. */
 export async function signedIn(client: QueryClient): Promise<void> {
-  setUser(client, await unwrap(GET("/api/v1/users/me")));
+  await client.cancelQueries();
+  setUser(client, (await fetchSession()).user ?? null);
+}
+
+/** Shows a team in this tab; null for the one that the session is in. */
+export async function showTeam(client: QueryClient, groupid: string | null): Promise<void> {
+  setTabTeam(groupid);
+  await signedIn(client);
 }
 
 export function signedOut(client: QueryClient): void {
@@ -57,7 +101,7 @@ export function signedOut(client: QueryClient): void {
 
 /** Replaces the user, which the route guards read, and clears everything else from the cache. */
 function setUser(client: QueryClient, user: Me | null): void {
-  client.removeQueries({ predicate: (query) => query.queryKey[0] !== meQuery.queryKey[0] });
+  client.removeQueries({ predicate: isOther });
   client.setQueryData(meQuery.queryKey, user);
 }
 
@@ -67,5 +111,6 @@ export async function logOut(client: QueryClient, everywhere: boolean): Promise<
   } catch (error) {
     if (!(error instanceof ApiError && error.signedOut)) throw error;
   }
+  setTabTeam(null);
   signedOut(client);
 }

@@ -31,7 +31,8 @@ const codes: ServiceMessages["codes"] = {
   last_owner: "Das Team hätte keinen Inhaber mehr. Machen Sie zuerst jemand anderen zum Inhaber.",
   bad_invitation: "Diese Einladung ist ungültig, abgelaufen oder schon benutzt. Bitten Sie um eine neue.",
   login_needed: "Für diese Adresse gibt es schon ein Konto. Melden Sie sich an und nehmen Sie dann die Einladung an.",
-  account_not_managed: "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",
+  account_not_managed:
+    "Nur die Person selbst kann ihre E-Mail-Adresse oder ihr Passwort ändern, weil sie eingeladen wurde oder in einem weiteren Team ist.",
   already_member: "Diese Person ist schon Mitglied des Teams.",
   other_account: "Die Einladung gilt für eine andere Adresse. Melden Sie sich ab und öffnen Sie den Link noch einmal.",
   nodes_too_old: "Ein Server mit einer früheren Version läuft noch. Aktualisieren Sie zuerst alle.",

@@ -1,0 +1,14 @@
+/**
+ * The team that this tab shows, so that two tabs can show two teams. Every call names it; without one, the service
+ * uses the team of the session.
+ */
+const STORAGE_KEY = "wakeful.team";
+
+export function tabTeam(): string | null {
+  return sessionStorage.getItem(STORAGE_KEY);
+}
+
+export function setTabTeam(groupid: string | null): void {
+  if (groupid === null) sessionStorage.removeItem(STORAGE_KEY);
+  else sessionStorage.setItem(STORAGE_KEY, groupid);
+}
