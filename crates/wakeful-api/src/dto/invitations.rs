@@ -231,7 +231,7 @@ impl FromFields for AcceptInvitation {
 
 impl AcceptInvitation {
     /// For someone without an account; `None` without a password.
-    pub(crate) fn as_new(self) -> Option<JoinAsNew> {
+    pub(crate) fn into_new(self) -> Option<JoinAsNew> {
         let Self { token, password, name } = self;
         Some(JoinAsNew { token, password: password?, name })
     }

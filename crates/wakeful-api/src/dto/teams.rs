@@ -128,12 +128,13 @@ pub(crate) struct SaveTeamSettings {
 
 impl FromFields for SaveTeamSettings {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let name = match fields.has("name") {
-            true => Some(fields.short_text("name", MAX_NAME_LENGTH)),
-            false => None,
+        let name = if fields.has("name") {
+            fields.short_text("name", MAX_NAME_LENGTH).map(Some)
+        } else {
+            Some(None)
         };
         let default_role = fields.optional("default_role", Role::parse);
-        Some(Self { name: name.map_or(Some(None), |name| name.map(Some))?, default_role })
+        Some(Self { name: name?, default_role })
     }
 }
 

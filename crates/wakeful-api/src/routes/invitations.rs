@@ -131,7 +131,7 @@ async fn accept_invitation(
         let missing = || FieldError { field: "password".into(), message: "is required".into() };
         // The link is checked first, so that a password is not asked for in vain.
         api.engine().require_new_account(&wanted.token, &from).await?;
-        let wanted = wanted.as_new().ok_or_else(|| ApiError::fields(vec![missing()]))?;
+        let wanted = wanted.into_new().ok_or_else(|| ApiError::fields(vec![missing()]))?;
         let joined = api.engine().accept_invitation_as_new(&wanted, &from).await?;
         return Ok(cookie::sign_in_response(&api, &headers, joined));
     };
