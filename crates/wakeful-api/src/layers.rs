@@ -216,6 +216,7 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::CONTENT_TYPE,
             HeaderName::from_static("x-api-key"),
             HeaderName::from_static("x-enc-key"),
+            HeaderName::from_static("x-wakeful-team"),
         ])
         .expose_headers([REQUEST_ID, header::RETRY_AFTER])
         .max_age(Duration::from_secs(3600))

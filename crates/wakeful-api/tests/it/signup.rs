@@ -244,21 +244,30 @@ both_databases! {
         anonymous.post("signup", &body).await.refused(403, "confirm_email");
         anonymous.log_in("ann@example.com", PASSWORD).await.refused(401, "bad_credentials");
         let first = verification_token(&app.mails("Ann@EXAMPLE.com", 1).await[0]);
-        // Another attempt replaces the first, so nobody else's password stays behind.
+        // Someone else signs up with the address: Ann's own link works, and then theirs does not.
         app.clock.advance(Duration::from_secs(1));
-        anonymous.post("signup", &body).await.refused(403, "confirm_email");
-        let second = verification_token(&app.mails("Ann@EXAMPLE.com", 2).await[1]);
-        anonymous.post("email/verify", &json!({"token": first})).await.refused(401, "bad_token");
-        anonymous.post("email/verify", &json!({"token": second})).await.ok();
-        anonymous.post("email/verify", &json!({"token": second})).await.refused(401, "bad_token");
+        let squatter = json!({"email": "ann@example.com", "password": "known to eve 7"});
+        anonymous.post("signup", &squatter).await.refused(403, "confirm_email");
+        let second = verification_token(&app.mails("ann@example.com", 1).await[0]);
+        anonymous.post("email/verify", &json!({"token": first})).await.ok();
+        for used in [&first, &second] {
+            anonymous.post("email/verify", &json!({"token": used})).await.refused(401, "bad_token");
+        }
         let ann = User::logged_in(&anonymous, "ann@example.com").await;
         let me = ann.client.get("users/me").await.ok();
         assert_eq!((&me["email_verified"], &me["groupname"]), (&json!(true), &json!("Ann")));
         ann.client.post("team/new", &json!({"name": "More"})).await.ok();
         // The response does not tell whether the address has an account.
         anonymous.post("signup", &body).await.refused(403, "confirm_email");
-        let mails = app.mails("Ann@EXAMPLE.com", 2).await;
-        assert_eq!(mails.len(), 2, "no mail to the holder of an account");
+        // The same after a few attempts, with an account and without one.
+        anonymous.post("signup", &body).await.refused(429, "too_many_requests");
+        let dora = json!({"email": "dora@example.com", "password": PASSWORD});
+        for _ in 0..3 {
+            anonymous.post("signup", &dora).await.refused(403, "confirm_email");
+        }
+        anonymous.post("signup", &dora).await.refused(429, "too_many_requests");
+        app.mails("dora@example.com", 3).await;
+        assert_eq!(app.mails_now("Ann@EXAMPLE.com").len(), 1, "no mail to the holder of an account");
         // A link that is not used expires.
         let body = json!({"email": "cem@example.org", "password": PASSWORD});
         anonymous.post("signup", &body).await.refused(403, "confirm_email");

@@ -2,7 +2,7 @@
 //! X-Wakeful-Team: a person in several teams.
 
 use serde_json::{Value, json};
-use wakeful_testkit::{App, Client, PASSWORD, User, both_databases};
+use wakeful_testkit::{App, Client, PASSWORD, User, both_databases, until};
 
 use crate::events::Stream;
 use crate::invitations::join;
@@ -244,8 +244,18 @@ both_databases! {
         let cem = app.sign_up("cem@example.com").await;
         let in_shop = User { client: bob.client.with("x-wakeful-team", &shop), ..bob.clone() };
         join(&in_shop, &cem, "editor").await;
-        // Cem would be left without an owner.
+        // Cem would be left without an owner. Nothing is deleted, not even waiting messages.
+        let own = bob.client.with("x-wakeful-team", &bob.team);
+        let hook = json!({"name": "hook", "type": "webhook", "webhook": {"url": "http://127.0.0.1:1/"}});
+        let notifier = own.post("notifier/save", &hook).await.json()["notifierid"].clone();
+        let job = json!({"type": "api", "name": "job", "heartbeat_interval": 86400, "isactive": true,
+            "upside_down_mode": false, "notifiers": notifier});
+        let job = own.post("monitor/save", &job).await.ok()["monitor"]["monitorid"].clone();
+        let notify = format!("monitor/notify/{}", job.as_str().unwrap());
+        own.post(&notify, &json!({"status": "down"})).await.ok();
+        until("a delivery", async || (app.database.rows("deliveries").await == 1).then_some(())).await;
         bob.client.post_nothing("user/delete").await.refused(409, "last_owner");
+        assert_eq!(app.database.rows("deliveries").await, 1);
         in_shop.client.post("member/save", &json!({"userid": cem.userid, "role": "owner"})).await.ok();
         bob.client.post_nothing("user/delete").await.ok();
         for (client, left) in [(&ann.client, 1), (&cem.client.with("x-wakeful-team", &shop), 1)] {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use wakeful_core::access::{Role, permission};
 use wakeful_core::accounts::password::NewPassword;
 use wakeful_core::email_address::EmailAddress;
+use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
@@ -64,17 +65,29 @@ impl Engine {
     /// Mails a link; the account is created when it is used. For an address that has an account,
     /// nothing is mailed, and the response is the same.
     async fn begin_signup(&self, wanted: &SignUp, from: &Origin) -> Result<()> {
+        // Someone else's mailbox must not be filled, from however many addresses. Counted whether
+        // or not there is an account, so that the limit does not tell.
+        self.count_attempt(&self.reset_limit(&wanted.email.key())).await?;
         let hash = self.hash_new(&wanted.password, "password", from.address).await?;
-        if self.store().account_by_email(&wanted.email.key()).await?.is_some() {
+        let account = self.new_account(&wanted.email, hash, &wanted.name);
+        let engine = self.clone();
+        // In the background, so that the response time does not tell either.
+        self.0.tasks.spawn(async move {
+            if let Err(error) = engine.mail_signup_link(&account).await {
+                tracing::warn!(error = %ErrorChain(&error), "mailing the link of a sign-up failed");
+            }
+        });
+        Ok(())
+    }
+
+    async fn mail_signup_link(&self, account: &NewAccount) -> Result<()> {
+        if self.store().account_by_email(&account.email.key()).await?.is_some() {
             return Ok(());
         }
-        // Someone else's mailbox must not be filled, from however many addresses.
-        self.count_attempt(&self.reset_limit(&wanted.email.key())).await?;
-        let account = self.new_account(&wanted.email, hash, &wanted.name);
         let (token, link) = self.new_verification();
-        let text = templates::confirm_signup(self.settings(), &wanted.email, &token);
-        let mail = self.new_mail(wanted.email.as_str(), text);
-        self.store().add_pending_signup(&account, link, &mail, self.now()).await?;
+        let text = templates::confirm_signup(self.settings(), &account.email, &token);
+        let mail = self.new_mail(account.email.as_str(), text);
+        self.store().add_pending_signup(account, link, &mail, self.now()).await?;
         self.0.mail_queued.notify_one();
         Ok(())
     }
@@ -119,6 +132,10 @@ impl Engine {
     /// Deletes the caller's account, and the teams that nobody else is in.
     pub async fn delete_account(&self, caller: &Authorized<permission::Myself>) -> Result<()> {
         let (user, by) = (caller.user(), self.audit(caller));
+        // Refused before anything is deleted.
+        if self.store().is_last_owner_of_others(user).await? {
+            return Err(Error::LastOwner);
+        }
         self.delete_deliveries_before_account(user).await?;
         let deleted = self.store().delete_account(user, Some(caller.authority()), &by, self.now());
         require_done(deleted.await?)?;

@@ -94,5 +94,5 @@ create table pending_signups (
     expires bigint not null
 );
 
-create unique index pending_signups_email on pending_signups (email_key);
+create index pending_signups_email on pending_signups (email_key);
 create index pending_signups_expires on pending_signups (expires);

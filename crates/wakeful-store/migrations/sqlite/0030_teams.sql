@@ -92,5 +92,5 @@ create table pending_signups (
     expires integer not null
 ) strict, without rowid;
 
-create unique index pending_signups_email on pending_signups (email_key);
+create index pending_signups_email on pending_signups (email_key);
 create index pending_signups_expires on pending_signups (expires);

@@ -28,8 +28,8 @@ from_row!(PendingSignup, |row| Self {
 });
 
 impl Store {
-    /// Stores a sign-up, in place of an earlier one with the same address, and the mail with its
-    /// link.
+    /// Stores a sign-up and the mail with its link. Earlier ones with the same address stay valid:
+    /// otherwise someone else could replace the password of the person who reads the mail.
     pub async fn add_pending_signup(
         &self,
         account: &NewAccount,
@@ -40,10 +40,6 @@ impl Store {
         let mail = mail::sealed(&self.keyring, mail);
         let mut tx = self.begin().await?;
         within!(tx, |db| {
-            sqlx::query("delete from pending_signups where email_key = $1")
-                .bind(account.email.key())
-                .execute(&mut *db)
-                .await?;
             sqlx::query(
                 "insert into pending_signups
                  (digest, email, email_key, name, password_hash, expires)
@@ -55,7 +51,7 @@ impl Store {
             .bind(account.name.as_str())
             .bind(account.password_hash.as_str())
             .bind(link.expires.0)
-            .execute(&mut *db)
+            .execute(db)
             .await?;
         });
         mail::insert(&mut tx, &mail, now).await?;
@@ -106,6 +102,12 @@ impl Store {
         };
         let email =
             EmailAddress::parse(&email).map_err(|_| StoreError::Damaged("pending_signups"))?;
+        within!(tx, |db| {
+            sqlx::query("delete from pending_signups where email_key = $1")
+                .bind(email.key())
+                .execute(db)
+                .await?;
+        });
         let account = NewAccount { user, email, name, password_hash };
         let team_name = wakeful_core::accounts::default_team_name(&account.name, &account.email);
         teams::insert(&mut tx, team, &team_name, now).await?;

@@ -84,6 +84,26 @@ impl Store {
         Ok(teams.into_iter().map(TeamId::from).collect())
     }
 
+    /// Whether other people are in a team whose only active owner is this person.
+    pub async fn is_last_owner_of_others(&self, user: UserId) -> Result<bool> {
+        let teams: i64 = read!(self, |db| {
+            sqlx::query_scalar(
+                "select count(*) from members m
+                 where m.user_id = $1
+                 and exists (select 1 from members o join users u on u.id = o.user_id
+                             where o.team_id = m.team_id and o.user_id <> $1
+                             and u.kind = 'person')
+                 and not exists (select 1 from members o
+                                 where o.team_id = m.team_id and o.user_id <> $1
+                                 and o.role = 'owner' and o.suspended_at is null)",
+            )
+            .bind(user.uuid())
+            .fetch_one(db)
+            .await
+        })?;
+        Ok(teams > 0)
+    }
+
     /// The team that a login of this person starts in: another one than usual while they are
     /// suspended there.
     pub async fn login_team(&self, user: UserId) -> Result<Option<TeamId>> {
