@@ -57,7 +57,7 @@ release: rust web ## write the static binary, tarball, Debian package, container
 
 bench: rust ## measure cost, punctuality and memory, about 25 minutes; parts=full,paced runs only these, docs=docs updates docs/performance.md
 	cargo build --release --locked -p wakeful -p wakeful-bench
-	PG_SETTINGS= $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
+	PG_SETTINGS= scripts/with-own-network $(if $(shell scripts/find-postgres 2>/dev/null),scripts/with-postgres) $(TARGET)/release/wakeful-bench run --wakeful $(TARGET)/release/wakeful $(if $(parts),--parts $(parts)) $(if $(docs),--docs $(docs))
 
 rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it from https://rustup.rs." >&2; exit 1; }
