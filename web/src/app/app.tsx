@@ -4,6 +4,7 @@ import { noop, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { onRefused } from "../shared/api/client";
 import { monitorsQuery } from "../shared/api/monitors";
 import { meQuery, onTeamLost } from "../shared/api/session";
+import { tabTeam } from "../shared/api/tab-team";
 import { watchSessionExpiry } from "../shared/api/session-expiry";
 import { ApiError } from "../shared/api/error";
 import { loadTexts, TextProvider } from "../shared/i18n";
@@ -34,11 +35,18 @@ onTeamLost(() => {
 });
 void prefetch();
 
-/** Requests the user, and the monitors for the dashboard, while the texts are still loading. */
+/**
+ * Requests the user, and the monitors for the dashboard, while the texts are still loading: both at once in a tab
+ * that has shown a team before.
+ */
 async function prefetch(): Promise<void> {
-  await client.query(meQuery).catch(noop);
-  const mayView = client.getQueryData(meQuery.queryKey)?.permissions.includes("view");
-  if (mayView && window.location.pathname === "/") await client.query(monitorsQuery).catch(noop);
+  const user = client.query(meQuery).catch(noop);
+  if (window.location.pathname !== "/") return;
+  if (tabTeam() === null) {
+    await user;
+    if (!client.getQueryData(meQuery.queryKey)?.permissions.includes("view")) return;
+  }
+  await client.query(monitorsQuery).catch(noop);
 }
 
 export function App() {

@@ -4,6 +4,7 @@ import { monitorsQuery, type MonitorRow } from "./monitors";
 
 const { GET } = vi.hoisted(() => ({ GET: vi.fn() }));
 vi.mock("./client", () => ({ GET, unwrap: <T>(answer: T) => answer }));
+vi.mock("../lib/painted", () => ({ painted: () => Promise.resolve() }));
 
 const row = (monitorid: string, name = monitorid) => ({ monitorid, name }) as MonitorRow;
 

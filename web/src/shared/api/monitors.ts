@@ -1,5 +1,6 @@
 /** The list of the team's monitors. */
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { painted } from "../lib/painted";
 import { GET, POST, unwrap } from "./client";
 import type { components } from "./schema";
 
@@ -24,6 +25,7 @@ export const monitorsQuery = queryOptions({
     const first = await rows({ limit: FIRST_PAGE }, signal);
     if (!first.next_cursor) return first.monitors;
     client.setQueryData(queryKey, first.monitors);
+    await painted();
     const { monitors: rest } = await rows({ cursor: first.next_cursor }, signal);
     // Live events may have changed the first page meanwhile, and added monitors that the rest has too.
     const added = new Set(rest.map(({ monitorid }) => monitorid));
