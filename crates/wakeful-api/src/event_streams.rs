@@ -1,16 +1,21 @@
-//! The open event streams, limited for each client. Streams with the same credentials share
-//! the check whether these are still valid, so that many of them cost no more than one.
+//! The open event streams, limited for each client and each user. Streams with the same
+//! credentials and the same access share the check whether these are still valid, so that many
+//! of them cost no more than one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use wakeful_core::access::TeamAccess;
 use wakeful_core::client_network::ClientNetwork;
-use wakeful_engine::Via;
+use wakeful_core::id::UserId;
+use wakeful_engine::{Caller, Via};
 
 use crate::client_shares::{ClientShares, Reservation};
 
 const MAX_STREAMS: usize = 4096;
 const MAX_STREAMS_PER_CLIENT: usize = 256;
+/// However many addresses the user has.
+const MAX_STREAMS_PER_USER: usize = 256;
 /// How often each stream asks, and how old the answer to another may be: a stream outlives
 /// its credentials by no more than the sum of both.
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -18,7 +23,27 @@ pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Clone)]
 pub(crate) struct EventStreams {
     open: ClientShares,
-    checks: Arc<Mutex<HashMap<Via, Check>>>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    users: HashMap<UserId, usize>,
+    checks: HashMap<Holder, Check>,
+}
+
+/// Whose streams share a check: access to one team says nothing about another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Holder {
+    pub(crate) user: UserId,
+    pub(crate) via: Via,
+    pub(crate) access: TeamAccess,
+}
+
+impl Holder {
+    pub(crate) fn of(caller: &Caller) -> Self {
+        Self { user: caller.user(), via: caller.via(), access: *caller.team_access() }
+    }
 }
 
 struct Check {
@@ -30,33 +55,38 @@ struct Check {
 /// An open stream, until it is dropped.
 pub(crate) struct EventStream {
     streams: EventStreams,
-    via: Via,
+    holder: Holder,
     _share: Reservation,
 }
 
 impl EventStreams {
     pub(crate) fn new() -> Self {
         let open = ClientShares::new(MAX_STREAMS, MAX_STREAMS_PER_CLIENT);
-        Self { open, checks: Arc::default() }
+        Self { open, state: Arc::default() }
     }
 
     /// A new stream with credentials that were just verified; none if there are too many.
-    pub(crate) fn open(&self, client: ClientNetwork, via: Via) -> Option<EventStream> {
+    pub(crate) fn open(&self, client: ClientNetwork, holder: Holder) -> Option<EventStream> {
         let mut share = self.open.reserve(Some(client));
         if !share.grow(1) {
             return None;
         }
-        let mut checks = self.checks();
-        let check =
-            checks.entry(via).or_insert(Check { streams: 0, at: Instant::now(), valid: true });
+        let mut state = self.state();
+        let of_user = state.users.entry(holder.user).or_default();
+        if *of_user >= MAX_STREAMS_PER_USER {
+            return None;
+        }
+        *of_user += 1;
+        let new = Check { streams: 0, at: Instant::now(), valid: true };
+        let check = state.checks.entry(holder).or_insert(new);
         (check.at, check.valid) = (Instant::now(), true);
         check.streams += 1;
-        drop(checks);
-        Some(EventStream { streams: self.clone(), via, _share: share })
+        drop(state);
+        Some(EventStream { streams: self.clone(), holder, _share: share })
     }
 
-    fn checks(&self) -> MutexGuard<'_, HashMap<Via, Check>> {
-        self.checks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -68,7 +98,7 @@ impl EventStream {
             return known;
         }
         let valid = check.await;
-        if let Some(check) = self.streams.checks().get_mut(&self.via) {
+        if let Some(check) = self.streams.state().checks.get_mut(&self.holder) {
             check.valid = valid;
         }
         valid
@@ -76,8 +106,8 @@ impl EventStream {
 
     /// None if it is this stream's turn to check.
     fn known(&self, now: Instant) -> Option<bool> {
-        let mut checks = self.streams.checks();
-        let check = checks.get_mut(&self.via)?;
+        let mut state = self.streams.state();
+        let check = state.checks.get_mut(&self.holder)?;
         if !check.valid || now.duration_since(check.at) < CHECK_INTERVAL {
             return Some(check.valid);
         }
@@ -88,11 +118,17 @@ impl EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        let mut checks = self.streams.checks();
-        if let Some(check) = checks.get_mut(&self.via) {
+        let mut state = self.streams.state();
+        if let Some(check) = state.checks.get_mut(&self.holder) {
             check.streams -= 1;
             if check.streams == 0 {
-                checks.remove(&self.via);
+                state.checks.remove(&self.holder);
+            }
+        }
+        if let Some(of_user) = state.users.get_mut(&self.holder.user) {
+            *of_user -= 1;
+            if *of_user == 0 {
+                state.users.remove(&self.holder.user);
             }
         }
     }
@@ -102,11 +138,15 @@ impl Drop for EventStream {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use wakeful_core::id::SessionId;
+    use wakeful_core::id::{SessionId, TeamId};
     use wakeful_core::time::Millis;
 
-    fn via(last: u8) -> Via {
-        Via::Session(SessionId::new(Millis(0), [last; 10]))
+    fn holder(session: u8, team: u8) -> Holder {
+        Holder {
+            user: UserId::new(Millis(0), [session; 10]),
+            via: Via::Session(SessionId::new(Millis(0), [session; 10])),
+            access: TeamAccess::whole(TeamId::new(Millis(0), [team; 10])),
+        }
     }
 
     fn client(last: u8) -> ClientNetwork {
@@ -116,7 +156,7 @@ mod tests {
     #[tokio::test]
     async fn streams_with_the_same_credentials_share_one_check() {
         let streams = EventStreams::new();
-        let open: Vec<_> = (0..100).filter_map(|_| streams.open(client(1), via(1))).collect();
+        let open: Vec<_> = (0..100).filter_map(|_| streams.open(client(1), holder(1, 1))).collect();
         let checks = AtomicUsize::new(0);
         let check = |valid| {
             let checks = &checks;
@@ -138,21 +178,46 @@ mod tests {
             );
         }
         assert_eq!(checks.load(Ordering::Relaxed), 2);
-        let renewed = streams.open(client(1), via(1)).unwrap();
+        let renewed = streams.open(client(1), holder(1, 1)).unwrap();
         assert!(renewed.is_valid(now, check(true)).await);
         drop((open, renewed));
-        assert!(streams.checks().is_empty());
+        assert!(streams.state().checks.is_empty());
+        assert!(streams.state().users.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_stream_in_another_team_does_not_prolong_one() {
+        let streams = EventStreams::new();
+        let lost = streams.open(client(1), holder(1, 1)).unwrap();
+        let now = Instant::now() + CHECK_INTERVAL;
+        let other = streams.open(client(1), holder(1, 2)).unwrap();
+        assert!(!lost.is_valid(now, async { false }).await);
+        assert!(other.is_valid(now, async { true }).await);
+        drop(streams.open(client(1), holder(1, 2)));
+        assert!(!lost.is_valid(now, async { false }).await);
+    }
+
+    #[test]
+    fn a_user_has_only_so_many_streams_from_all_addresses() {
+        let streams = EventStreams::new();
+        let open: Vec<_> = (0..300)
+            .filter_map(|n| streams.open(client(u8::try_from(n % 250).unwrap()), holder(1, 1)))
+            .collect();
+        assert_eq!(open.len(), MAX_STREAMS_PER_USER);
+        assert!(streams.open(client(1), holder(2, 1)).is_some());
+        drop(open);
+        assert!(streams.open(client(1), holder(1, 1)).is_some());
     }
 
     #[test]
     fn a_client_has_only_so_many_streams() {
         let streams = EventStreams::new();
         let open: Vec<_> = (0..300)
-            .filter_map(|n| streams.open(client(1), via(u8::try_from(n % 250).unwrap())))
+            .filter_map(|n| streams.open(client(1), holder(u8::try_from(n % 250).unwrap(), 1)))
             .collect();
         assert_eq!(open.len(), MAX_STREAMS_PER_CLIENT);
-        assert!(streams.open(client(2), via(1)).is_some());
+        assert!(streams.open(client(2), holder(1, 1)).is_some());
         drop(open);
-        assert!(streams.open(client(1), via(1)).is_some());
+        assert!(streams.open(client(1), holder(1, 1)).is_some());
     }
 }

@@ -17,7 +17,7 @@ use crate::caller::{Credentials, needs};
 use crate::client_ip::ClientIp;
 use crate::dto;
 use crate::error::{ApiError, ErrorBody};
-use crate::event_streams::{CHECK_INTERVAL, EventStream};
+use crate::event_streams::{CHECK_INTERVAL, EventStream, Holder};
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new().routes(needs(Permission::View, routes!(stream_events)))
@@ -37,7 +37,7 @@ async fn stream_events(
     credentials: Credentials,
     ClientIp(client): ClientIp,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let stream = api.event_streams().open(ClientNetwork::of(client), caller.via());
+    let stream = api.event_streams().open(ClientNetwork::of(client), Holder::of(&caller));
     let stream = stream.ok_or_else(|| {
         ApiError::unavailable("Too many event streams are open; close some and try again.")
     })?;

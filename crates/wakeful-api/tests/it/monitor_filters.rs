@@ -1,7 +1,11 @@
 //! Members and API keys that are limited to some monitors, and keys that expire.
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 use std::time::Duration;
+use wakeful_core::id::MonitorId;
+use wakeful_core::verdict::Report;
+use wakeful_engine::Event;
 use wakeful_testkit::{App, Client, PASSWORD, User, both_databases};
 
 use crate::events::Stream;
@@ -305,5 +309,29 @@ both_databases! {
             let (kind, data) = stream.next().await.unwrap();
             assert_eq!((kind.as_str(), &data["monitorid"]), (expected, &json!(shown)));
         }
+    }
+
+    async fn a_monitor_that_left_the_filter_among_missed_events_stays_hidden(setup: Setup) {
+        let app = setup.start().await;
+        let ann = app.sign_up("ann@example.com").await;
+        let other: MonitorId = job(&ann.client, "mail", "mx").await.parse().unwrap();
+        let left: MonitorId = job(&ann.client, "web", "web").await.parse().unwrap();
+        let viewer = viewer(&app, &ann, &json!({"tags": "web"})).await;
+        let caller = app.engine.caller_by_token(&viewer.token, None).await.unwrap();
+        let mut events = app.engine.subscribe(&caller.authorize().unwrap()).await.unwrap();
+        ann.client.post("monitor/save", &json!({"monitorid": left, "tags": "mx"})).await.ok();
+        // More than are kept for a client that does not read.
+        let caller = app.engine.caller_by_token(&ann.token, None).await.unwrap();
+        let caller = caller.authorize().unwrap();
+        let report = |id| {
+            let report = Report { up: true, message: String::new(), load_time: None };
+            app.engine.report_status(&caller, id, report, None)
+        };
+        stream::iter(0..1_100).map(|_| report(other)).buffer_unordered(200).try_collect::<Vec<_>>().await.unwrap();
+        report(left).await.unwrap();
+        let shown = job(&ann.client, "new", "web").await;
+        assert!(matches!(events.next().await, Some(Event::Missed)));
+        let next = events.next().await;
+        assert!(matches!(next, Some(Event::Saved(id)) if id.to_string() == shown), "{next:?}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::id::{MonitorFilterId, TeamId};
 
 /// Required to read or write a team's data, so that no statement can ignore the filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TeamAccess {
     team: TeamId,
     filter: Option<MonitorFilterId>,

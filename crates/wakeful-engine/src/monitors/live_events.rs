@@ -13,6 +13,8 @@ pub struct LiveEvents {
     subscription: Subscription,
     /// With a monitor filter, those that match it.
     visible: Option<HashSet<MonitorId>>,
+    /// Events were missed, so `visible` may be wrong.
+    stale: bool,
     /// An event that is being filtered, so that it is not lost if the caller stops waiting.
     pending: Option<Event>,
 }
@@ -25,9 +27,20 @@ impl Engine {
         let subscription = self.bus().subscribe(access.team());
         let visible = match access.filter() {
             None => None,
-            Some(_) => Some(self.store().team(&access).monitor_ids().await?.into_iter().collect()),
+            Some(_) => Some(self.visible(&access).await?),
         };
-        Ok(LiveEvents { engine: self.clone(), access, subscription, visible, pending: None })
+        Ok(LiveEvents {
+            engine: self.clone(),
+            access,
+            subscription,
+            visible,
+            stale: false,
+            pending: None,
+        })
+    }
+
+    async fn visible(&self, access: &TeamAccess) -> Result<HashSet<MonitorId>> {
+        Ok(self.store().team(access).monitor_ids().await?.into_iter().collect())
     }
 }
 
@@ -51,6 +64,13 @@ impl LiveEvents {
     async fn filter(&mut self) -> Option<Event> {
         let event = self.pending.clone()?;
         let Some(visible) = &mut self.visible else { return Some(event) };
+        self.stale |= matches!(event, Event::Missed);
+        if self.stale {
+            // Until the set is known again, the caller sees nothing.
+            *visible = self.engine.visible(&self.access).await.ok()?;
+            self.stale = false;
+            return Some(Event::Missed);
+        }
         match event {
             Event::Missed => Some(event),
             Event::Heartbeat { monitor, .. } => visible.contains(&monitor).then_some(event),
@@ -62,7 +82,10 @@ impl LiveEvents {
                         Some(event)
                     }
                     Ok(false) => visible.remove(&id).then_some(Event::Deleted(id)),
-                    Err(_) => Some(Event::Missed),
+                    Err(_) => {
+                        self.stale = true;
+                        Some(Event::Missed)
+                    }
                 }
             }
         }
