@@ -110,6 +110,7 @@ impl<N: Need> FromRequestParts<Api> for Authorized<N> {
         let credentials = Credentials::from_request_parts(parts, api).await?;
         let caller = credentials.caller(api.engine()).await?;
         let caller = caller.with_origin(client_ip::origin(parts, api));
+        let caller = if parts.method.is_safe() { caller.for_reading() } else { caller };
         api.count_call(caller.via())?;
         let access = *caller.team_access();
         let authorized = caller.authorize()?;

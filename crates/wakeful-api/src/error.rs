@@ -48,6 +48,8 @@ named_enum! {
         MethodNotAllowed = "method_not_allowed",
         EmailTaken = "email_taken",
         LastOwner = "last_owner",
+        LastAdmin = "last_admin",
+        HasOwner = "has_owner",
         AlreadyMember = "already_member",
         OtherAccount = "other_account",
         LimitReached = "limit_reached",
@@ -268,6 +270,16 @@ impl From<Error> for ApiError {
                 ErrorCode::Suspended,
                 "Your membership in the team is suspended; ask an owner of the team.",
             ),
+            Error::AccountSuspended => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Suspended,
+                "Your account is suspended; ask the administrator of this installation.",
+            ),
+            Error::TeamSuspended => Self::new(
+                StatusCode::FORBIDDEN,
+                ErrorCode::Suspended,
+                "The team is suspended and cannot be changed; ask the administrator of this installation.",
+            ),
             Error::NoTeam => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::NoTeam,
@@ -282,6 +294,13 @@ impl From<Error> for ApiError {
                 ErrorCode::LastOwner,
                 "The team would have no owner; make another member an owner first.",
             ),
+            Error::LastAdmin => conflict(
+                ErrorCode::LastAdmin,
+                "Nobody would administer the installation; make another user an administrator first.",
+            ),
+            Error::HasOwner => {
+                conflict(ErrorCode::HasOwner, "The team has an owner, who can appoint others.")
+            }
             Error::AccountNotManaged => Self::new(
                 StatusCode::FORBIDDEN,
                 ErrorCode::AccountNotManaged,
@@ -419,7 +438,8 @@ impl From<Error> for ApiError {
 fn missing(permission: Permission) -> String {
     let roles: Vec<&str> = Role::with(permission).map(Role::as_str).collect();
     match roles.split_last() {
-        None => "Only the operator of this installation may do this.".to_owned(),
+        None => "Only administrators of this installation may do this, and not with an API key."
+            .to_owned(),
         Some((only, [])) => format!("Only the role {only} may do this; ask an owner of the team."),
         Some((last, rest)) => format!(
             "Only the roles {} and {last} may do this; ask an owner of the team.",

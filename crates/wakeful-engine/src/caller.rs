@@ -43,7 +43,7 @@ use wakeful_core::access::{Need, Permission, Permissions, Role, Scope, TeamAcces
 use wakeful_core::audit::{self, Actor, ActorKind, Reference};
 use wakeful_core::id::{ApiKeyId, MonitorFilterId, SessionId, TeamId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_store::{Account, AuditContext, Authority, Credential};
+use wakeful_store::{Account, AdminAuthority, AuditContext, Authority, Credential};
 
 use crate::accounts::auth::Origin;
 use crate::{Error, Result};
@@ -58,6 +58,11 @@ pub struct Caller {
     role: Role,
     scope: Scope,
     via: Via,
+    /// Whether the caller administers the installation in this session.
+    is_admin: bool,
+    team_suspended: bool,
+    /// Whether the request only reads, which a suspended team allows.
+    reads: bool,
     origin: Option<Origin>,
 }
 
@@ -80,15 +85,38 @@ pub(crate) struct Identity {
     pub(crate) role: Role,
     pub(crate) scope: Scope,
     pub(crate) via: Via,
+    /// Only for a person in a session of their own, never with an API key.
+    pub(crate) is_admin: bool,
+    pub(crate) team_suspended: bool,
 }
 
 impl Caller {
     /// Only for `auth.rs`, which has verified the credentials.
     #[expect(clippy::disallowed_methods, reason = "the only place that knows the caller's filter")]
     pub(crate) fn new(identity: Identity) -> Self {
-        let Identity { user, team, filter, email, name, kind, role, scope, via } = identity;
+        let Identity { user, team, filter, email, name, kind, role, scope, via, .. } = identity;
+        let Identity { is_admin, team_suspended, .. } = identity;
         let team_access = TeamAccess::of_caller(team, filter);
-        Self { user, team_access, email, name, kind, role, scope, via, origin: None }
+        Self {
+            user,
+            team_access,
+            email,
+            name,
+            kind,
+            role,
+            scope,
+            via,
+            is_admin,
+            team_suspended,
+            reads: false,
+            origin: None,
+        }
+    }
+
+    /// The same caller for a request that only reads.
+    #[must_use]
+    pub fn for_reading(self) -> Self {
+        Self { reads: true, ..self }
     }
 
     /// The same caller with where the request came from, for the audit log.
@@ -131,9 +159,21 @@ impl Caller {
         self.kind
     }
 
-    /// The permissions that the role, the scope and the kind of user include.
+    /// Whether an administrator of the installation has suspended the team.
+    pub fn team_suspended(&self) -> bool {
+        self.team_suspended
+    }
+
+    /// Whether the caller administers the installation in this session.
+    pub fn is_admin(&self) -> bool {
+        self.is_admin
+    }
+
+    /// The permissions that the role, the scope and the kind of user include, and the
+    /// administration of the installation, which comes with the account.
     pub fn permissions(&self) -> Permissions {
-        self.of_holder().and(self.scope.permissions())
+        let permissions = self.of_holder().and(self.scope.permissions());
+        if self.is_admin { permissions.with(Permission::Operate) } else { permissions }
     }
 
     /// What the user may do, whatever the scope of the key.
@@ -154,7 +194,10 @@ impl Caller {
     /// Why the caller does not have a permission, unless they do.
     pub fn require(&self, permission: Permission) -> Result<()> {
         if self.may(permission) {
-            Ok(())
+            match self.team_suspended && !self.reads && permission.changes_team() {
+                true => Err(Error::TeamSuspended),
+                false => Ok(()),
+            }
         } else if self.of_holder().contains(permission) {
             Err(Error::KeyScope(self.scope))
         } else if self.role.permissions().contains(permission) {
@@ -181,6 +224,11 @@ impl Caller {
     /// Checked again by the store before it changes the credentials of others.
     pub(crate) fn authority(&self) -> Authority<'static> {
         Authority { user: self.user, team: self.team(), credential: self.credential() }
+    }
+
+    /// Checked again by the store before an administrator changes something.
+    pub(crate) fn admin_authority(&self) -> AdminAuthority<'static> {
+        AdminAuthority::Admin(self.authority())
     }
 
     /// Checked again by the store before it writes a credential for the caller.

@@ -63,6 +63,15 @@ pub enum Error {
     OtherAccount,
     #[error("the membership is suspended")]
     Suspended,
+    /// By an administrator of the installation, as the next one.
+    #[error("the account is suspended")]
+    AccountSuspended,
+    #[error("the team is suspended")]
+    TeamSuspended,
+    #[error("nobody would administer the installation")]
+    LastAdmin,
+    #[error("the team has an owner")]
+    HasOwner,
     #[error("the user is in no team")]
     NoTeam,
     #[error("a node of an earlier version does not check roles")]

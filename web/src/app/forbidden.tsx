@@ -7,10 +7,14 @@ import { EmptyState } from "../shared/ui/empty-state";
 import { useTitle } from "../shared/ui/page";
 import { useHome } from "./home";
 
-/** The permissions that pages need, with the roles to ask for; higher roles have them too. */
-const ROLES = { view: ["viewer"], edit: ["editor"], bills: ["admin", "billing"], audit: ["admin"] } as const satisfies Partial<
-  Record<Permission, readonly Role[]>
->;
+/** The permissions that pages need, with the roles to ask for; higher roles have them too. No role administers the installation. */
+const ROLES = {
+  view: ["viewer"],
+  edit: ["editor"],
+  bills: ["admin", "billing"],
+  audit: ["admin"],
+  operate: [],
+} as const satisfies Partial<Record<Permission, readonly Role[]>>;
 export type PagePermission = keyof typeof ROLES;
 
 export default function Forbidden({ permission }: { permission: PagePermission }) {
@@ -19,12 +23,13 @@ export default function Forbidden({ permission }: { permission: PagePermission }
   const { locale } = useLanguage();
   const [home, name] = useHome();
   const { role } = useMe();
-  const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each) => t.team.roles[each]));
-  const title = forbidden.title(roles);
+  const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each: Role) => t.team.roles[each]));
+  const forAdmins = permission === "operate";
+  const title = forAdmins ? forbidden.admins : forbidden.title(roles);
   useTitle(title);
   return (
     <EmptyState title={title} page>
-      <p>{forbidden.help(t.team.roles[role])}</p>
+      <p>{forAdmins ? forbidden.adminsHelp : forbidden.help(t.team.roles[role])}</p>
       <Button component={Link} to={home}>
         {name}
       </Button>

@@ -141,6 +141,10 @@ pub(crate) struct Me {
     /// The scope of the API key; `full` for a session.
     #[schema(value_type = enums::Scope)]
     pub(crate) scope: &'static str,
+    /// Whether the caller administers the installation; never with an API key.
+    pub(crate) admin: bool,
+    /// Whether an administrator has suspended the team, so that nothing in it can be changed.
+    pub(crate) team_suspended: bool,
 }
 
 impl Me {
@@ -161,6 +165,8 @@ impl Me {
             role: caller.role().as_str(),
             permissions: permissions.iter().map(Permission::as_str).collect(),
             scope: caller.scope().as_str(),
+            admin: caller.is_admin(),
+            team_suspended: caller.team_suspended(),
         }
     }
 }

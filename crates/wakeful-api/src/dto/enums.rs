@@ -108,6 +108,8 @@ closed_sets! {
     ServiceRole = names!(access::Role).filter(|name| access::Role::parse_for_service(name).is_ok());
     /// What an API key may do at most.
     Scope = names!(access::Scope);
+    /// Where the value of a setting comes from; `derived` from other settings.
+    SettingSource = names!(super::admin::SettingSource);
     /// The status of a monitor; pending until the first verdict.
     MonitorStatus = names!(Status);
     /// The status that a target reports.

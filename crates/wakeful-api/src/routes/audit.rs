@@ -59,17 +59,7 @@ async fn list_audit(
     caller: Authorized<permission::Audit>,
     Query(mut query): Query,
 ) -> ApiResult<AuditLog> {
-    let range = range(&mut query);
-    let limit = query::limit(&mut query).unwrap_or(DEFAULT_LIMIT);
-    let wanted = AuditQuery {
-        from: range.from,
-        to: range.to,
-        actor: query.optional_text("actor"),
-        action: query.optional_text("action"),
-        object: query.optional_text("object"),
-        text: query.optional_text("q"),
-        before: query::cursor(&mut query, |text| text.parse().ok()),
-    };
+    let (wanted, limit) = wanted(&mut query);
     let wanted = query.finish(Some(wanted))?;
     let page = api.engine().audit_log(&caller, &wanted, limit).await?;
     Ok(Json(AuditLog::of(&page.items, page.next)))
@@ -189,6 +179,21 @@ async fn delete_stream(
     let id = path_id::parse(&streamid, "stream", StreamId::parse)?;
     api.engine().delete_stream(&caller, id).await?;
     Ack::with_message("Stream deleted.")
+}
+
+/// Which entries are wanted, and how many.
+pub(super) fn wanted(query: &mut Fields) -> (AuditQuery, u32) {
+    let range = range(query);
+    let wanted = AuditQuery {
+        from: range.from,
+        to: range.to,
+        actor: query.optional_text("actor"),
+        action: query.optional_text("action"),
+        object: query.optional_text("object"),
+        text: query.optional_text("q"),
+        before: query::cursor(query, |text| text.parse().ok()),
+    };
+    (wanted, query::limit(query).unwrap_or(DEFAULT_LIMIT))
 }
 
 fn range(query: &mut Fields) -> AuditRange {

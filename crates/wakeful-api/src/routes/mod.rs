@@ -3,11 +3,13 @@
 //! `protected`; the lists here are of files.
 
 mod accounts;
+mod admin;
 mod api_keys;
 mod audit;
 mod contact;
 mod email_verification;
 mod events;
+mod export;
 mod history;
 mod invitations;
 mod membership;
@@ -51,6 +53,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
         .merge(sessions::protected())
         .merge(accounts::protected())
+        .merge(export::protected())
         .merge(email_verification::protected())
         .merge(team::protected())
         .merge(teams::protected())
@@ -58,6 +61,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(services::protected())
         .merge(api_keys::protected())
         .merge(audit::protected())
+        .merge(admin::protected())
         .merge(mfa::protected())
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())

@@ -10,10 +10,12 @@ use crate::payment_methods::card;
 
 /// Responses with an array that are not lists.
 const NO_LISTS: &[&str] = &[
+    "/api/v1/admin/overview",
     "/api/v1/monitor/{monitorid}/series",
     "/api/v1/monitor/{monitorid}/stats",
     "/api/v1/monitors/summary",
     "/api/v1/report",
+    "/api/v1/user/export",
     "/api/v1/users/me",
 ];
 
@@ -24,6 +26,11 @@ fn lists(monitorid: &str, notifierid: &str) -> Vec<(&'static str, String, &'stat
         (template, path, elements)
     };
     vec![
+        path("/api/v1/admin/audit", "entries"),
+        path("/api/v1/admin/deliveries", "deliveries"),
+        path("/api/v1/admin/settings", "settings"),
+        path("/api/v1/admin/teams", "teams"),
+        path("/api/v1/admin/users", "users"),
         path("/api/v1/alerts", "alerts"),
         path("/api/v1/audit", "entries"),
         path("/api/v1/audit/streams", "streams"),

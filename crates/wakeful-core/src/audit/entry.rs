@@ -43,6 +43,7 @@ named_enum! {
         Team = "team",
         /// A webhook that receives the audit log.
         Stream = "stream",
+        Installation = "installation",
     }
 }
 
@@ -100,6 +101,22 @@ named_enum! {
         AuditExport = "audit.export",
         /// A stream was created, changed or deleted.
         AuditStream = "audit.stream",
+        /// A person has exported what is stored about them.
+        AccountExport = "account.export",
+        /// A person administers the installation from now on.
+        AdminGrant = "admin.grant",
+        AdminRevoke = "admin.revoke",
+        /// A user or a team.
+        AdminSuspend = "admin.suspend",
+        AdminResume = "admin.resume",
+        /// The second factors of a user were removed.
+        AdminMfareset = "admin.mfareset",
+        /// A member was made the owner of a team that had none.
+        AdminOwner = "admin.owner",
+        /// A user or a team.
+        AdminDelete = "admin.delete",
+        /// Waiting mails and deliveries became due.
+        AdminRetry = "admin.retry",
     }
 }
 

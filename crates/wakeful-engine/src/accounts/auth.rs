@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
-use wakeful_core::access::{Scope, permission};
+use wakeful_core::access::{Scope, UserKind, permission};
 use wakeful_core::accounts::password;
 use wakeful_core::audit::{Action, Object, ObjectKind};
 use wakeful_core::email_address;
@@ -166,6 +166,10 @@ impl Engine {
                 other => other?,
             }
         }
+        // Only those who know the password are told.
+        if account.suspended {
+            return Err(Error::AccountSuspended);
+        }
         Ok(account)
     }
 
@@ -248,7 +252,11 @@ impl Engine {
         if session.key_team.is_some_and(|of_key| of_key != session.team) {
             return Err(Error::NotFound("team"));
         }
+        if session.user_suspended {
+            return Err(Error::AccountSuspended);
+        }
         let member = active_member(session.membership, team)?;
+        let own_session = session.key_team.is_none() && session.kind == UserKind::Person;
         Ok(Caller::new(Identity {
             user: session.user,
             team: session.team,
@@ -259,6 +267,8 @@ impl Engine {
             role: member.role,
             scope: session.scope,
             via: Via::Session(session.id),
+            is_admin: session.is_admin && own_session,
+            team_suspended: member.team_suspended,
         }))
     }
 
@@ -294,6 +304,9 @@ impl Engine {
         if team.is_some_and(|team| team != sealed_identity.team) {
             return Err(Error::NotFound("team"));
         }
+        if found.user_suspended {
+            return Err(Error::AccountSuspended);
+        }
         let member = active_member(found.membership, None)?;
         Ok(Caller::new(Identity {
             user: sealed_identity.user,
@@ -305,6 +318,8 @@ impl Engine {
             role: member.role,
             scope: sealed_identity.scope,
             via: Via::ApiKey(found.id),
+            is_admin: false,
+            team_suspended: member.team_suspended,
         }))
     }
 

@@ -246,6 +246,9 @@ impl Engine {
         invitee: Invitee<'_>,
         by: &AuditContext,
     ) -> Result<()> {
+        if self.scheduler().is_suspended(invitation.team) {
+            return Err(Error::TeamSuspended);
+        }
         let plan = self.check_user_limit(invitation.team).await?;
         let limit = plan.as_ref().and_then(|plan| plan.limits.users);
         let digest = Digest::of(token.expose());

@@ -4,6 +4,7 @@ pub(crate) mod api_keys;
 pub(crate) mod auth;
 pub(crate) mod contact;
 pub(crate) mod email_verification;
+pub(crate) mod export;
 pub(crate) mod invitations;
 pub(crate) mod mfa;
 pub(crate) mod operator;

@@ -9,7 +9,7 @@ use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::secret::Secret;
 use wakeful_core::token::Digest;
-use wakeful_store::{NewAccount, UserChange};
+use wakeful_store::{Deleter, NewAccount, UserChange};
 
 pub use wakeful_store::Profile;
 
@@ -137,7 +137,8 @@ impl Engine {
             return Err(Error::LastOwner);
         }
         self.delete_deliveries_before_account(user).await?;
-        let deleted = self.store().delete_account(user, Some(caller.authority()), &by, self.now());
+        let deleter = Deleter::Holder(caller.authority());
+        let deleted = self.store().delete_account(user, deleter, &by, self.now());
         require_done(deleted.await?)?;
         self.erase_deleted().await
     }

@@ -191,7 +191,7 @@ impl Engine {
     }
 
     /// Refuses a restriction that a node of an earlier version would ignore.
-    pub(super) async fn require_roles_on_all_nodes(&self) -> Result<()> {
+    pub(crate) async fn require_roles_on_all_nodes(&self) -> Result<()> {
         let now = self.now();
         let nodes = self.store().nodes().await?;
         let outdated = nodes.iter().any(|listed| {
@@ -212,7 +212,7 @@ pub(super) fn unknown_monitors() -> Error {
     Error::Refused { field: "monitors", why: "contains monitors that do not exist".to_owned() }
 }
 
-pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
+pub(crate) fn require_done(outcome: MemberOutcome) -> Result<()> {
     match outcome {
         MemberOutcome::Done => Ok(()),
         MemberOutcome::NoUser => Err(Error::NotFound("user")),
@@ -225,5 +225,6 @@ pub(super) fn require_done(outcome: MemberOutcome) -> Result<()> {
         }
         MemberOutcome::UnknownMonitors => Err(unknown_monitors()),
         MemberOutcome::NotManaged => Err(Error::AccountNotManaged),
+        MemberOutcome::LastAdmin => Err(Error::LastAdmin),
     }
 }

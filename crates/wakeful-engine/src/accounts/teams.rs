@@ -102,7 +102,7 @@ impl Engine {
     /// Deletes the deliveries of the teams that are deleted with an account, in parts, since
     /// there may be many: a single transaction would keep others from writing.
     #[expect(clippy::disallowed_methods, reason = "teams that are about to be deleted")]
-    pub(super) async fn delete_deliveries_before_account(&self, user: UserId) -> Result<()> {
+    pub(crate) async fn delete_deliveries_before_account(&self, user: UserId) -> Result<()> {
         for team in self.store().teams_without_others(user).await? {
             self.store().team(&TeamAccess::whole(team)).delete_deliveries().await?;
         }

@@ -106,6 +106,8 @@ pub struct FoundApiKey {
     /// As given at sign-up, or by the team for a service account.
     pub name: String,
     pub kind: UserKind,
+    /// Whether the user cannot sign in.
+    pub user_suspended: bool,
     pub membership: Option<Membership>,
     /// A copy of the sealed one, as the next two.
     pub scope: Scope,
@@ -122,10 +124,12 @@ from_row!(FoundApiKey, |row| Self {
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
+    user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
     membership: Membership::from_row(
         row.try_get("role")?,
         row.try_get("suspended_at")?,
         row.try_get("filter_id")?,
+        row.try_get("team_suspended_at")?,
     )?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
@@ -295,12 +299,14 @@ impl Store {
     pub async fn api_key(&self, digest: Digest) -> Result<Option<FoundApiKey>> {
         Ok(read!(self, |db| {
             sqlx::query_as(
-                "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind, m.role,
-                        m.suspended_at,
+                "select k.id, k.stands_for, k.user_id, k.team_id, u.email, u.name, u.kind,
+                        u.suspended_at as user_suspended_at, m.role, m.suspended_at,
+                        t.suspended_at as team_suspended_at,
                         k.scope, k.filter_id as key_filter_id, k.expires, m.filter_id, k.last_used
                  from api_keys k
                  join users u on u.id = k.user_id
                  left join members m on m.team_id = k.team_id and m.user_id = u.id
+                 left join teams t on t.id = m.team_id
                  where k.digest = $1",
             )
             .bind(&digest.0[..])

@@ -21,6 +21,8 @@ pub struct Membership {
     pub suspended: bool,
     /// The monitors that the member is limited to.
     pub filter: Option<MonitorFilterId>,
+    /// Whether an administrator of the installation has suspended the team.
+    pub team_suspended: bool,
 }
 
 impl Membership {
@@ -29,10 +31,12 @@ impl Membership {
         role: Option<String>,
         suspended_at: Option<i64>,
         filter: Option<Uuid>,
+        team_suspended_at: Option<i64>,
     ) -> sqlx::Result<Option<Self>> {
         let role = role.map(|role| read_role(&role)).transpose()?;
         let filter = filter.map(MonitorFilterId::from);
-        Ok(role.map(|role| Self { role, suspended: suspended_at.is_some(), filter }))
+        let (suspended, team_suspended) = (suspended_at.is_some(), team_suspended_at.is_some());
+        Ok(role.map(|role| Self { role, suspended, filter, team_suspended }))
     }
 }
 
@@ -64,6 +68,8 @@ pub enum MemberOutcome {
     UnknownMonitors,
     /// Only its holder may change the account.
     NotManaged,
+    /// Nobody would be left who administers the installation.
+    LastAdmin,
 }
 
 /// A change to a member of a team.

@@ -9,7 +9,7 @@ use wakeful_core::time::Millis;
 use wakeful_core::token::Digest;
 
 use crate::accounts::credentials::{self, Authority};
-use crate::dialect::{from_row, read, within, write};
+use crate::dialect::{Tx, from_row, read, within, write};
 use crate::{AuditContext, NewEntry, Result, Store, StoreError};
 
 const COLUMN: &str = "users.mfa_seed";
@@ -121,22 +121,7 @@ impl Store {
     /// Turns MFA off and deletes the seed and the recovery codes.
     pub async fn disable_mfa(&self, user: UserId, by: &AuditContext) -> Result<()> {
         let mut tx = self.begin().await?;
-        within!(tx, |db| {
-            sqlx::query(
-                "update users
-                 set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
-                     mfa_failures = 0, mfa_locked_until = 0
-                 where id = $1",
-            )
-            .bind(user.uuid())
-            .execute(&mut *db)
-            .await?;
-            sqlx::query("delete from recovery_codes where user_id = $1")
-                .bind(user.uuid())
-                .execute(&mut *db)
-                .await?;
-            Ok::<_, Error>(())
-        })?;
+        clear(&mut tx, user).await?;
         let entry = of_factor(Action::MfaDisable, user);
         self.write_entry_in_teams(&mut tx, by, user, &entry).await?;
         tx.commit().await
@@ -212,6 +197,26 @@ impl Store {
             .map(|done| done.rows_affected() == 1)
         })?)
     }
+}
+
+/// Turns MFA off and deletes the seed and the recovery codes.
+pub(crate) async fn clear(tx: &mut Tx, user: UserId) -> Result<()> {
+    within!(*tx, |db| {
+        sqlx::query(
+            "update users
+             set mfa_seed = null, mfa_enabled = false, mfa_step = 0,
+                 mfa_failures = 0, mfa_locked_until = 0
+             where id = $1",
+        )
+        .bind(user.uuid())
+        .execute(&mut *db)
+        .await?;
+        sqlx::query("delete from recovery_codes where user_id = $1")
+            .bind(user.uuid())
+            .execute(db)
+            .await?;
+    });
+    Ok(())
 }
 
 fn of_factor(action: Action, user: UserId) -> NewEntry {

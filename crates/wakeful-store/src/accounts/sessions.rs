@@ -66,6 +66,10 @@ pub struct FoundSession {
     /// As given at sign-up, or by the team for a service account.
     pub name: String,
     pub kind: UserKind,
+    /// Whether the user administers the installation.
+    pub is_admin: bool,
+    /// Whether the user cannot sign in.
+    pub user_suspended: bool,
     pub membership: Option<Membership>,
     pub scope: Scope,
     /// The monitors that the API key is limited to, if it was opened with one.
@@ -84,10 +88,13 @@ from_row!(FoundSession, |row| Self {
     email: row.try_get("email")?,
     name: row.try_get("name")?,
     kind: members::read_kind(&row.try_get::<String, _>("kind")?)?,
+    is_admin: row.try_get("is_admin")?,
+    user_suspended: row.try_get::<Option<i64>, _>("user_suspended_at")?.is_some(),
     membership: Membership::from_row(
         row.try_get("role")?,
         row.try_get("suspended_at")?,
         row.try_get("filter_id")?,
+        row.try_get("team_suspended_at")?,
     )?,
     scope: members::read_scope(&row.try_get::<String, _>("scope")?)?,
     filter: row.try_get::<Option<Uuid>, _>("key_filter_id")?.map(MonitorFilterId::from),
@@ -143,14 +150,16 @@ impl Store {
         Ok(read!(self, |db| {
             sqlx::query_as(
                 "select s.id, s.user_id, coalesce($2, k.team_id, s.team_id, u.team_id) as team_id,
-                        k.team_id as key_team_id, u.email, u.name, u.kind, m.role,
-                        m.suspended_at, m.filter_id,
+                        k.team_id as key_team_id, u.email, u.name, u.kind, u.is_admin,
+                        u.suspended_at as user_suspended_at, m.role,
+                        m.suspended_at, m.filter_id, t.suspended_at as team_suspended_at,
                         s.scope, k.filter_id as key_filter_id, k.expires, s.created, s.last_used
                  from sessions s
                  join users u on u.id = s.user_id
                  left join api_keys k on k.id = s.api_key_id
                  left join members m on m.user_id = u.id
                      and m.team_id = coalesce($2, k.team_id, s.team_id, u.team_id)
+                 left join teams t on t.id = m.team_id
                  where s.digest = $1",
             )
             .bind(&digest.0[..])
@@ -184,16 +193,26 @@ impl Store {
         })?)
     }
 
+    /// Records that a session is used, and that its user was seen.
     pub async fn touch_session(&self, id: SessionId, now: Millis) -> Result<()> {
-        write!(self, |db| {
+        let mut tx = self.begin().await?;
+        within!(tx, |db| {
             sqlx::query("update sessions set last_used = $2 where id = $1 and last_used < $2")
                 .bind(id.uuid())
                 .bind(now.0)
-                .execute(db)
-                .await
-                .map(|_| ())
-        })?;
-        Ok(())
+                .execute(&mut *db)
+                .await?;
+            sqlx::query(
+                "update users set last_seen = $2
+                 where id = (select user_id from sessions where id = $1)
+                 and coalesce(last_seen, 0) < $2",
+            )
+            .bind(id.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await?;
+        });
+        tx.commit().await
     }
 
     /// Ends one session of this user; false when the user has no such session.
@@ -274,8 +293,13 @@ pub(crate) async fn insert(
         .bind(session.agent.as_str())
         .bind(api_key.map(ApiKeyId::uuid))
         .bind(session.team.uuid())
-        .execute(db)
+        .execute(&mut *db)
         .await?;
+        sqlx::query("update users set last_seen = $2 where id = $1")
+            .bind(session.user.uuid())
+            .bind(now.0)
+            .execute(db)
+            .await?;
     });
     Ok(())
 }

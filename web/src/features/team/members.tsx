@@ -12,13 +12,13 @@ import { Confirm } from "../../shared/ui/confirm";
 import { useErrorMessage } from "../../shared/ui/error-message";
 import { ErrorNotice } from "../../shared/ui/error-notice";
 import { Out, Pause, Pencil, Play, Plus, Trash } from "../../shared/ui/icons";
+import { ListRow } from "../../shared/ui/list-row";
 import { Loading } from "../../shared/ui/loading";
 import { filterText } from "../../shared/ui/monitor-filter";
 import { Panel } from "../../shared/ui/page";
 import { showToast } from "../../shared/ui/toast";
 import { mayAssign } from "./may-assign";
 import { MemberDialog, type User } from "./member-dialog";
-import { Row } from "./row";
 
 type Open = { what: "add" } | { what: "change" | "suspend" | "revoke" | "delete"; user: User } | null;
 
@@ -83,7 +83,7 @@ export function Members() {
       {data && (
         <ul>
           {data.map((user) => (
-            <Row
+            <ListRow
               key={user.userid}
               name={user.email}
               face={user.email.charAt(0).toUpperCase()}
@@ -97,7 +97,7 @@ export function Members() {
             >
               {t.team.roles[user.role]}
               {user.monitor_filter && ` (${filterText(t, user.monitor_filter)})`}
-            </Row>
+            </ListRow>
           ))}
         </ul>
       )}
