@@ -20,6 +20,7 @@ mod passwords;
 mod payment_callback;
 mod payment_methods;
 mod push;
+mod reauthentication;
 mod regions;
 mod report;
 mod services;
@@ -59,6 +60,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(api_keys::protected())
         .merge(audit::protected())
         .merge(mfa::protected())
+        .merge(reauthentication::protected())
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())

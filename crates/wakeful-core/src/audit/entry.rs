@@ -84,13 +84,19 @@ named_enum! {
         SessionEnd = "session.end",
         LoginOk = "login.ok",
         LoginFailed = "login.failed",
+        /// Someone with a session has entered a wrong password or code.
+        ReauthenticationFailed = "reauthentication.failed",
         MfaEnable = "mfa.enable",
         MfaDisable = "mfa.disable",
+        /// By the team or the operator, for a user who has lost the second factor.
+        MfaReset = "mfa.reset",
+        /// New recovery codes.
+        MfaRenew = "mfa.renew",
         /// The operator has created a link to set a new password.
         PasswordLink = "password.link",
         PasswordReset = "password.reset",
         TeamCreate = "team.create",
-        /// The name or the default role.
+        /// The name, the default role or the policies.
         TeamUpdate = "team.update",
         TeamRemove = "team.remove",
         PlanChange = "plan.change",

@@ -26,11 +26,14 @@ impl Engine {
         Ok(templates::reset_link(self.settings(), &token))
     }
 
-    /// Turns off the second factor of a user who has lost it.
+    /// Turns off the second factor of a user who has lost it, and notifies them by mail.
     pub async fn disable_mfa_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
         let by = audit_of_operator(account.team, self.now());
-        Ok(self.store().disable_mfa(account.user, &by).await?)
+        let text =
+            templates::mfa_reset(self.settings(), &account.email, "the operator of the service");
+        let notice = self.new_mail(&account.email, text);
+        Ok(self.store().reset_mfa(account.user, &notice, &by).await?)
     }
 
     /// Deletes a user, and the teams that nobody else is in.
