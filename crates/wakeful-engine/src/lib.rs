@@ -32,7 +32,7 @@ pub use audit::{
     StreamChange, StreamTest,
 };
 pub use bus::Event;
-pub use caller::{Authorized, Caller, Via};
+pub use caller::{Authorized, Caller, Reauthenticated, Via, Way};
 pub use error::Error;
 pub use history::*;
 pub use monitors::*;

@@ -60,6 +60,7 @@ const STEPS: &[Step] = steps![
     "0029_audit",
     "0030_teams",
     "0031_audit_streams",
+    "0032_reauthentication",
     "0033_administration",
 ];
 

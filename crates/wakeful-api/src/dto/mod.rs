@@ -23,6 +23,7 @@ pub(crate) mod monitors;
 pub(crate) mod notifiers;
 pub(crate) mod passwords;
 pub(crate) mod payment_methods;
+pub(crate) mod reauthentication;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod report_page;

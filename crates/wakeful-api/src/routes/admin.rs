@@ -7,11 +7,12 @@ use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::id::{TeamId, UserId};
 use wakeful_core::time::Millis;
-use wakeful_engine::{AdminTeamQuery, AdminUserQuery, Authorized};
+use wakeful_engine::{AdminTeamQuery, AdminUserQuery, Authorized, Reauthenticated};
 
 use crate::app::Api;
 use crate::body::Body;
-use crate::caller::needs;
+use crate::caller::Reauthentication::Always;
+use crate::caller::{needs, reauthenticated};
 use crate::dto::admin::{
     AdminDeliveries, AdminOverview, AdminRetried, AdminRetry, AdminSettings, AdminTeamChange,
     AdminTeamDeletion, AdminTeamOwner, AdminTeams, AdminUserChange, AdminUserChoice, AdminUsers,
@@ -33,14 +34,14 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Operate, routes!(list_deliveries)))
         .routes(needs(Permission::Operate, routes!(list_settings)))
         .routes(needs(Permission::Operate, routes!(list_audit)))
-        .routes(needs(Permission::Operate, routes!(change_user)))
-        .routes(needs(Permission::Operate, routes!(mail_reset_link)))
-        .routes(needs(Permission::Operate, routes!(reset_factors)))
-        .routes(needs(Permission::Operate, routes!(delete_user)))
-        .routes(needs(Permission::Operate, routes!(change_team)))
-        .routes(needs(Permission::Operate, routes!(appoint_owner)))
-        .routes(needs(Permission::Operate, routes!(delete_team)))
-        .routes(needs(Permission::Operate, routes!(retry)))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(change_user))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(mail_reset_link))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(reset_factors))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(delete_user))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(change_team))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(appoint_owner))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(delete_team))))
+        .routes(needs(Permission::Operate, reauthenticated(Always, routes!(retry))))
 }
 
 /// Returns the state of the installation: its nodes, the size of its database, what waits to be
@@ -188,7 +189,7 @@ async fn list_audit(
             old", body = ErrorBody)))]
 async fn change_user(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminUserChange>,
 ) -> ApiResult<Ack> {
     let user = wanted.id().ok_or_else(|| ApiError::not_found("user"))?;
@@ -209,7 +210,7 @@ async fn change_user(
         (status = 404, description = "There is no such user", body = ErrorBody)))]
 async fn mail_reset_link(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminUserChoice>,
 ) -> ApiResult<Ack> {
     let user = wanted.id().ok_or_else(|| ApiError::not_found("user"))?;
@@ -225,7 +226,7 @@ async fn mail_reset_link(
         (status = 404, description = "There is no such user", body = ErrorBody)))]
 async fn reset_factors(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminUserChoice>,
 ) -> ApiResult<Ack> {
     let user = wanted.id().ok_or_else(|| ApiError::not_found("user"))?;
@@ -242,7 +243,7 @@ async fn reset_factors(
         (status = 409, description = "Nobody would administer the installation", body = ErrorBody)))]
 async fn delete_user(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminUserChoice>,
 ) -> ApiResult<Ack> {
     let user = wanted.id().ok_or_else(|| ApiError::not_found("user"))?;
@@ -260,7 +261,7 @@ async fn delete_user(
         (status = 409, description = "A node is too old", body = ErrorBody)))]
 async fn change_team(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminTeamChange>,
 ) -> ApiResult<Ack> {
     let team = wanted.id().ok_or_else(|| ApiError::not_found("team"))?;
@@ -277,12 +278,12 @@ async fn change_team(
         (status = 409, description = "The team has an owner", body = ErrorBody)))]
 async fn appoint_owner(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminTeamOwner>,
 ) -> ApiResult<Ack> {
     let team = wanted.team().ok_or_else(|| ApiError::not_found("team"))?;
     let user = wanted.user().ok_or_else(|| ApiError::not_found("user"))?;
-    api.engine().appoint_owner(&caller, team, user).await?;
+    api.engine().appoint_owner_as_admin(&caller, team, user).await?;
     Ack::with_message("Owner appointed.")
 }
 
@@ -295,7 +296,7 @@ async fn appoint_owner(
         (status = 404, description = "There is no such team", body = ErrorBody)))]
 async fn delete_team(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminTeamDeletion>,
 ) -> ApiResult<Ack> {
     let team = wanted.id().ok_or_else(|| ApiError::not_found("team"))?;
@@ -312,7 +313,7 @@ async fn delete_team(
         (status = 404, description = "There is no such notifier", body = ErrorBody)))]
 async fn retry(
     State(api): State<Api>,
-    caller: Authorized<permission::Operate>,
+    caller: Reauthenticated<permission::Operate>,
     Body(wanted): Body<AdminRetry>,
 ) -> ApiResult<AdminRetried> {
     let notifier = wanted.notifier().ok_or_else(|| ApiError::not_found("notifier"))?;

@@ -12,11 +12,12 @@ use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::StreamId;
-use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, StoredEntry};
+use wakeful_engine::{AuditQuery, AuditRange, Authorized, Error, Reauthenticated, StoredEntry};
 
 use crate::app::Api;
 use crate::body::Body as RequestBody;
-use crate::caller::{Grant, needs};
+use crate::caller::Reauthentication::Always;
+use crate::caller::{Grant, needs, reauthenticated};
 use crate::dto::audit::{AuditEntry, AuditLog, AuditVerified, ExportFormat};
 use crate::dto::audit_streams::{SaveStream, StreamList, StreamSaved, StreamTested, TestStream};
 use crate::dto::enums::AuditFormat;
@@ -35,9 +36,9 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
         .routes(needs(Permission::Audit, routes!(export_audit)))
         .routes(needs(Permission::Audit, routes!(verify_audit)))
         .routes(needs(Permission::Own, routes!(list_streams)))
-        .routes(needs(Permission::Own, routes!(save_stream)))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(save_stream))))
         .routes(needs(Permission::Own, routes!(test_stream)))
-        .routes(needs(Permission::Own, routes!(delete_stream)))
+        .routes(needs(Permission::Own, reauthenticated(Always, routes!(delete_stream))))
 }
 
 /// Lists the team's audit log, newest first: who changed what, from where and when.
@@ -141,7 +142,7 @@ async fn list_streams(
         (status = 409, description = "The team has 5 streams", body = ErrorBody)))]
 async fn save_stream(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     RequestBody(wanted): RequestBody<SaveStream>,
 ) -> ApiResult<StreamSaved> {
     let wanted = wanted.wanted().ok_or_else(|| ApiError::not_found("stream"))?;
@@ -173,7 +174,7 @@ async fn test_stream(
         (status = 404, description = "The team has no such stream", body = ErrorBody)))]
 async fn delete_stream(
     State(api): State<Api>,
-    caller: Authorized<permission::Own>,
+    caller: Reauthenticated<permission::Own>,
     Path(streamid): Path<String>,
 ) -> ApiResult<Ack> {
     let id = path_id::parse(&streamid, "stream", StreamId::parse)?;
@@ -183,7 +184,7 @@ async fn delete_stream(
 
 /// Which entries are wanted, and how many.
 pub(super) fn wanted(query: &mut Fields) -> (AuditQuery, u32) {
-    let range = range(query);
+    let (range, limit) = (range(query), query::limit(query).unwrap_or(DEFAULT_LIMIT));
     let wanted = AuditQuery {
         from: range.from,
         to: range.to,
@@ -193,7 +194,7 @@ pub(super) fn wanted(query: &mut Fields) -> (AuditQuery, u32) {
         text: query.optional_text("q"),
         before: query::cursor(query, |text| text.parse().ok()),
     };
-    (wanted, query::limit(query).unwrap_or(DEFAULT_LIMIT))
+    (wanted, limit)
 }
 
 fn range(query: &mut Fields) -> AuditRange {

@@ -12,15 +12,17 @@ use utoipa_axum::routes;
 use wakeful_core::access::{Permission, permission};
 use wakeful_core::error_chain::ErrorChain;
 use wakeful_core::id::TeamId;
-use wakeful_engine::{Authorized, Error};
+use wakeful_engine::{Error, Reauthenticated};
 
 use crate::app::Api;
-use crate::caller::{Grant, needs};
+use crate::caller::Reauthentication::Always;
+use crate::caller::{Grant, needs, reauthenticated};
 use crate::dto::export::{ExportedEntry, PersonalExport};
 use crate::error::ApiError;
 
 pub(super) fn protected() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(needs(Permission::Myself, routes!(export_personal_data)))
+    OpenApiRouter::new()
+        .routes(needs(Permission::Myself, reauthenticated(Always, routes!(export_personal_data))))
 }
 
 /// Exports everything that is stored about the caller: the account, memberships, sessions, API keys
@@ -29,7 +31,7 @@ pub(super) fn protected() -> OpenApiRouter<Api> {
     responses((status = 200, description = "One document", body = PersonalExport)))]
 async fn export_personal_data(
     State(api): State<Api>,
-    caller: Authorized<permission::Myself>,
+    caller: Reauthenticated<permission::Myself>,
     Extension(grant): Extension<Arc<Grant>>,
 ) -> Result<Response, ApiError> {
     let data = api.engine().begin_personal_export(&caller).await?;
@@ -50,7 +52,7 @@ async fn export_personal_data(
 /// The entries that are being sent.
 struct Export {
     api: Api,
-    caller: Authorized<permission::Myself>,
+    caller: Reauthenticated<permission::Myself>,
     grant: Arc<Grant>,
     /// The last entry that was sent.
     after: Option<(TeamId, i64)>,

@@ -22,6 +22,7 @@ mod passwords;
 mod payment_callback;
 mod payment_methods;
 mod push;
+mod reauthentication;
 mod regions;
 mod report;
 mod services;
@@ -63,6 +64,7 @@ pub(crate) fn protected() -> OpenApiRouter<Api> {
         .merge(audit::protected())
         .merge(admin::protected())
         .merge(mfa::protected())
+        .merge(reauthentication::protected())
         .merge(monitor_lists::protected())
         .merge(monitors_bulk::protected())
         .merge(monitors::protected())

@@ -28,6 +28,8 @@ const QUIET: &[(&str, &str)] = &[
     ("POST /api/v1/notifier/test", "sends"),
     ("POST /api/v1/password/lost", "sends a link, which is recorded when it is used"),
     ("POST /api/v1/payment/callback/stripe", "triggers a lookup"),
+    ("POST /api/v1/reauthenticate", "only failures are recorded; see reauthentication.rs"),
+    ("POST /api/v1/reauthenticate/start", "reads"),
     ("POST /api/v1/team/switch", "chooses what a session shows"),
     ("POST /api/v1/team/remove", "deletes the log; see teams.rs"),
     ("POST /api/membership/save", "the same handler as /api/v1/membership/save"),
@@ -174,6 +176,14 @@ async fn change_people(app: &App, ann: &User, log: &mut Log) {
     log.covered.insert("POST /api/v1/team/save".into());
     let joined = ann.client.get("audit?action=member.join").await.ok()["entries"][0].clone();
     assert_eq!(joined["object"]["name"], "bob@example.com");
+    Authenticator::enable(&bob, &app.clock).await;
+    log.one("POST /api/v1/mfa/enable", "mfa.enable").await;
+    ann.client.post("member/mfareset", &json!({"userid": bob.userid})).await.ok();
+    let entry = log.one("POST /api/v1/member/mfareset", "mfa.reset").await;
+    assert_eq!(
+        (&entry["actor"]["id"], &entry["object"]["id"]),
+        (&json!(ann.userid), &json!(bob.userid))
+    );
     let change = json!({"userid": bob.userid, "role": "viewer"});
     ann.client.post("member/save", &change).await.ok();
     let entry = log.one("POST /api/v1/member/save", "member.role").await;
@@ -284,6 +294,8 @@ async fn change_credentials(app: &App, ann: &User, log: &mut Log) {
     let code = authenticator.code(&app.clock);
     ann.client.post("mfa/enable", &json!({"mfacode": code})).await.ok();
     log.one("POST /api/v1/mfa/enable", "mfa.enable").await;
+    ann.client.post_nothing("recovery/renew").await.ok();
+    log.one("POST /api/v1/recovery/renew", "mfa.renew").await;
     app.clock.advance(Duration::from_secs(30));
     let body = json!({"password": ann.password, "mfacode": authenticator.code(&app.clock)});
     ann.client.post("mfa/disable", &body).await.ok();

@@ -38,6 +38,8 @@ pub(crate) struct Operation {
     pub(crate) protected: bool,
     /// The permission it needs, or `public`.
     pub(crate) permission: String,
+    /// Which sessions must be fresh; empty if any session will do.
+    pub(crate) reauthentication: String,
     /// Parameters and fields that take an id, by their names.
     ids: Vec<String>,
 }
@@ -69,14 +71,13 @@ pub(crate) fn operations() -> Vec<Operation> {
                 let name = name.to_lowercase();
                 name.ends_with("id") || name.ends_with("ids")
             };
+            let extension = |name: &str| operation[name].as_str().unwrap_or_default().to_owned();
             operations.push(Operation {
                 method: method.to_uppercase().parse().unwrap(),
                 path: path.clone(),
                 protected: operation["security"].as_array().is_some_and(|any| !any.is_empty()),
-                permission: operation["x-wakeful-permission"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned(),
+                permission: extension("x-wakeful-permission"),
+                reauthentication: extension("x-wakeful-reauthentication"),
                 ids: names.into_iter().filter(is_id).collect(),
             });
         }

@@ -85,13 +85,19 @@ named_enum! {
         SessionEnd = "session.end",
         LoginOk = "login.ok",
         LoginFailed = "login.failed",
+        /// Someone with a session has entered a wrong password or code.
+        ReauthenticationFailed = "reauthentication.failed",
         MfaEnable = "mfa.enable",
         MfaDisable = "mfa.disable",
+        /// By the team or the operator, for a user who has lost the second factor.
+        MfaReset = "mfa.reset",
+        /// New recovery codes.
+        MfaRenew = "mfa.renew",
         /// The operator has created a link to set a new password.
         PasswordLink = "password.link",
         PasswordReset = "password.reset",
         TeamCreate = "team.create",
-        /// The name or the default role.
+        /// The name, the default role or the policies.
         TeamUpdate = "team.update",
         TeamRemove = "team.remove",
         PlanChange = "plan.change",
@@ -109,8 +115,6 @@ named_enum! {
         /// A user or a team.
         AdminSuspend = "admin.suspend",
         AdminResume = "admin.resume",
-        /// The second factors of a user were removed.
-        AdminMfareset = "admin.mfareset",
         /// A member was made the owner of a team that had none.
         AdminOwner = "admin.owner",
         /// A user or a team.

@@ -9,7 +9,7 @@ use wakeful_store::NewEntry;
 pub use wakeful_store::{AccountData, EntryOfUser, KeyOfUser, SentContact};
 
 use crate::accounts::signup::Profile;
-use crate::{Authorized, Engine, Error, Result, Session, TeamOfUser};
+use crate::{Engine, Error, Reauthenticated, Result, Session, TeamOfUser};
 
 /// How many messages of the contact form are exported.
 const MAX_CONTACTS: u32 = 1_000;
@@ -31,7 +31,7 @@ impl Engine {
     /// What is stored about the caller. The export is recorded.
     pub async fn begin_personal_export(
         &self,
-        caller: &Authorized<permission::Myself>,
+        caller: &Reauthenticated<permission::Myself>,
     ) -> Result<PersonalData> {
         let _turn = self.bulk_turn(caller).await?;
         let (store, user) = (self.store(), caller.user());
@@ -53,7 +53,7 @@ impl Engine {
     /// The next entries that the caller has left in the audit logs; none at the end.
     pub async fn personal_entries(
         &self,
-        caller: &Authorized<permission::Myself>,
+        caller: &Reauthenticated<permission::Myself>,
         after: Option<(TeamId, i64)>,
     ) -> Result<Vec<EntryOfUser>> {
         let _turn = self.bulk_turn(caller).await?;

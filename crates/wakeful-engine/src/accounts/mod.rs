@@ -11,6 +11,7 @@ pub(crate) mod operator;
 pub(crate) mod password_hasher;
 mod password_reset;
 pub(crate) mod rate_limit;
+mod reauthentication;
 pub(crate) mod services;
 pub(crate) mod signup;
 pub(crate) mod team;

@@ -35,10 +35,13 @@ impl Engine {
         Ok(templates::reset_link(self.settings(), &token))
     }
 
-    /// Turns off the second factor of a user who has lost it.
+    /// Turns off the second factor of a user who has lost it, and notifies them by mail.
     pub async fn disable_mfa_for(&self, email: &str) -> Result<()> {
         let account = self.account_of(email).await?;
-        let mails = [self.new_mail(&account.email, emails::factors_removed(self.settings()))];
+        let mails = [self.new_mail(
+            &account.email,
+            templates::mfa_reset(self.settings(), &account.email, "the operator of the service"),
+        )];
         let by = self.audit_of_operator(&account);
         let operator = AdminAuthority::Operator;
         require_changed(self.store().reset_factors(account.user, operator, &mails, &by).await?)?;

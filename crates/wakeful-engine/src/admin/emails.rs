@@ -38,12 +38,6 @@ pub(crate) fn user_resumed(settings: &Settings) -> EmailText {
     about_account(settings, "Your Wakeful account was resumed", what)
 }
 
-pub(crate) fn factors_removed(settings: &Settings) -> EmailText {
-    let what = "An administrator has removed the second factors of your Wakeful account. To log in, you\n\
-                only need your password until you set up a second factor again.";
-    about_account(settings, "Your second factors were removed", what)
-}
-
 pub(crate) fn user_deleted(settings: &Settings) -> EmailText {
     let what =
         "An administrator has deleted your Wakeful account, and the teams that nobody else was in.";

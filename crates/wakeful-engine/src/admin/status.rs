@@ -9,7 +9,7 @@ use wakeful_store::{
     DatabaseSize, InstallationCounts, ListedNode, QueueStatus, Retried, StuckDeliveries,
 };
 
-use crate::{Authorized, Engine, Error, Page, RegionView, Result};
+use crate::{Authorized, Engine, Error, Page, Reauthenticated, RegionView, Result};
 
 /// How long a message may wait before it counts as stuck.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -121,7 +121,7 @@ impl Engine {
     /// Makes waiting mails and deliveries due now; with a notifier, only its deliveries.
     pub async fn retry_now(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         notifier: Option<NotifierId>,
     ) -> Result<Retried> {
         let _turn = self.bulk_turn(caller).await?;

@@ -5,7 +5,7 @@ use wakeful_core::id::{TeamId, UserId};
 use wakeful_store::{AdminTeam, AdminTeamQuery};
 
 use super::{emails, require_changed};
-use crate::{Authorized, Engine, Error, Page, Result};
+use crate::{Authorized, Engine, Error, Page, Reauthenticated, Result};
 
 impl Engine {
     /// A page of the teams of the installation, newest first.
@@ -23,7 +23,7 @@ impl Engine {
     /// Suspends a team: its checks are paused, and its members can only read. Or resumes it.
     pub async fn suspend_team(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         team: TeamId,
         suspended: bool,
     ) -> Result<()> {
@@ -47,9 +47,9 @@ impl Engine {
     }
 
     /// Makes a member the owner of a team that has none who can act.
-    pub async fn appoint_owner(
+    pub async fn appoint_owner_as_admin(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         team: TeamId,
         user: UserId,
     ) -> Result<()> {
@@ -67,7 +67,7 @@ impl Engine {
     #[expect(clippy::disallowed_methods, reason = "administrators are not members of the team")]
     pub async fn delete_team_as_admin(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         team: TeamId,
         name: &str,
     ) -> Result<()> {

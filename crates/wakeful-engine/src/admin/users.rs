@@ -8,7 +8,7 @@ use wakeful_store::{Account, AdminUser, AdminUserQuery, Deleter};
 use super::{emails, require_changed};
 use crate::accounts::team::require_done;
 use crate::mail::templates;
-use crate::{Authorized, Engine, Error, Page, Result, random};
+use crate::{Authorized, Engine, Error, Page, Reauthenticated, Result, random};
 
 impl Engine {
     /// A page of the people of the installation, newest first.
@@ -26,7 +26,7 @@ impl Engine {
     /// Grants or revokes the administration of the installation.
     pub async fn set_admin(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         user: UserId,
         is_admin: bool,
     ) -> Result<()> {
@@ -50,7 +50,7 @@ impl Engine {
     /// Suspends a user, which ends their sessions, or resumes them.
     pub async fn suspend_user(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         user: UserId,
         suspended: bool,
     ) -> Result<()> {
@@ -73,7 +73,7 @@ impl Engine {
     /// Mails a link to set a new password.
     pub async fn mail_reset_link(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         user: UserId,
     ) -> Result<()> {
         let account = self.person(user).await?;
@@ -88,11 +88,14 @@ impl Engine {
     /// Removes the second factors of a user who has lost them.
     pub async fn reset_factors(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         user: UserId,
     ) -> Result<()> {
         let account = self.person(user).await?;
-        let mails = [self.new_mail(&account.email, emails::factors_removed(self.settings()))];
+        let mails = [self.new_mail(
+            &account.email,
+            templates::mfa_reset(self.settings(), &account.email, "an administrator"),
+        )];
         let (who, by) = (caller.admin_authority(), self.audit(caller));
         let outcome = self.store().reset_factors(user, who, &mails, &by).await?;
         self.announce(require_changed(outcome)?);
@@ -102,7 +105,7 @@ impl Engine {
     /// Deletes a user, and the teams that nobody else is in.
     pub async fn delete_user_as_admin(
         &self,
-        caller: &Authorized<permission::Operate>,
+        caller: &Reauthenticated<permission::Operate>,
         user: UserId,
     ) -> Result<()> {
         let account = self.person(user).await?;

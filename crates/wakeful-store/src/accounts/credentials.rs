@@ -67,7 +67,8 @@ pub(crate) async fn confirm(tx: &mut Tx, caller: Authority<'_>) -> Result<()> {
     }
 }
 
-async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
+/// Whether the credential belongs to this user; the user's row must be locked.
+pub(crate) async fn is_valid(tx: &mut Tx, caller: Authority<'_>) -> Result<bool> {
     let Authority { user, team, credential } = caller;
     let found: i64 = within!(*tx, |db| match credential {
         Credential::Password { hash, mfa_enabled } => {

@@ -190,7 +190,7 @@ impl Store {
         self.finish_for_user(tx, user, NewEntry::new(action, person, Vec::new()), mails, by).await
     }
 
-    /// Removes the second factors of a user who has lost them.
+    /// Removes the second factors of a user who has lost them, whatever their teams require.
     pub async fn reset_factors(
         &self,
         user: UserId,
@@ -202,8 +202,8 @@ impl Store {
         confirm(&mut tx, who).await?;
         let Some(person) = object(&mut tx, user).await? else { return Ok(AdminOutcome::NoUser) };
         credentials::lock_user(&mut tx, user).await?;
-        mfa::clear(&mut tx, user).await?;
-        let entry = NewEntry::new(Action::AdminMfareset, person, Vec::new());
+        mfa::turn_off(&mut tx, user).await?;
+        let entry = NewEntry::new(Action::MfaReset, person, Vec::new());
         self.finish_for_user(tx, user, entry, mails, by).await
     }
 

@@ -159,7 +159,6 @@ export const de: Texts = {
       "admin.revoke": "hat diesen Administrator entfernt:",
       "admin.suspend": "hat gesperrt:",
       "admin.resume": "hat entsperrt:",
-      "admin.mfareset": "hat die zweiten Faktoren entfernt von",
       "admin.owner": "hat diesen Inhaber ernannt:",
       "admin.delete": "hat gelöscht:",
       "admin.retry": "hat wartende Nachrichten senden lassen",

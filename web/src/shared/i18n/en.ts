@@ -171,7 +171,6 @@ export const en = {
       "admin.revoke": "removed this administrator:",
       "admin.suspend": "suspended",
       "admin.resume": "resumed",
-      "admin.mfareset": "removed the second factors of",
       "admin.owner": "appointed this owner:",
       "admin.delete": "deleted",
       "admin.retry": "had waiting messages sent",
