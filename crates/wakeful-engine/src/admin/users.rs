@@ -110,6 +110,10 @@ impl Engine {
     ) -> Result<()> {
         let account = self.person(user).await?;
         let mails = [self.new_mail(&account.email, emails::user_deleted(self.settings()))];
+        // Refused before anything is deleted.
+        if self.store().is_only_admin(user).await? {
+            return Err(Error::LastAdmin);
+        }
         self.delete_deliveries_before_account(user).await?;
         let deleter = Deleter::Administration(caller.admin_authority(), &mails);
         let by = self.audit(caller);

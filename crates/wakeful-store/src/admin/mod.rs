@@ -51,6 +51,21 @@ impl Store {
         Ok(Some(any.is_some()))
     }
 
+    /// Whether nobody but this user administers the installation.
+    pub async fn is_only_admin(&self, user: UserId) -> Result<bool> {
+        let (own, others): (i64, i64) = read!(self, |db| {
+            sqlx::query_as(
+                "select count(case when id = $1 then 1 end), count(case when id <> $1 then 1 end)
+                 from users
+                 where is_admin and suspended_at is null",
+            )
+            .bind(user.uuid())
+            .fetch_one(db)
+            .await
+        })?;
+        Ok(own == 1 && others == 0)
+    }
+
     /// Makes the first person of an empty installation its administrator. Of several at the same
     /// time, one inserts the row.
     pub(crate) async fn appoint_if_first(
