@@ -1,4 +1,4 @@
-/** Shown in place of a page that the user's role does not include. */
+/** Shown in place of a page that the user's role does not include, or that needs a second factor. */
 import { Button } from "@mantine/core";
 import { useMe, type Permission, type Role } from "../shared/api/session";
 import { useLanguage, useTexts } from "../shared/i18n";
@@ -18,13 +18,13 @@ export default function Forbidden({ permission }: { permission: PagePermission }
   const { forbidden } = t;
   const { locale } = useLanguage();
   const [home, name] = useHome();
-  const { role } = useMe();
+  const { role, mfa_setup_required } = useMe();
   const roles = new Intl.ListFormat(locale, { type: "disjunction" }).format(ROLES[permission].map((each) => t.team.roles[each]));
-  const title = forbidden.title(roles);
+  const title = mfa_setup_required ? t.mfa.required : forbidden.title(roles);
   useTitle(title);
   return (
     <EmptyState title={title} page>
-      <p>{forbidden.help(t.team.roles[role])}</p>
+      <p>{mfa_setup_required ? t.mfa.requiredHelp : forbidden.help(t.team.roles[role])}</p>
       <Button component={Link} to={home}>
         {name}
       </Button>
